@@ -1,1 +1,21 @@
-//! x
+//! Runs the guest programs of a Tidebox kernel with Wasmtime.
+//!
+//! The kernel decides what a system call means; this crate instantiates modules, hands calls to the kernel, waits where
+//! the kernel says to wait, and reports how each guest ended. It holds no file, descriptor or pipe of its own.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod aot;
+mod call;
+mod engine;
+mod ext;
+mod fork;
+mod guest;
+mod p1;
+mod process;
+mod program;
+mod scheduler;
+mod ticker;
+
+pub use aot::CacheDir;
+pub use engine::{EngineConfig, SetupError, WasmtimeEngine};

@@ -1,0 +1,106 @@
+//! The ahead-of-time cache: native code of modules that ship with the program, kept between runs.
+//!
+//! Only modules that the application installed are kept on disk, never one that a guest brought: a guest could fill
+//! the disk, and a file of native code must not have its origin in anything a guest or a user supplied.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use wasmtime::{Engine, Module};
+
+/// A private folder of native code, one file for each module and engine configuration.
+///
+/// Loading native code is as trusting as linking it, so the folder must belong to the current user and be writable by
+/// nobody else; [`CacheDir::open`] makes sure of that.
+#[derive(Clone, Debug)]
+pub struct CacheDir(PathBuf);
+
+impl CacheDir {
+    /// Opens the folder, making it (mode 0700) when it does not exist.
+    ///
+    /// # Errors
+    /// When it cannot be made, is no folder, or can be written by other users.
+    pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let path = path.into();
+        make_private(&path)?;
+        check_private(&path)?;
+        Ok(Self(path))
+    }
+
+    fn entry(&self, engine: &Engine, wasm: &[u8]) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        let digest: String = Sha256::digest(wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+        self.0.join(format!("{digest}-{:016x}.cwasm", hasher.finish()))
+    }
+
+    /// Loads a module's native code, compiling and keeping it when it is not there yet. A damaged or foreign file is
+    /// replaced.
+    pub(crate) fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Module> {
+        let entry = self.entry(engine, wasm);
+        if let Some(module) = load_file(engine, &entry) {
+            return Ok(module);
+        }
+        let code = engine.precompile_module(wasm)?;
+        match self.store(&entry, &code).ok().and_then(|()| load_file(engine, &entry)) {
+            Some(module) => Ok(module),
+            // A full disk must not keep a program from running.
+            None => Module::new(engine, wasm),
+        }
+    }
+
+    fn store(&self, entry: &Path, code: &[u8]) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.0)?;
+        file.write_all(code)?;
+        file.persist(entry).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+#[allow(unsafe_code, reason = "native code can only be loaded by an unsafe call")]
+fn load_file(engine: &Engine, entry: &Path) -> Option<Module> {
+    if !entry.is_file() {
+        return None;
+    }
+    // SAFETY: the file lies in a folder that only this user can write (`check_private`), and only `store` above puts
+    // files there, whole or not at all, with code that this engine's own compiler made. Wasmtime itself refuses a file
+    // of another version or configuration.
+    unsafe { Module::deserialize_file(engine, entry) }.ok()
+}
+
+#[cfg(unix)]
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn make_private(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
+#[cfg(unix)]
+fn check_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path)?;
+    // A file just made belongs to the current user: its owner is compared, since the standard library cannot ask for
+    // the user id.
+    let probe = tempfile::NamedTempFile::new_in(path)?.as_file().metadata()?;
+    if !found.is_dir() || found.mode() & 0o022 != 0 || found.uid() != probe.uid() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "{}: native code is not kept in a folder that other users can write; run `chmod 700` on it or name another",
+                path.display()
+            ),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_private(path: &Path) -> io::Result<()> {
+    std::fs::metadata(path).map(|_| ())
+}

@@ -1,0 +1,145 @@
+//! The engine: one Wasmtime configuration, the linked system calls, and the programs it has compiled.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidebox_kernel::engine::{Engine as EnginePort, EngineError};
+use tidebox_kernel::{Chunk, SessionId, SharedKernel};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::aot::CacheDir;
+use crate::guest::Guest;
+use crate::program::Programs;
+use crate::scheduler;
+use crate::ticker::Ticker;
+
+/// Native stack that guest code may use. QuickJS reaches 3,100 nested calls with 2 MiB, where its own stack ends.
+const GUEST_STACK_BYTES: usize = 2 << 20;
+
+/// Size of a process's fiber. What the guest may not use is left for host calls at their deepest.
+const FIBER_STACK_BYTES: usize = 3 << 20;
+
+/// How an engine is set up.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Processes that may live at once, over all sandboxes of this engine. Default 1,000, which takes 2 ms and address
+    /// space for 4 TiB, not memory. 0 asks for allocation on demand: slower starts, no reservation.
+    pub slots: u32,
+    /// Where native code of installed programs is kept. Default `None`: compiled anew in every process.
+    pub cache: Option<CacheDir>,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self { slots: 1000, cache: None }
+    }
+}
+
+/// Why an engine could not be set up.
+#[derive(Debug)]
+pub struct SetupError(String);
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the WebAssembly engine cannot start: {}", self.0)
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+/// Runs guests with Wasmtime. Cheap to clone; sandboxes of one process share one.
+#[derive(Clone)]
+pub struct WasmtimeEngine {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) programs: Programs,
+    pub(crate) ticker: Ticker,
+}
+
+impl fmt::Debug for WasmtimeEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WasmtimeEngine").finish_non_exhaustive()
+    }
+}
+
+impl WasmtimeEngine {
+    /// Sets an engine up.
+    ///
+    /// Where the machine refuses the address space of the pool (`ulimit -v`, small containers), the engine falls back to
+    /// allocation on demand by itself.
+    ///
+    /// # Errors
+    /// When Wasmtime does not support this machine, or no thread can be started.
+    pub fn new(config: EngineConfig) -> Result<Self, SetupError> {
+        let engine = match config.slots {
+            0 => Engine::new(&base_config()),
+            slots => Engine::new(&pooled(slots)).or_else(|_| Engine::new(&base_config())),
+        }
+        .map_err(|error| SetupError(format!("{error:#}")))?;
+        let linker = crate::guest::linker(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
+        let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
+        let programs = Programs::new(linker, config.cache);
+        Ok(Self { inner: Arc::new(Inner { engine, programs, ticker }) })
+    }
+
+    /// Compiles an installed program now, or loads it from the cache, so that its first start does not have to.
+    ///
+    /// # Errors
+    /// When the bytes are no valid module.
+    pub fn prepare(&self, wasm: &Arc<[u8]>) -> Result<(), EngineError> {
+        self.inner
+            .programs
+            .installed(&self.inner.engine, wasm)
+            .map(|_| ())
+            .map_err(|error| EngineError::new(format!("the program cannot be compiled: {error}")))
+    }
+}
+
+impl EnginePort for WasmtimeEngine {
+    fn drive<'a>(
+        &'a self,
+        kernel: &'a SharedKernel,
+        session: SessionId,
+        wall_time: Duration,
+        on_output: Option<&'a mut (dyn FnMut(Chunk) + Send)>,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>> {
+        Box::pin(scheduler::drive(&self.inner, kernel, session, wall_time, on_output))
+    }
+}
+
+fn base_config() -> Config {
+    let mut config = Config::new();
+    config
+        .epoch_interruption(true)
+        .max_wasm_stack(GUEST_STACK_BYTES)
+        .async_stack_size(FIBER_STACK_BYTES)
+        .memory_guaranteed_dense_image_size(128 << 20)
+        // A guest ends by an error whenever it calls `proc_exit`; nobody reads its backtrace.
+        .wasm_backtrace_max_frames(None);
+    config
+}
+
+fn pooled(slots: u32) -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_core_instances(slots)
+        .total_memories(slots)
+        .total_tables(slots)
+        .total_stacks(slots)
+        .table_elements(64_000)
+        .max_core_instance_size(4 << 20)
+        .max_unused_warm_slots(256)
+        .linear_memory_keep_resident(4 << 20)
+        .async_stack_keep_resident(64 << 10)
+        .table_keep_resident(64 << 10)
+        .pagemap_scan(Enabled::Auto);
+    let mut config = base_config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+/// What a process's store holds.
+pub(crate) type Store = wasmtime::Store<Guest>;

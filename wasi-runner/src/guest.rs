@@ -1,0 +1,102 @@
+//! What a running guest carries: the kernel it calls, who it is, and its memory.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use tidebox_kernel::wasi::{Fault, GuestMem};
+use tidebox_kernel::{Kernel, Pid, SharedKernel, Signal};
+use wasmtime::{Engine, InstancePre, Linker, Memory, ResourceLimiter};
+
+use crate::fork::Nursery;
+
+/// The data of a guest's store.
+pub(crate) struct Guest {
+    pub(crate) kernel: SharedKernel,
+    pub(crate) pid: Pid,
+    /// Absent until the module is instantiated, and for modules that export none.
+    pub(crate) memory: Option<Memory>,
+    pub(crate) kill_flag: Arc<AtomicU32>,
+    /// The program this guest is an instance of: what `fork` instantiates again.
+    pub(crate) program: InstancePre<Self>,
+    /// Forked children on their way to the scheduler.
+    pub(crate) nursery: Nursery,
+    pub(crate) limiter: Limiter,
+}
+
+impl Guest {
+    /// The signal that this guest must die of now, if any.
+    pub(crate) fn fatal_signal(&self) -> Option<Signal> {
+        Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
+    }
+}
+
+/// Locks the kernel. A panic of another thread inside the kernel would be a defect of ours; its state is still the
+/// only one there is, and refusing all further calls would turn one defect into a dead sandbox.
+pub(crate) fn lock(kernel: &SharedKernel) -> MutexGuard<'_, Kernel> {
+    kernel.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Asks the kernel before a guest's memory grows.
+pub(crate) struct Limiter {
+    pub(crate) kernel: SharedKernel,
+    pub(crate) pid: Pid,
+    /// Whether a growth was ever refused: a guest that traps afterwards most likely ran out of memory.
+    pub(crate) refused: bool,
+}
+
+/// Table elements of one process, 16 bytes each on the host. The largest module tried so far, CPython with numpy, has
+/// some 20,000 functions in its table.
+const TABLE_ELEMENTS: usize = 64_000;
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let within_module = maximum.is_none_or(|maximum| desired <= maximum);
+        let granted = within_module && lock(&self.kernel).grow_memory(self.pid, current as u64, desired as u64);
+        self.refused |= !granted;
+        Ok(granted)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(desired <= TABLE_ELEMENTS)
+    }
+}
+
+/// A guest's linear memory, as the kernel sees it.
+pub(crate) struct Linear<'a>(pub(crate) &'a mut [u8]);
+
+impl Linear<'_> {
+    fn range(at: u32, len: usize) -> Result<std::ops::Range<usize>, Fault> {
+        let start = at as usize;
+        start.checked_add(len).map(|end| start..end).ok_or(Fault)
+    }
+}
+
+impl GuestMem for Linear<'_> {
+    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), Fault> {
+        let src = self.0.get(Self::range(at, dst.len())?).ok_or(Fault)?;
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+
+    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), Fault> {
+        let dst = self.0.get_mut(Self::range(at, src.len())?).ok_or(Fault)?;
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+
+    fn slice(&self, at: u32, len: u32) -> Option<&[u8]> {
+        self.0.get(Self::range(at, len as usize).ok()?)
+    }
+
+    fn slice_mut(&mut self, at: u32, len: u32) -> Option<&mut [u8]> {
+        self.0.get_mut(Self::range(at, len as usize).ok()?)
+    }
+}
+
+/// Everything a guest may import.
+pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Guest>> {
+    let mut linker = Linker::new(engine);
+    crate::p1::link(&mut linker)?;
+    crate::ext::link(&mut linker)?;
+    Ok(linker)
+}

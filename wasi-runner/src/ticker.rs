@@ -1,0 +1,98 @@
+//! The thread that advances the engine's epoch, so that a guest which never calls the host can still be stopped.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::Thread;
+use std::time::Duration;
+
+use wasmtime::{Engine, EngineWeak};
+
+/// Time between two epochs. A runaway guest overshoots its deadline by about one period; a shorter one costs every
+/// busy guest a trip through the scheduler more often than it helps.
+pub(crate) const PERIOD: Duration = Duration::from_millis(1);
+
+/// Periods without any running session after which the thread goes to sleep. Waking it costs a system call, so it
+/// stays awake through the pauses between one command and the next.
+const LINGER: u64 = 500;
+
+/// Starts and stops the ticking with the sessions that need it.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    state: Arc<State>,
+    thread: Thread,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: AtomicU64,
+    asleep: AtomicBool,
+}
+
+impl Ticker {
+    /// Starts the thread. It ends by itself once both the engine and the ticker are gone.
+    pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
+        let state = Arc::new(State::default());
+        let (weak_state, weak_engine) = (Arc::downgrade(&state), engine.weak());
+        let thread = std::thread::Builder::new()
+            .name("tidebox-epoch".into())
+            .spawn(move || tick(&weak_engine, &weak_state))?
+            .thread()
+            .clone();
+        Ok(Self { state, thread })
+    }
+
+    /// Keeps the ticking alive until the returned guard is dropped.
+    pub(crate) fn keep_ticking(&self) -> Ticking {
+        self.state.running.fetch_add(1, Ordering::SeqCst);
+        if self.state.asleep.load(Ordering::SeqCst) {
+            self.thread.unpark();
+        }
+        Ticking { state: Arc::clone(&self.state) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.thread.unpark();
+    }
+}
+
+/// While it lives, epochs pass.
+#[derive(Debug)]
+pub(crate) struct Ticking {
+    state: Arc<State>,
+}
+
+impl Drop for Ticking {
+    fn drop(&mut self) {
+        self.state.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn tick(engine: &EngineWeak, state: &Weak<State>) {
+    let mut idle = 0;
+    loop {
+        let Some(engine) = engine.upgrade() else { return };
+        engine.increment_epoch();
+        drop(engine);
+        let Some(state) = state.upgrade() else { return };
+        idle = if state.running.load(Ordering::SeqCst) > 0 { 0 } else { idle + 1 };
+        if idle < LINGER {
+            drop(state);
+            std::thread::sleep(PERIOD);
+            continue;
+        }
+        // `running` is read again after `asleep` is published: a session that starts in between sees one or the other.
+        state.asleep.store(true, Ordering::SeqCst);
+        let still_idle = state.running.load(Ordering::SeqCst) == 0;
+        let published = Arc::downgrade(&state);
+        drop(state);
+        if still_idle {
+            std::thread::park();
+        }
+        if let Some(state) = published.upgrade() {
+            state.asleep.store(false, Ordering::SeqCst);
+        }
+        idle = 0;
+    }
+}
