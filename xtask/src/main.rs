@@ -1,1 +1,63 @@
-fn main() {}
+//! `cargo xtask`: prepares a fresh machine, shows the sandbox and checks the whole workspace.
+//!
+//! It depends on none of our other packages, so it builds in seconds and runs before anything else can be built.
+
+#![allow(clippy::print_stdout, reason = "progress on stdout is what this program is for")]
+
+mod demo;
+mod layers;
+mod project;
+mod setup;
+mod step;
+mod test;
+mod totals;
+mod userland;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use project::Project;
+use step::Progress;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  demo      prepare what is missing, then take a short tour of the sandbox
+  test      prepare what is missing, then run every check and every test
+  setup     prepare what is missing: wasm targets, guest programs, compiled-module cache
+  userland  build the guest programs only
+  layers    check which package may depend on which
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match command.as_slice() {
+        ["demo"] => run(demo::demo),
+        ["test"] => run(test::test),
+        ["setup"] => run(setup::setup),
+        ["userland"] => run(setup::guests),
+        ["layers"] => run(layers::step),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        [other, ..] => {
+            eprintln!("xtask: there is no command {other:?} with these arguments\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: fn(&Project, &mut Progress) -> Result<()>) -> Result<()> {
+    let project = Project::find()?;
+    command(&project, &mut Progress::start())
+}

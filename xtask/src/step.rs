@@ -1,0 +1,137 @@
+//! Steps: what is being done, since when, and what to type when it fails.
+
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::totals::{self, Totals};
+
+/// Prints one line at the start and one at the end of every step, with the time since the start.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    started: Instant,
+    /// What the test runners reported so far.
+    pub(crate) totals: Totals,
+}
+
+impl Progress {
+    pub(crate) fn start() -> Self {
+        Self { started: Instant::now(), totals: Totals::default() }
+    }
+
+    /// Prints a line that belongs to no step.
+    pub(crate) fn say(&self, line: &str) {
+        println!("[{:7.1} s] {line}", self.started.elapsed().as_secs_f64());
+    }
+
+    /// Runs `work` as the step `name`.
+    pub(crate) fn step<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.say(name);
+        let before = Instant::now();
+        let value = work(self).with_context(|| format!("the step \"{name}\" failed"))?;
+        self.say(&format!("{name}: done in {:.1} s", before.elapsed().as_secs_f64()));
+        Ok(value)
+    }
+
+    /// Runs one command as the step `name`. When it fails, the error says which command it was and that `retry` goes
+    /// on from there.
+    pub(crate) fn run(&mut self, name: &str, mut command: Command, retry: &str) -> Result<()> {
+        self.step(name, |_| run(&mut command, retry))
+    }
+
+    /// Like [`run`](Self::run) for a test runner: what it prints passes through, and its totals are added up.
+    pub(crate) fn run_tests(&mut self, name: &str, mut command: Command, retry: &str) -> Result<()> {
+        self.step(name, |progress| {
+            let (status, counted) = totals::run_and_count(&mut command, std::io::stdout(), std::io::stderr())
+                .with_context(|| cannot_start(&command, retry))?;
+            progress.totals.add(&counted);
+            if !status.success() {
+                bail!("{}", failed(&command, &status.to_string(), retry));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Runs a command to its end, its output going where ours goes.
+pub(crate) fn run(command: &mut Command, retry: &str) -> Result<()> {
+    let status = command.stdin(Stdio::null()).status().with_context(|| cannot_start(command, retry))?;
+    if !status.success() {
+        bail!("{}", failed(command, &status.to_string(), retry));
+    }
+    Ok(())
+}
+
+/// Runs a command and returns what it wrote to stdout.
+pub(crate) fn output(command: &mut Command, retry: &str) -> Result<Vec<u8>> {
+    let output =
+        command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().with_context(|| cannot_start(command, retry))?;
+    if !output.status.success() {
+        bail!("{}", failed(command, &output.status.to_string(), retry));
+    }
+    Ok(output.stdout)
+}
+
+fn cannot_start(command: &Command, retry: &str) -> String {
+    format!("cannot start `{}`; install it, then run `{retry}` again", command_line(command))
+}
+
+fn failed(command: &Command, status: &str, retry: &str) -> String {
+    let place = match command.get_current_dir() {
+        Some(dir) => format!(" in {}", dir.display()),
+        None => String::new(),
+    };
+    format!(
+        "`{}`{place} ended with {status}; mend what it printed above, then run `{retry}` again",
+        command_line(command)
+    )
+}
+
+/// The command as one would type it, without the folder of the program.
+fn command_line(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program());
+    let mut line =
+        program.file_name().map_or_else(|| program.display().to_string(), |name| name.to_string_lossy().into_owned());
+    for argument in command.get_args() {
+        let argument = argument.to_string_lossy();
+        let plain = !argument.is_empty()
+            && argument.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=:,@+".contains(&byte));
+        let written =
+            if plain { write!(line, " {argument}") } else { write!(line, " '{}'", argument.replace('\'', r"'\''")) };
+        written.expect("writing to a String cannot fail");
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_command_is_named_with_what_to_type_next() {
+        let error =
+            run(Command::new("sh").args(["-c", "exit 3"]), "cargo xtask test").expect_err("exit 3 is a failure");
+        let text = format!("{error:#}");
+        assert!(text.contains("`sh -c 'exit 3'`"), "{text}");
+        assert!(text.contains("3"), "{text}");
+        assert!(text.contains("run `cargo xtask test` again"), "{text}");
+    }
+
+    #[test]
+    fn a_command_that_cannot_start_is_named_too() {
+        let error =
+            run(&mut Command::new("no-such-program-here"), "cargo xtask setup").expect_err("there is no such program");
+        let text = format!("{error:#}");
+        assert!(text.contains("cannot start `no-such-program-here`"), "{text}");
+        assert!(text.contains("cargo xtask setup"), "{text}");
+    }
+
+    #[test]
+    fn a_command_line_is_quoted_as_one_would_type_it() {
+        let mut command = Command::new("/somewhere/cargo");
+        command.args(["clippy", "--", "-D", "it's", ""]);
+        assert_eq!(command_line(&command), r"cargo clippy -- -D 'it'\''s' ''");
+    }
+}

@@ -1,0 +1,95 @@
+//! Every check and every test of the workspace, the quick ones first.
+
+use anyhow::Result;
+
+use crate::layers;
+use crate::project::Project;
+use crate::setup;
+use crate::step::Progress;
+use crate::userland;
+
+const RETRY: &str = "cargo xtask test";
+
+/// What CI runs.
+pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
+    format(project, progress)?;
+    layers::step(project, progress)?;
+    setup::guests(project, progress)?;
+    lint(project, progress)?;
+    lint_guests(project, progress)?;
+    pure_builds(project, progress)?;
+    document(project, progress)?;
+    host_tests(project, progress)?;
+    guest_tests(project, progress)?;
+    benches(project, progress)?;
+    let totals = &progress.totals;
+    progress.say("everything passed");
+    println!("{} passed, {} failed, {} skipped", totals.passed, totals.failed, totals.skipped);
+    Ok(())
+}
+
+fn format(project: &Project, progress: &mut Progress) -> Result<()> {
+    progress.run("formatting", project.cargo(&["fmt", "--all", "--check"]), "cargo fmt --all")?;
+    progress.run(
+        "formatting of the guests",
+        project.guest_cargo(&["fmt", "--all", "--check"]),
+        "cargo fmt --all --manifest-path userland/Cargo.toml",
+    )
+}
+
+fn lint(project: &Project, progress: &mut Progress) -> Result<()> {
+    let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    progress.run("lints", project.cargo(&arguments), RETRY)
+}
+
+fn lint_guests(project: &Project, progress: &mut Progress) -> Result<()> {
+    let arguments =
+        ["clippy", "--locked", "--workspace", "--bins", "--target", userland::TARGET, "--", "-D", "warnings"];
+    progress.run("lints of the guests", project.guest_cargo(&arguments), RETRY)
+}
+
+/// The pure packages must build where there is neither file nor clock nor thread.
+fn pure_builds(project: &Project, progress: &mut Progress) -> Result<()> {
+    let mut arguments = vec!["build", "--locked", "--target", "wasm32-unknown-unknown"];
+    for (package, _) in layers::PURE {
+        arguments.extend(["--package", package]);
+    }
+    progress.run("builds for wasm32-unknown-unknown", project.cargo(&arguments), RETRY)
+}
+
+fn document(project: &Project, progress: &mut Progress) -> Result<()> {
+    let mut rustdoc = project.cargo(&["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"]);
+    rustdoc.env("RUSTDOCFLAGS", "-D warnings");
+    progress.run("documentation", rustdoc, RETRY)
+}
+
+fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
+    let has_nextest = project.cargo(&["nextest", "--version"]).output().is_ok_and(|output| output.status.success());
+    let runner: &[&str] = if has_nextest { &["nextest", "run"] } else { &["test"] };
+    let runner = |more: &[&str]| {
+        let mut command = project.cargo(runner);
+        command.args(["--locked", "--workspace"]).args(more);
+        command
+    };
+    progress.run("build the tests", runner(&["--no-run"]), RETRY)?;
+    setup::warm(project, progress)?;
+    progress.run_tests("tests", runner(&[]), RETRY)?;
+    if has_nextest {
+        // nextest leaves out the examples in doc comments; `cargo test` ran them.
+        let doc_tests = project.cargo(&["test", "--locked", "--workspace", "--doc"]);
+        progress.run_tests("examples in the documentation", doc_tests, RETRY)?;
+    }
+    Ok(())
+}
+
+/// Guest code that needs no sandbox round it is tested as a host program.
+fn guest_tests(project: &Project, progress: &mut Progress) -> Result<()> {
+    let arguments = ["test", "--locked", "--workspace"];
+    progress.run_tests("tests of the guests", project.guest_cargo(&arguments), RETRY)
+}
+
+/// Runs every benchmark once, without measuring: a benchmark that no longer works is found here.
+fn benches(project: &Project, progress: &mut Progress) -> Result<()> {
+    let arguments = ["test", "--locked", "--workspace", "--benches"];
+    progress.run("benchmarks, once each", project.cargo(&arguments), RETRY)
+}

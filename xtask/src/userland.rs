@@ -1,0 +1,141 @@
+//! Guest programs: built for `wasm32-wasip1` in their own workspace, then laid where the host build embeds them from.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::project::Project;
+use crate::step;
+
+/// The target that guest programs are built for.
+pub(crate) const TARGET: &str = "wasm32-wasip1";
+
+/// What [`build`] did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Built {
+    /// How many guest programs there are.
+    pub(crate) programs: usize,
+    /// How many of them differ from what lay there before.
+    pub(crate) changed: usize,
+}
+
+/// Builds every program of the guest workspace and lays the modules into `userland/dist`. A module that did not change
+/// keeps its file and so its time, and the host build embeds nothing anew.
+pub(crate) fn build(project: &Project, retry: &str) -> Result<Built> {
+    let mut cargo = project.guest_cargo(&[
+        "build",
+        "--locked",
+        "--release",
+        "--workspace",
+        "--bins",
+        "--target",
+        TARGET,
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
+    let messages = step::output(&mut cargo, retry)?;
+    lay_out(&project.dist(), &modules(&messages)?)
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    executable: Option<PathBuf>,
+}
+
+/// File name and place of every wasm program that a build reported.
+fn modules(messages: &[u8]) -> Result<BTreeMap<String, PathBuf>> {
+    let mut modules = BTreeMap::new();
+    for line in messages.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{")) {
+        let message: Message =
+            serde_json::from_slice(line).context("`cargo build` printed a message of an unexpected form")?;
+        let Some(path) = message.executable.filter(|_| message.reason == "compiler-artifact") else {
+            continue;
+        };
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(name) = name.filter(|name| name.ends_with(".wasm")) {
+            modules.insert(name.to_owned(), path);
+        }
+    }
+    if modules.is_empty() {
+        bail!("the guest workspace built no program; look at userland/Cargo.toml, then run `cargo xtask userland`");
+    }
+    Ok(modules)
+}
+
+/// Makes `dist` hold exactly `modules`.
+fn lay_out(dist: &Path, modules: &BTreeMap<String, PathBuf>) -> Result<Built> {
+    fs::create_dir_all(dist).with_context(|| format!("cannot make the folder {}", dist.display()))?;
+    for entry in fs::read_dir(dist).with_context(|| format!("cannot list {}", dist.display()))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.to_str().is_none_or(|name| !modules.contains_key(name)) && entry.file_type()?.is_file() {
+            fs::remove_file(entry.path()).with_context(|| format!("cannot remove {}", entry.path().display()))?;
+        }
+    }
+    let mut changed = 0;
+    for (name, from) in modules {
+        let bytes = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+        let to = dist.join(name);
+        if fs::read(&to).is_ok_and(|old| old == bytes) {
+            continue;
+        }
+        // Through a second file, so that a run which is interrupted here leaves no half module behind.
+        let partial = dist.join(format!("{name}.partial"));
+        fs::write(&partial, &bytes).with_context(|| format!("cannot write {}", partial.display()))?;
+        fs::rename(&partial, &to).with_context(|| format!("cannot write {}", to.display()))?;
+        changed += 1;
+    }
+    Ok(Built { programs: modules.len(), changed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("tidebox-xtask-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the temporary folder can be made");
+        folder
+    }
+
+    #[test]
+    fn only_wasm_programs_of_a_build_are_modules() {
+        let messages = concat!(
+            "{\"reason\":\"compiler-artifact\",\"executable\":null}\n",
+            "{\"reason\":\"compiler-artifact\",\"executable\":\"/t/release/build-script\"}\n",
+            "{\"reason\":\"compiler-artifact\",\"executable\":\"/t/release/sh.wasm\"}\n",
+            "{\"reason\":\"build-finished\",\"success\":true}\n",
+        );
+        let modules = modules(messages.as_bytes()).expect("there is one module");
+        assert_eq!(modules, BTreeMap::from([("sh.wasm".to_owned(), PathBuf::from("/t/release/sh.wasm"))]));
+    }
+
+    #[test]
+    fn a_build_without_programs_is_an_error() {
+        assert!(modules(b"{\"reason\":\"build-finished\",\"success\":true}\n").is_err());
+    }
+
+    #[test]
+    fn dist_holds_exactly_the_modules_and_unchanged_files_stay_untouched() {
+        let folder = folder("dist");
+        let (from, dist) = (folder.join("sh.wasm"), folder.join("dist"));
+        fs::write(&from, b"one").expect("written");
+        fs::create_dir_all(&dist).expect("made");
+        fs::write(dist.join("gone.wasm"), b"old").expect("written");
+        let modules = BTreeMap::from([("sh.wasm".to_owned(), from.clone())]);
+
+        let first = lay_out(&dist, &modules).expect("laid out");
+        let second = lay_out(&dist, &modules).expect("laid out again");
+        fs::write(&from, b"two").expect("written");
+        let third = lay_out(&dist, &modules).expect("laid out once more");
+
+        assert_eq!([first.changed, second.changed, third.changed], [1, 0, 1]);
+        assert!(!dist.join("gone.wasm").exists());
+        assert_eq!(fs::read(dist.join("sh.wasm")).expect("read"), b"two");
+        fs::remove_dir_all(folder).expect("removed");
+    }
+}
