@@ -1,0 +1,113 @@
+//! Which tools this module holds.
+
+use std::ffi::OsString;
+
+/// A tool's entry point: arguments, the name first, to exit code.
+type Main = fn(std::vec::IntoIter<OsString>) -> i32;
+
+/// One tool.
+pub(crate) struct Tool {
+    /// The command's name.
+    pub(crate) name: &'static str,
+    /// Whose messages it uses; aliases share them.
+    pub(crate) messages: &'static str,
+    /// Runs it.
+    pub(crate) main: Main,
+}
+
+const fn tool(name: &'static str, main: Main) -> Tool {
+    Tool { name, messages: name, main }
+}
+
+const fn alias(name: &'static str, messages: &'static str, main: Main) -> Tool {
+    Tool { name, messages, main }
+}
+
+/// Every tool, ordered by name.
+pub(crate) const TOOLS: &[Tool] = &[
+    alias("[", "test", uu_test::uumain),
+    tool("arch", uu_arch::uumain),
+    tool("b2sum", uu_b2sum::uumain),
+    tool("base32", uu_base32::uumain),
+    tool("base64", uu_base64::uumain),
+    tool("basename", uu_basename::uumain),
+    tool("basenc", uu_basenc::uumain),
+    tool("cat", uu_cat::uumain),
+    tool("cksum", uu_cksum::uumain),
+    tool("comm", uu_comm::uumain),
+    tool("cp", uu_cp::uumain),
+    tool("csplit", uu_csplit::uumain),
+    tool("cut", uu_cut::uumain),
+    tool("date", uu_date::uumain),
+    tool("dd", uu_dd::uumain),
+    alias("dir", "ls", uu_dir::uumain),
+    tool("dircolors", uu_dircolors::uumain),
+    tool("dirname", uu_dirname::uumain),
+    tool("echo", uu_echo::uumain),
+    tool("expand", uu_expand::uumain),
+    tool("expr", uu_expr::uumain),
+    tool("factor", uu_factor::uumain),
+    tool("false", uu_false::uumain),
+    tool("fmt", uu_fmt::uumain),
+    tool("fold", uu_fold::uumain),
+    tool("head", uu_head::uumain),
+    tool("hostid", uu_hostid::uumain),
+    tool("join", uu_join::uumain),
+    tool("link", uu_link::uumain),
+    tool("ln", uu_ln::uumain),
+    tool("ls", uu_ls::uumain),
+    tool("md5sum", uu_md5sum::uumain),
+    tool("mkdir", uu_mkdir::uumain),
+    tool("mktemp", uu_mktemp::uumain),
+    tool("mv", uu_mv::uumain),
+    tool("nice", uu_nice::uumain),
+    tool("nl", uu_nl::uumain),
+    tool("nproc", uu_nproc::uumain),
+    tool("numfmt", uu_numfmt::uumain),
+    tool("od", uu_od::uumain),
+    tool("paste", uu_paste::uumain),
+    tool("pathchk", uu_pathchk::uumain),
+    tool("pr", uu_pr::uumain),
+    tool("printenv", uu_printenv::uumain),
+    tool("printf", uu_printf::uumain),
+    tool("ptx", uu_ptx::uumain),
+    tool("pwd", uu_pwd::uumain),
+    tool("readlink", uu_readlink::uumain),
+    tool("realpath", uu_realpath::uumain),
+    tool("rm", uu_rm::uumain),
+    tool("rmdir", uu_rmdir::uumain),
+    tool("seq", uu_seq::uumain),
+    tool("sha1sum", uu_sha1sum::uumain),
+    tool("sha224sum", uu_sha224sum::uumain),
+    tool("sha256sum", uu_sha256sum::uumain),
+    tool("sha384sum", uu_sha384sum::uumain),
+    tool("sha512sum", uu_sha512sum::uumain),
+    tool("shred", uu_shred::uumain),
+    tool("shuf", uu_shuf::uumain),
+    tool("sleep", uu_sleep::uumain),
+    tool("sort", uu_sort::uumain),
+    tool("split", uu_split::uumain),
+    tool("sum", uu_sum::uumain),
+    tool("tail", uu_tail::uumain),
+    tool("tee", uu_tee::uumain),
+    tool("test", uu_test::uumain),
+    tool("touch", uu_touch::uumain),
+    tool("tr", uu_tr::uumain),
+    tool("true", uu_true::uumain),
+    tool("truncate", uu_truncate::uumain),
+    tool("tsort", uu_tsort::uumain),
+    tool("tty", uu_tty::uumain),
+    tool("uname", uu_uname::uumain),
+    tool("unexpand", uu_unexpand::uumain),
+    tool("uniq", uu_uniq::uumain),
+    tool("unlink", uu_unlink::uumain),
+    alias("vdir", "ls", uu_vdir::uumain),
+    tool("wc", uu_wc::uumain),
+    tool("yes", uu_yes::uumain),
+];
+
+/// The tool of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+    let at = TOOLS.binary_search_by(|tool| tool.name.cmp(name)).ok()?;
+    TOOLS.get(at)
+}
