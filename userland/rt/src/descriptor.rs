@@ -1,0 +1,114 @@
+//! Descriptors: open, read, write, pipes, copies.
+
+use crate::{Errno, Result, border};
+
+/// A descriptor as WASI counts them. [`fd_of_unix`] maps the numbers that shell scripts use.
+pub type Fd = u32;
+
+/// How to open a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Open {
+    /// Allow reading.
+    pub read: bool,
+    /// Allow writing.
+    pub write: bool,
+    /// Every write goes to the end.
+    pub append: bool,
+    /// Make the file when it is missing.
+    pub create: bool,
+    /// Together with `create`: refuse an existing file.
+    pub exclusive: bool,
+    /// Empty the file first.
+    pub truncate: bool,
+    /// Refuse anything but a directory.
+    pub directory: bool,
+}
+
+/// What a poll found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// A read will not block.
+    Ready,
+    /// The time ran out first.
+    TimedOut,
+}
+
+/// The WASI descriptor of Unix descriptor `n`: 3 and up lie 64 higher, because 3 is a preopened directory.
+pub fn fd_of_unix(n: u32) -> Fd {
+    if n < 3 { n } else { n.saturating_add(border::FD_SHIFT) }
+}
+
+/// The Unix descriptor of a WASI descriptor; `None` for the preopened directories and the gap after them.
+pub fn unix_of_fd(fd: Fd) -> Option<u32> {
+    if fd < 3 { Some(fd) } else { fd.checked_sub(border::FD_SHIFT).filter(|&n| n >= 3) }
+}
+
+/// Opens `path`, resolved against the working directory.
+pub fn open(path: &[u8], how: Open) -> Result<Fd> {
+    border::open(path, how)
+}
+
+/// Reads once. 0 bytes mean the end.
+pub fn read(fd: Fd, into: &mut [u8]) -> Result<usize> {
+    border::read(fd, into)
+}
+
+/// Writes once and says how many bytes went out.
+pub fn write(fd: Fd, from: &[u8]) -> Result<usize> {
+    border::write(fd, from)
+}
+
+/// Writes everything; an interruption by a noted signal is retried.
+pub fn write_all(fd: Fd, mut from: &[u8]) -> Result<()> {
+    while !from.is_empty() {
+        match write(fd, from) {
+            Ok(0) => return Err(Errno::IO),
+            Ok(n) => from = from.get(n..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+/// Moves the offset by `by` from where it is and returns the new one. `SPIPE` when the descriptor has none.
+pub fn seek(fd: Fd, by: i64) -> Result<u64> {
+    border::seek(fd, by)
+}
+
+/// Closes a descriptor.
+pub fn close(fd: Fd) -> Result<()> {
+    border::close(fd)
+}
+
+/// Makes a pipe: (read end, write end).
+pub fn pipe() -> Result<(Fd, Fd)> {
+    border::pipe()
+}
+
+/// Copies to the lowest free descriptor that is at least `at_least`.
+pub fn dup(fd: Fd, at_least: Fd) -> Result<Fd> {
+    border::dup(fd, at_least)
+}
+
+/// Copies to `target`, closing what was there. 3 and 4 as target answer `INVAL`.
+pub fn dup_to(fd: Fd, target: Fd) -> Result<()> {
+    border::dup_to(fd, target)
+}
+
+/// Moves a descriptor to the lowest free one that is at least `at_least` and closes the old one.
+pub fn move_fd(fd: Fd, at_least: Fd) -> Result<Fd> {
+    let moved = dup(fd, at_least);
+    close(fd)?;
+    moved
+}
+
+/// Whether the descriptor is a terminal.
+pub fn is_terminal(fd: Fd) -> bool {
+    border::is_terminal(fd)
+}
+
+/// Waits until `fd` is readable, at most `timeout_ns` nanoseconds. `INTR` when a noted signal came first.
+pub fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
+    border::poll_read(fd, timeout_ns)
+}

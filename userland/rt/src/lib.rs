@@ -1,0 +1,56 @@
+//! What a guest of Tidebox may ask of its kernel, as safe Rust.
+//!
+//! The functions of the import module `tidebox_v1` are bound one by one, together with those calls of
+//! `wasi_snapshot_preview1` that a shell needs and std does not offer (raw descriptors, directory listing without
+//! `stat`, polling). `docs/abi.md` is the text that this crate follows.
+//!
+//! Every aware tool calls [`start`] first, so that relative paths work in std.
+
+mod descriptor;
+mod errno;
+mod file;
+mod process;
+mod request;
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_family = "wasm")]
+#[path = "import.rs"]
+mod border;
+#[cfg(not(target_family = "wasm"))]
+#[path = "host.rs"]
+mod border;
+
+pub use descriptor::{
+    Fd, Open, Readiness, close, dup, dup_to, fd_of_unix, is_terminal, move_fd, open, pipe, poll_read, read, seek,
+    unix_of_fd, write, write_all,
+};
+pub use errno::Errno;
+pub use file::{Entry, FileKind, Stat, access, chdir, chmod, fstat, getcwd, read_dir, read_link, stat, umask, unlink};
+pub use process::{
+    Disposition, Ids, Limits, Status, Waited, args, environ, exit, fork, getids, kill, limits, monotonic_ns, random,
+    realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
+};
+pub use request::SpawnRequest;
+
+/// The result of every call: a value, or the kernel's error number.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+/// Tells std where the process stands, because preview1 has no working directory of its own.
+///
+/// Call it first in `main`. A working directory that no longer exists leaves std at `/`, as the kernel would.
+pub fn start() {
+    if let Ok(path) = getcwd() {
+        // A directory that vanished in between is met again, and reported, by the first relative path.
+        let _ = std::env::set_current_dir(path_of_bytes(&path));
+    }
+}
+
+/// Views the kernel's bytes as a path of std, without copying or checking.
+pub fn path_of_bytes(bytes: &[u8]) -> &std::path::Path {
+    #[cfg(not(target_family = "wasm"))]
+    use std::os::unix::ffi::OsStrExt;
+    #[cfg(target_family = "wasm")]
+    use std::os::wasi::ffi::OsStrExt;
+    std::path::Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
