@@ -30,11 +30,11 @@ pub(super) fn named<'a>(source: &str, paths: &[&'a str]) -> Vec<(usize, &'a str)
     }
     // `use std::time;` followed by `time::Instant` names it by its last two parts.
     for window in tokens.windows(3) {
-        let [module, separator, name] = window else { continue };
-        let last_two = format!("{}{}{}", module.text, separator.text, name.text);
+        let [first, separator, second] = window else { continue };
+        let last_two = format!("::{}{}{}", first.text, separator.text, second.text);
         for path in paths {
-            if separator.text == "::" && path.strip_prefix("std::") == Some(last_two.as_str()) {
-                found.push((module.line, *path));
+            if separator.text == "::" && path.ends_with(&last_two) {
+                found.push((first.line, *path));
             }
         }
     }

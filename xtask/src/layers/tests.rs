@@ -80,13 +80,13 @@ fn a_use_group_is_looked_into() {
 
 #[test]
 fn a_module_used_by_its_last_name_is_found() {
-    let source = "use std::time;\nfn f() { time::SystemTime::now(); }";
-    assert_eq!(named(source, ABSENT), [(2, "std::time::SystemTime")]);
+    let source = "use std::time;\nfn f() { time::Instant::now(); }";
+    assert_eq!(named(source, ABSENT), [(2, "std::time::Instant")]);
 }
 
 #[test]
 fn a_glob_brings_in_what_is_below_it() {
-    assert_eq!(named("use std::time::*;", ABSENT), [(1, "std::time::Instant"), (1, "std::time::SystemTime")]);
+    assert_eq!(named("use std::time::*;", ABSENT), [(1, "std::time::Instant"), (1, "std::time::SystemTime::now")]);
 }
 
 #[test]
@@ -101,4 +101,10 @@ fn quote_characters_and_raw_strings_hide_no_code() {
     let source =
         r####"let q = '"'; std::fs::read(p); let e = '\"'; let r = r#"std::env " \"#; std::thread::spawn(f);"####;
     assert_eq!(named(source, ABSENT), [(1, "std::fs"), (1, "std::thread")]);
+}
+
+#[test]
+fn a_point_in_time_may_be_held_but_not_asked_for() {
+    let source = "use std::time::SystemTime;\nfn f(at: SystemTime) {}\nfn g() { SystemTime::now(); }";
+    assert_eq!(named(source, ABSENT), [(3, "std::time::SystemTime::now")]);
 }
