@@ -1,0 +1,195 @@
+//! Reading and changing files.
+
+use std::time::SystemTime;
+
+use crate::path::SandboxPath;
+
+/// What the tools of Deep Agents print for an empty file, word for word; with any other text, or none, they print a
+/// window that does not exist.
+pub const EMPTY_FILE_REMINDER: &str = "System reminder: File exists but has empty contents";
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A device or the like.
+    Other,
+}
+
+/// An entry of a directory or a file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Its path, without a slash at the end.
+    pub path: Vec<u8>,
+    /// What it is.
+    pub kind: FileKind,
+    /// Bytes of a regular file. `None` when the backend does not know.
+    pub size: Option<u64>,
+    /// When its content changed last. `None` when the backend does not know.
+    pub modified: Option<SystemTime>,
+}
+
+impl FileInfo {
+    /// Whether it is a directory. A link to one is not.
+    pub fn is_dir(&self) -> bool {
+        self.kind == FileKind::Directory
+    }
+}
+
+/// What is in a directory, ordered by name, without `.` and `..`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LsResponse {
+    /// The entries; each path is the directory's as it was asked for, and the name.
+    pub entries: Vec<FileInfo>,
+}
+
+/// Which part of a file to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadRequest {
+    /// The file.
+    pub path: SandboxPath,
+    /// Lines to skip. Default 0.
+    pub offset: u64,
+    /// Lines to return. `None` is the dialect's default ([`crate::Dialect::read_limit`]); 0 returns none.
+    pub limit: Option<u64>,
+}
+
+impl ReadRequest {
+    /// The first page of a file.
+    pub fn new(path: SandboxPath) -> Self {
+        Self { path, offset: 0, limit: None }
+    }
+
+    /// Skips lines.
+    #[must_use]
+    pub fn with_offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Returns at most this many lines.
+    #[must_use]
+    pub fn with_limit(mut self, limit: u64) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}
+
+/// The lines that a page holds, counted from 1: always `1 <= start <= end <= total`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineWindow {
+    /// The first line of the page.
+    pub start: u64,
+    /// The last line of the page.
+    pub end: u64,
+    /// The lines of the file.
+    pub total: u64,
+}
+
+impl LineWindow {
+    /// The offset at which the next page starts, `None` at the end of the file.
+    pub fn next_offset(&self) -> Option<u64> {
+        (self.end < self.total).then_some(self.end)
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Lines as they are in the file, with their ends: the pages of a file, put together, are the file.
+    Text(String),
+    /// A whole file that is not text.
+    Binary(Vec<u8>),
+}
+
+/// A page of a text file, or a whole binary file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadResponse {
+    /// The text of the page, or the bytes.
+    pub content: Content,
+    /// The content's type, consistent with [`Content`]: text types only with text.
+    pub mime: &'static str,
+    /// Which lines `content` holds. `None` for binary files, for empty ones, and when no lines were asked for.
+    pub window: Option<LineWindow>,
+    /// No lines were asked for.
+    pub no_lines_requested: bool,
+    /// The page's only line is longer than a page may be and was cut. Longer pages end at a whole line instead.
+    pub line_cut: bool,
+    /// When the content changed last. `None` when the backend does not know.
+    pub modified: Option<SystemTime>,
+}
+
+/// What a file shall hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteRequest {
+    /// The file.
+    pub path: SandboxPath,
+    /// All of its content.
+    pub content: Vec<u8>,
+}
+
+impl WriteRequest {
+    /// Writes `content` to `path`.
+    pub fn new(path: SandboxPath, content: impl Into<Vec<u8>>) -> Self {
+        Self { path, content: content.into() }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteResponse {
+    /// The file.
+    pub path: SandboxPath,
+    /// Whether it was not there before.
+    pub created: bool,
+}
+
+/// Which string to replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EditRequest {
+    /// The file.
+    pub path: SandboxPath,
+    /// What is there.
+    pub old: String,
+    /// What shall be there.
+    pub new: String,
+    /// Replace every occurrence. Otherwise `old` must be there exactly once.
+    pub replace_all: bool,
+}
+
+impl EditRequest {
+    /// Replaces the one occurrence of `old` by `new`.
+    pub fn new(path: SandboxPath, old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self { path, old: old.into(), new: new.into(), replace_all: false }
+    }
+
+    /// Replaces every occurrence.
+    #[must_use]
+    pub fn all(mut self) -> Self {
+        self.replace_all = true;
+        self
+    }
+}
+
+/// What was replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditResponse {
+    /// The file.
+    pub path: SandboxPath,
+    /// How many times.
+    pub occurrences: usize,
+}
+
+/// What was deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteResponse {
+    /// The file or directory.
+    pub path: SandboxPath,
+}

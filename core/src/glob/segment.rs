@@ -1,0 +1,138 @@
+//! One segment of a pattern against one name.
+
+/// One segment of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// `**`: any number of directories.
+    AnyDirectories,
+    /// A name with wildcards, or without.
+    Name(Wild),
+}
+
+impl Segment {
+    pub(super) fn name(text: &[u8]) -> Self {
+        Self::Name(Wild::parse(text))
+    }
+}
+
+/// A name with wildcards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wild(Vec<Token>);
+
+/// A character, or a byte that is part of none: those are counted from behind the last character.
+type Unit = u32;
+
+const NO_CHARACTER: Unit = 0x11_0000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Exactly(Unit),
+    One,
+    Many,
+    Class { negated: bool, ranges: Vec<(Unit, Unit)> },
+}
+
+impl Token {
+    fn matches(&self, unit: Unit) -> bool {
+        match self {
+            Self::Exactly(this) => *this == unit,
+            Self::One | Self::Many => true,
+            Self::Class { negated, ranges } => {
+                ranges.iter().any(|(low, high)| (*low..=*high).contains(&unit)) != *negated
+            }
+        }
+    }
+}
+
+impl Wild {
+    fn parse(text: &[u8]) -> Self {
+        let units = units(text);
+        let mut tokens = Vec::with_capacity(units.len());
+        let mut at = 0;
+        while let Some(unit) = units.get(at) {
+            at += 1;
+            match char::from_u32(*unit) {
+                Some('*') if tokens.last() == Some(&Token::Many) => {}
+                Some('*') => tokens.push(Token::Many),
+                Some('?') => tokens.push(Token::One),
+                Some('[') => match class(&units, at) {
+                    Some((class, end)) => {
+                        tokens.push(class);
+                        at = end;
+                    }
+                    None => tokens.push(Token::Exactly(*unit)),
+                },
+                Some('\\') if at < units.len() => {
+                    tokens.extend(units.get(at).map(|escaped| Token::Exactly(*escaped)));
+                    at += 1;
+                }
+                _ => tokens.push(Token::Exactly(*unit)),
+            }
+        }
+        Self(tokens)
+    }
+
+    /// Whether the whole name matches. With `dot_must_be_named`, a wildcard does not match a leading dot.
+    pub(super) fn matches(&self, name: &[u8], dot_must_be_named: bool) -> bool {
+        if dot_must_be_named && self.0.first() != Some(&Token::Exactly(Unit::from(b'.'))) {
+            return false;
+        }
+        let name = units(name);
+        let (mut token, mut unit) = (0, 0);
+        // Where to go on when the match fails: behind the last `*`, with it taking in one unit more. Earlier ones need
+        // not be tried again, so the work is bounded by the product of the two lengths.
+        let mut retry = None;
+        while let Some(this) = name.get(unit) {
+            match self.0.get(token) {
+                Some(Token::Many) => {
+                    token += 1;
+                    retry = Some((token, unit));
+                }
+                Some(wanted) if wanted.matches(*this) => {
+                    token += 1;
+                    unit += 1;
+                }
+                _ => {
+                    let Some((after_star, taken)) = retry else { return false };
+                    token = after_star;
+                    unit = taken + 1;
+                    retry = Some((after_star, unit));
+                }
+            }
+        }
+        self.0.get(token..).unwrap_or_default().iter().all(|rest| *rest == Token::Many)
+    }
+}
+
+/// The class whose `[` is before `start`, and where it ends. `None` when it never closes: then `[` is plain text.
+fn class(units: &[Unit], start: usize) -> Option<(Token, usize)> {
+    let is =
+        |at: usize, text: &[u8]| units.get(at).is_some_and(|unit| text.iter().any(|byte| Unit::from(*byte) == *unit));
+    let negated = is(start, b"!^");
+    let first = start + usize::from(negated);
+    let mut at = first;
+    let mut ranges = Vec::new();
+    loop {
+        // `]` right at the start is a member.
+        if at > first && is(at, b"]") {
+            return Some((Token::Class { negated, ranges }, at + 1));
+        }
+        let low = *units.get(at)?;
+        if is(at + 1, b"-") && units.get(at + 2).is_some() && !is(at + 2, b"]") {
+            ranges.push((low, *units.get(at + 2)?));
+            at += 3;
+        } else {
+            ranges.push((low, low));
+            at += 1;
+        }
+    }
+}
+
+fn units(text: &[u8]) -> Vec<Unit> {
+    let mut units = Vec::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        units.extend(chunk.valid().chars().map(Unit::from));
+        units.extend(chunk.invalid().iter().map(|byte| NO_CHARACTER + Unit::from(*byte)));
+    }
+    units
+}

@@ -1,0 +1,84 @@
+use super::*;
+
+fn page(content: &[u8], offset: u64, limit: u64) -> Result<Option<Page>, FileError> {
+    let mut reader = PageReader::new(offset, limit);
+    reader.push(content);
+    let whole = reader.finish();
+    // However the file is cut into pieces, the page is the same.
+    for size in [1, 2, 3, 7] {
+        let mut reader = PageReader::new(offset, limit);
+        content.chunks(size).for_each(|piece| reader.push(piece));
+        assert_eq!(reader.finish(), whole, "in pieces of {size}");
+    }
+    whole
+}
+
+fn text(content: &[u8], offset: u64, limit: u64) -> (String, (u64, u64, u64)) {
+    let page = page(content, offset, limit).unwrap().unwrap();
+    let window = page.window.unwrap();
+    (page.text, (window.start, window.end, window.total))
+}
+
+#[test]
+fn pages_put_together_are_the_file() {
+    let file = b"one\ntwo\r\n\nfour\xc3\xa9\nfive";
+    assert_eq!(text(file, 0, 2), ("one\ntwo\r\n".to_owned(), (1, 2, 5)));
+    assert_eq!(text(file, 2, 2), ("\nfour\u{e9}\n".to_owned(), (3, 4, 5)));
+    assert_eq!(text(file, 4, 2), ("five".to_owned(), (5, 5, 5)));
+    assert_eq!(text(file, 0, u64::MAX).0.as_bytes(), file);
+}
+
+#[test]
+fn a_line_end_at_the_end_of_the_file_starts_no_line() {
+    assert_eq!(text(b"a\nb\n", 0, 500), ("a\nb\n".to_owned(), (1, 2, 2)));
+    assert_eq!(text(b"\n", 0, 500), ("\n".to_owned(), (1, 1, 1)));
+}
+
+#[test]
+fn a_page_past_the_end_is_an_error_with_the_reference_wording() {
+    let error = page(b"a\nb\nc", 3, 10).unwrap_err();
+    assert_eq!(error.code, FileErrorCode::PastEnd);
+    assert_eq!(error.message, "Line offset 3 exceeds file length (3 lines)");
+    assert!(page(b"a\n", u64::MAX, u64::MAX).is_err());
+}
+
+#[test]
+fn no_lines_and_an_empty_file_have_no_window() {
+    assert_eq!(page(b"a\nb\n", 0, 0).unwrap().unwrap(), Page::default());
+    assert_eq!(page(b"", 0, 10).unwrap().unwrap(), Page::default());
+    assert_eq!(page(b"", 7, 10).unwrap().unwrap(), Page::default());
+}
+
+#[test]
+fn what_is_not_utf8_anywhere_is_not_text() {
+    for binary in [&b"a\nb\nc\xff"[..], b"a\n\xc3", b"\xed\xa0\x80", b"a\0b", b"\0asm\x01\0\0\0"] {
+        assert_eq!(page(binary, 0, 1), Ok(None), "{binary:?}");
+    }
+    assert!(page("👋\u{10ffff}é".as_bytes(), 0, 1).unwrap().is_some());
+}
+
+#[test]
+fn a_long_page_ends_at_a_whole_line_and_its_window_says_so() {
+    let line = "x".repeat(99) + "\n";
+    let file = line.repeat(10_000);
+    let mut reader = PageReader::new(10, 9_000);
+    file.as_bytes().chunks(4096).for_each(|piece| reader.push(piece));
+    let page = reader.finish().unwrap().unwrap();
+    assert_eq!(page.text.len(), 512_000);
+    let window = page.window.unwrap();
+    assert_eq!((window.start, window.end, window.total), (11, 5130, 10_000));
+    assert_eq!(window.next_offset(), Some(5130));
+    assert!(!page.line_cut);
+}
+
+#[test]
+fn a_line_longer_than_a_page_is_cut_between_characters() {
+    let file = "é".repeat(PAGE_BYTES) + "\nnext\n";
+    let mut reader = PageReader::new(0, 10);
+    reader.push(b"x");
+    file.as_bytes().chunks(5).for_each(|piece| reader.push(piece));
+    let page = reader.finish().unwrap().unwrap();
+    assert!(page.line_cut);
+    assert_eq!(page.text.len(), PAGE_BYTES - 1);
+    assert_eq!(page.window.unwrap(), LineWindow { start: 1, end: 1, total: 2 });
+}
