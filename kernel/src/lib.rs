@@ -1,8 +1,36 @@
 //! The kernel: a small Unix as a pure library.
+//!
+//! It owns files, descriptors, pipes, processes, signals and limits, and decodes what guests call:
+//! [`wasi::p1`] is `wasi_snapshot_preview1`, [`wasi::ext`] is `tidebox_v1` (`docs/abi.md`). It never waits and never
+//! looks at the host: time and randomness come through [`Clock`] and [`Entropy`], and a call that cannot go on answers
+//! [`wasi::Sys::Block`]. An engine runs the guests, does the waiting and implements [`engine::Engine`].
+//!
+//! A call is a function over `(&mut Kernel, Pid, &mut dyn GuestMem, arguments)`. Everything a guest passes is hostile
+//! until checked: no argument makes a call panic, and memory is charged before it is allocated.
 
 #![forbid(unsafe_code)]
 
+pub mod engine;
 mod errno;
+mod exec;
+mod fd;
 pub mod fs;
+mod kernel;
+mod life;
+mod open_file;
+mod pipe;
+mod process;
+mod procfs;
+mod resolve;
+mod session;
+mod signal;
+mod slab;
+mod time;
+pub mod wasi;
 
 pub use errno::Errno;
+pub use kernel::{Kernel, KernelConfig, SharedKernel};
+pub use process::{Fork, Image, Pid, Start, Status};
+pub use session::{Chunk, Report, SessionId, SessionSpec, Stop, Stream};
+pub use signal::Signal;
+pub use time::{Clock, Entropy, FixedClock, SeededEntropy};

@@ -1,0 +1,160 @@
+//! Descriptors of a process: which number means which open file.
+//!
+//! Numbers follow `docs/abi.md`: 0 to 2 are the standard streams, 3 and 4 the preopened directories, and Unix
+//! descriptor *n* >= 3 is 64 + *n*. The gap is not stored.
+
+use crate::Errno;
+
+/// First number after the preopened directories: Unix descriptor 3.
+pub(crate) const FIRST_FREE: u32 = 67;
+/// Slots before [`FIRST_FREE`]: three streams and two preopened directories.
+const FIXED: u32 = 5;
+const STREAMS: usize = 3;
+/// No limit allows more, as with Linux's `nr_open`: a guest that asks for a high number makes the table that long.
+const MOST: u32 = 1 << 20;
+
+/// The preopened directory `/`.
+pub(crate) const ROOT_FD: u32 = 3;
+/// The preopened directory `.` of plain guests.
+pub(crate) const WORK_FD: u32 = 4;
+
+/// One descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The open file, by its number in the kernel's table.
+    pub(crate) file: u32,
+    /// Whether `fd_prestat_get` tells of it.
+    pub(crate) preopen: bool,
+}
+
+impl Entry {
+    pub(crate) fn new(file: u32) -> Self {
+        Self { file, preopen: false }
+    }
+}
+
+/// The table. It knows nothing of reference counts: who stores or removes an entry does the counting.
+#[derive(Debug, Default)]
+pub(crate) struct Descriptors {
+    slots: Vec<Option<Entry>>,
+}
+
+fn slot(fd: u32) -> Option<usize> {
+    match fd {
+        0..FIXED => Some(fd as usize),
+        FIRST_FREE.. => Some((fd - FIRST_FREE + FIXED) as usize),
+        _ => None,
+    }
+}
+
+fn number(slot: usize) -> u32 {
+    // A table never grows beyond the descriptor limit, which is a `u32`.
+    let slot = u32::try_from(slot).unwrap_or(u32::MAX);
+    if slot < FIXED { slot } else { slot.saturating_add(FIRST_FREE - FIXED) }
+}
+
+/// The WASI number of Unix descriptor `n`, as `/dev/fd/n` means it.
+pub(crate) fn from_unix(n: u32) -> Option<u32> {
+    if n < 3 { Some(n) } else { n.checked_add(64) }
+}
+
+/// The Unix number of a descriptor; the preopened directories have none.
+pub(crate) fn to_unix(fd: u32) -> Option<u32> {
+    match fd {
+        0..3 => Some(fd),
+        FIRST_FREE.. => Some(fd - 64),
+        _ => None,
+    }
+}
+
+impl Descriptors {
+    pub(crate) fn get(&self, fd: u32) -> Option<Entry> {
+        *self.slots.get(slot(fd)?)?
+    }
+
+    /// Whether `fd` can name a descriptor when at most `limit` Unix descriptors are allowed.
+    pub(crate) fn admits(fd: u32, limit: u32) -> bool {
+        match to_unix(fd) {
+            Some(unix) => unix < limit.min(MOST),
+            None => fd == ROOT_FD || fd == WORK_FD,
+        }
+    }
+
+    /// Stores `entry` at `fd` and answers what was there. `BADF` when the number is not one of a descriptor.
+    pub(crate) fn put(&mut self, fd: u32, entry: Entry, limit: u32) -> Result<Option<Entry>, Errno> {
+        let at = slot(fd).filter(|_| Self::admits(fd, limit)).ok_or(Errno::Badf)?;
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, None);
+        }
+        Ok(self.slots.get_mut(at).and_then(|s| s.replace(entry)))
+    }
+
+    pub(crate) fn remove(&mut self, fd: u32) -> Option<Entry> {
+        self.slots.get_mut(slot(fd)?)?.take()
+    }
+
+    /// The lowest free descriptor that is at least `at_least`; never a preopened directory's. `MFILE` when the limit
+    /// is reached.
+    pub(crate) fn lowest_free(&self, at_least: u32, limit: u32) -> Result<u32, Errno> {
+        let streams = (at_least as usize).min(STREAMS)..STREAMS;
+        let rest = slot(at_least.max(FIRST_FREE)).unwrap_or(usize::MAX);
+        let end = self.slots.len().max(rest);
+        let at = streams.chain(rest..end).find(|at| self.slots.get(*at).is_none_or(Option::is_none)).unwrap_or(end);
+        let fd = number(at);
+        if Self::admits(fd, limit) { Ok(fd) } else { Err(Errno::Mfile) }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Entry)> {
+        self.slots.iter().enumerate().filter_map(|(at, entry)| Some((number(at), (*entry)?)))
+    }
+
+    /// A table with the same entries; the caller counts the references.
+    pub(crate) fn copy(&self) -> Self {
+        Self { slots: self.slots.clone() }
+    }
+
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = Entry> + use<> {
+        std::mem::take(&mut self.slots).into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full(fds: &[u32]) -> Descriptors {
+        let mut table = Descriptors::default();
+        for fd in fds {
+            assert_eq!(table.put(*fd, Entry::new(0), 1024), Ok(None));
+        }
+        table
+    }
+
+    #[test]
+    fn the_lowest_free_descriptor_skips_the_preopened_directories() {
+        assert_eq!(full(&[]).lowest_free(0, 16), Ok(0));
+        assert_eq!(full(&[0, 2]).lowest_free(0, 16), Ok(1));
+        assert_eq!(full(&[0, 1, 2]).lowest_free(0, 16), Ok(67));
+        assert_eq!(full(&[0, 1, 2, 3, 67, 69]).lowest_free(0, 16), Ok(68));
+        assert_eq!(full(&[0, 1, 2]).lowest_free(70, 16), Ok(70));
+    }
+
+    #[test]
+    fn the_limit_counts_unix_descriptors() {
+        assert_eq!(full(&[0, 1, 2, 67]).lowest_free(0, 4), Err(Errno::Mfile));
+        assert_eq!(full(&[]).lowest_free(u32::MAX, 1024), Err(Errno::Mfile));
+        assert_eq!(Descriptors::default().put(68, Entry::new(0), 4), Err(Errno::Badf));
+        assert_eq!(Descriptors::default().put(20, Entry::new(0), 1024), Err(Errno::Badf));
+        assert_eq!(Descriptors::default().put(u32::MAX, Entry::new(0), u32::MAX - 64), Err(Errno::Badf));
+    }
+
+    #[test]
+    fn numbers_translate_both_ways() {
+        for (unix, fd) in [(0, 0), (2, 2), (3, 67), (1000, 1064)] {
+            assert_eq!(from_unix(unix), Some(fd));
+            assert_eq!(to_unix(fd), Some(unix));
+        }
+        assert_eq!(to_unix(3), None);
+        assert_eq!(from_unix(u32::MAX), None);
+    }
+}

@@ -1,0 +1,253 @@
+//! The kernel itself and what engines and backends ask of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+
+use tidebox_core::Limits;
+
+use crate::errno::Errno;
+use crate::fs::{Cred, Fs, Snapshot};
+use crate::open_file::OpenFile;
+use crate::pipe::Pipe;
+use crate::process::{Pid, Process, Processes, Start, Status};
+use crate::session::{Chunk, Report, Session, SessionId, Stop};
+use crate::signal::Signal;
+use crate::slab::Slab;
+use crate::time::{Clock, Entropy};
+
+/// A kernel that an engine and a backend share. No call holds the lock while it waits.
+pub type SharedKernel = Arc<Mutex<Kernel>>;
+
+/// What a kernel is made of.
+pub struct KernelConfig {
+    /// Every bound.
+    pub limits: Limits,
+    /// Source of time.
+    pub clock: Box<dyn Clock>,
+    /// Source of random bytes.
+    pub entropy: Box<dyn Entropy>,
+    /// The files to begin with.
+    pub files: Snapshot,
+    /// What programs see as the machine's name.
+    pub hostname: String,
+}
+
+impl fmt::Debug for KernelConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelConfig")
+            .field("limits", &self.limits)
+            .field("hostname", &self.hostname)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The user that every program runs as.
+pub(crate) const USER: Cred = Cred { uid: 1000, gid: 1000 };
+
+/// One sandbox: its files, processes and sessions.
+pub struct Kernel {
+    pub(crate) limits: Limits,
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) entropy: Box<dyn Entropy>,
+    pub(crate) hostname: String,
+    pub(crate) fs: Fs,
+    pub(crate) files: Slab<OpenFile>,
+    pub(crate) pipes: Slab<Pipe>,
+    pub(crate) processes: Processes,
+    pub(crate) sessions: BTreeMap<SessionId, Session>,
+    pub(crate) memory_bytes: u64,
+    pub(crate) booted: u64,
+    last_session: u64,
+    /// Where bytes rest on their way when the engine cannot lend guest memory.
+    pub(crate) scratch: Vec<u8>,
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel")
+            .field("processes", &self.processes.len())
+            .field("sessions", &self.sessions.len())
+            .field("memory_bytes", &self.memory_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Kernel {
+    /// A kernel with the given files and no process.
+    pub fn new(config: KernelConfig) -> Self {
+        let fs = Fs::from_snapshot(&config.files, &config.limits);
+        let booted = config.clock.monotonic();
+        Self {
+            limits: config.limits,
+            clock: config.clock,
+            entropy: config.entropy,
+            hostname: config.hostname,
+            fs,
+            files: Slab::default(),
+            pipes: Slab::default(),
+            processes: Processes::default(),
+            sessions: BTreeMap::new(),
+            memory_bytes: 0,
+            booted,
+            last_session: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The files.
+    pub fn fs(&self) -> &Fs {
+        &self.fs
+    }
+
+    /// The files, to change them from the host's side.
+    pub fn fs_mut(&mut self) -> &mut Fs {
+        &mut self.fs
+    }
+
+    /// Nanoseconds since the Unix epoch by the kernel's clock, for time stamps.
+    pub fn now(&self) -> u64 {
+        self.clock.realtime()
+    }
+
+    /// Nanoseconds of [`Clock::monotonic`], to which [`Wait::deadline`](crate::Wait::deadline) refers.
+    pub fn monotonic(&self) -> u64 {
+        self.clock.monotonic()
+    }
+
+    /// Lets time pass when every process waits, see [`Clock::skip_to`]. After `false` the engine has to sleep.
+    pub fn skip_to(&self, until: u64) -> bool {
+        self.clock.skip_to(until)
+    }
+
+    /// The bounds in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Live processes and zombies of all sessions.
+    pub fn process_count(&self) -> usize {
+        self.processes.len()
+    }
+
+    pub(crate) fn new_session(&mut self) -> SessionId {
+        self.last_session += 1;
+        SessionId(self.last_session)
+    }
+
+    /// The processes to instantiate since the last call, in the order in which they were started. A forked one must
+    /// have its memory copied before its parent runs on.
+    pub fn take_starts(&mut self, session: SessionId) -> Vec<Start> {
+        self.sessions.get_mut(&session).map(|s| std::mem::take(&mut s.starts)).unwrap_or_default()
+    }
+
+    /// Whether [`take_starts`](Self::take_starts) would answer something.
+    pub fn has_starts(&self, session: SessionId) -> bool {
+        self.sessions.get(&session).is_some_and(|s| !s.starts.is_empty())
+    }
+
+    /// The file name of what the process runs, for messages. `?` for an unknown process.
+    pub fn program_name(&self, pid: Pid) -> String {
+        let path = self.processes.get(pid).map_or(b"?".as_slice(), |p| &p.program.path);
+        String::from_utf8_lossy(path.rsplit(|b| *b == b'/').next().unwrap_or_default()).into_owned()
+    }
+
+    /// The engine reports that a guest ended because it got no more memory. When that is the session's root process,
+    /// memory is what stopped the session.
+    pub fn out_of_memory(&mut self, pid: Pid) {
+        let Some(process) = self.processes.get(pid) else {
+            return;
+        };
+        if let Some(session) = self.sessions.get_mut(&process.session).filter(|s| s.root == pid) {
+            session.stopped_by.get_or_insert(Stop::Memory);
+        }
+    }
+
+    /// Output since the last call, in arrival order.
+    pub fn take_output(&mut self, session: SessionId) -> Vec<Chunk> {
+        self.sessions.get_mut(&session).map(Session::take_output).unwrap_or_default()
+    }
+
+    /// Wakes `waker` whenever output arrives, and at once when some is there.
+    pub fn set_output_waker(&mut self, session: SessionId, waker: &Waker) {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.set_output_waker(waker);
+        }
+    }
+
+    /// How the root process ended; `None` while it runs.
+    pub fn root_status(&self, session: SessionId) -> Option<Status> {
+        self.sessions.get(&session)?.root_status
+    }
+
+    /// Kills every process of the session. The first reason is the one that [`end`](Self::end) reports.
+    pub fn stop(&mut self, session: SessionId, why: Stop) {
+        let Some(found) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        found.stopped_by.get_or_insert(why);
+        for process in self.processes.iter_mut().filter(|p| p.session == session) {
+            process.signal(Signal::Kill);
+        }
+    }
+
+    /// Forgets the session: kills and frees the processes that are left, and tells how it went. Take the output
+    /// before; what was not taken is dropped. A session that does not exist reports that nothing ran.
+    pub fn end(&mut self, session: SessionId) -> Report {
+        let left: Vec<Pid> = self.processes.iter().filter(|p| p.session == session).map(|p| p.pid).collect();
+        for pid in left {
+            // The flag is for an engine that still runs the guest; its next call finds no process and ends it too.
+            if let Some(process) = self.processes.get_mut(pid) {
+                process.signal(Signal::Kill);
+            }
+            self.bury(pid);
+        }
+        self.sessions.remove(&session).map(|s| s.report()).unwrap_or_default()
+    }
+
+    /// Remembers whom to wake when what the blocked call waits for may have come. One waker per process.
+    pub fn park(&mut self, pid: Pid, waker: &Waker) {
+        match self.processes.get_mut(pid) {
+            Some(process) => process.park(waker),
+            // A process that is gone must not sleep; its next call tells the engine to end it.
+            None => waker.wake_by_ref(),
+        }
+    }
+
+    /// Non-zero: the number of the signal that the process must die of. The engine reads it at its ticks without the
+    /// kernel's lock.
+    pub fn kill_flag(&self, pid: Pid) -> Option<Arc<AtomicU32>> {
+        Some(Arc::clone(&self.processes.get(pid)?.kill_flag))
+    }
+
+    /// Asks before linear memory grows from `from` to `to` bytes; `false` when a limit forbids it. A new instance
+    /// asks with `from` 0.
+    pub fn grow_memory(&mut self, pid: Pid, from: u64, to: u64) -> bool {
+        let more = to.saturating_sub(from);
+        let Some(process) = self.processes.get_mut(pid).filter(|p| p.ended.is_none()) else {
+            return false;
+        };
+        let wanted = process.memory_bytes.saturating_add(more);
+        let total = self.memory_bytes.saturating_add(more);
+        if wanted > self.limits.process_memory_bytes || total > self.limits.sandbox_memory_bytes {
+            return false;
+        }
+        process.memory_bytes = wanted;
+        self.memory_bytes = total;
+        if let Some(session) = self.sessions.get_mut(&process.session) {
+            session.memory_bytes = session.memory_bytes.saturating_add(more);
+            session.peak_memory_bytes = session.peak_memory_bytes.max(session.memory_bytes);
+        }
+        true
+    }
+
+    pub(crate) fn process(&self, pid: Pid) -> Result<&Process, Errno> {
+        self.processes.get(pid).ok_or(Errno::Srch)
+    }
+
+    pub(crate) fn process_mut(&mut self, pid: Pid) -> Result<&mut Process, Errno> {
+        self.processes.get_mut(pid).ok_or(Errno::Srch)
+    }
+}

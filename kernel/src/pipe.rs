@@ -1,0 +1,133 @@
+//! Pipes: a ring of bytes between descriptors, and who waits for it.
+
+use std::collections::VecDeque;
+
+use crate::kernel::Kernel;
+use crate::process::Pid;
+
+/// Writes of at most this many bytes are never torn apart, as POSIX's `PIPE_BUF` promises.
+pub(crate) const ATOMIC_BYTES: usize = 4096;
+
+/// The ring starts empty and grows with what is written, because most pipes of a shell carry a line or two.
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    ring: VecDeque<u8>,
+    capacity: usize,
+    /// Open files that read or write, not descriptors.
+    pub(crate) readers: u32,
+    pub(crate) writers: u32,
+    waiting: Vec<Pid>,
+}
+
+impl Pipe {
+    pub(crate) fn new(capacity: u32) -> Self {
+        // Below the atomic size a write that must not be torn could never succeed.
+        let capacity = (capacity as usize).max(ATOMIC_BYTES);
+        Self { capacity, readers: 1, writers: 1, ..Self::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    pub(crate) fn room(&self) -> usize {
+        self.capacity.saturating_sub(self.ring.len())
+    }
+
+    /// Takes as much of `src` as there is room for.
+    pub(crate) fn push(&mut self, src: &[u8]) -> usize {
+        let n = src.len().min(self.room());
+        let Some(src) = src.get(..n) else { return 0 };
+        if self.ring.len() + n > self.ring.capacity() {
+            let wanted = (self.ring.len() + n).next_power_of_two().min(self.capacity);
+            self.ring.reserve_exact(wanted - self.ring.len());
+        }
+        self.ring.extend(src);
+        n
+    }
+
+    /// Copies from the front without taking it, so that a fault loses nothing.
+    pub(crate) fn peek(&self, dst: &mut [u8]) -> usize {
+        let (front, back) = self.ring.as_slices();
+        let (first, rest) = dst.split_at_mut(front.len().min(dst.len()));
+        first.copy_from_slice(&front[..first.len()]);
+        let second = back.len().min(rest.len());
+        rest[..second].copy_from_slice(&back[..second]);
+        first.len() + second
+    }
+
+    pub(crate) fn skip(&mut self, n: usize) {
+        self.ring.drain(..n.min(self.ring.len()));
+    }
+
+    pub(crate) fn wait(&mut self, pid: Pid) {
+        if !self.waiting.contains(&pid) {
+            self.waiting.push(pid);
+        }
+    }
+}
+
+impl Kernel {
+    /// Lets everyone who waits for the pipe look again. Readers and writers wait in one list: a pipe has one or two
+    /// of them, and a wake-up too many costs one retried call.
+    pub(crate) fn wake_pipe(&mut self, pipe: u32) {
+        let Some(found) = self.pipes.get_mut(pipe) else {
+            return;
+        };
+        for pid in found.waiting.drain(..) {
+            if let Some(process) = self.processes.get_mut(pid) {
+                process.wake();
+            }
+        }
+    }
+
+    pub(crate) fn close_pipe_end(&mut self, pipe: u32, writer: bool) {
+        let Some(found) = self.pipes.get_mut(pipe) else {
+            return;
+        };
+        let ends = if writer { &mut found.writers } else { &mut found.readers };
+        *ends = ends.saturating_sub(1);
+        if found.readers == 0 && found.writers == 0 {
+            self.pipes.remove(pipe);
+        } else {
+            self.wake_pipe(pipe);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_in_order_across_the_seam_of_the_ring() {
+        let mut pipe = Pipe::new(4096);
+        let mut expected = 0u8;
+        let mut next = 0u8;
+        for round in 0..200 {
+            let src: Vec<u8> = (0..1000 + round)
+                .map(|_| {
+                    next = next.wrapping_add(1);
+                    next
+                })
+                .collect();
+            assert_eq!(pipe.push(&src), src.len());
+            let mut dst = vec![0; src.len()];
+            assert_eq!(pipe.peek(&mut dst), src.len());
+            pipe.skip(dst.len());
+            for byte in dst {
+                expected = expected.wrapping_add(1);
+                assert_eq!(byte, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_pipe_takes_no_more_and_memory_stays_at_the_capacity() {
+        let mut pipe = Pipe::new(10_000);
+        assert_eq!(pipe.ring.capacity(), 0, "an unused pipe costs nothing");
+        assert_eq!(pipe.push(&[1; 20_000]), 10_000);
+        assert_eq!(pipe.push(&[1; 1]), 0);
+        assert!(pipe.ring.capacity() <= 16_384);
+    }
+}

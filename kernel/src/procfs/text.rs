@@ -1,0 +1,127 @@
+//! What the files of `/proc` say.
+
+use std::fmt::Write as _;
+
+use super::Text;
+use crate::errno::Errno;
+use crate::kernel::{Kernel, USER};
+use crate::process::{Process, Strings};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// The content of a file, as it is now.
+pub(crate) fn text(k: &Kernel, file: Text) -> Result<Vec<u8>, Errno> {
+    let string = match file {
+        Text::Cpuinfo => "processor\t: 0\nvendor_id\t: tidebox\nmodel name\t: WebAssembly\n\n".to_owned(),
+        Text::Loadavg => {
+            let live = k.processes.iter().filter(|p| p.ended.is_none()).count();
+            format!("0.00 0.00 0.00 {live}/{} {}\n", k.processes.len(), k.processes.last())
+        }
+        Text::Meminfo => meminfo(k),
+        Text::Mounts => "tidebox / tidebox rw 0 0\nproc /proc proc ro 0 0\n".to_owned(),
+        Text::Stat => {
+            let boot = k.now().saturating_sub(uptime(k)) / SECOND;
+            format!(
+                "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nbtime {boot}\nprocesses {}\n",
+                k.processes.last()
+            )
+        }
+        Text::Uptime => {
+            let (seconds, rest) = (uptime(k) / SECOND, uptime(k) % SECOND / 10_000_000);
+            format!("{seconds}.{rest:02} 0.00\n")
+        }
+        Text::Version => concat!("Tidebox version ", env!("CARGO_PKG_VERSION"), " (WebAssembly)\n").to_owned(),
+        Text::Hostname => format!("{}\n", k.hostname),
+        Text::ProcessCmdline(pid) => return Ok(strings(&k.process(pid)?.program.argv)),
+        Text::ProcessEnviron(pid) => return Ok(strings(&k.process(pid)?.program.env)),
+        Text::ProcessComm(pid) => {
+            let mut name = comm(k.process(pid)?).to_vec();
+            name.push(b'\n');
+            return Ok(name);
+        }
+        Text::ProcessStat(pid) => stat(k.process(pid)?),
+        Text::ProcessStatus(pid) => status(k.process(pid)?),
+    };
+    Ok(string.into_bytes())
+}
+
+fn strings(strings: &Strings) -> Vec<u8> {
+    strings.bytes.clone()
+}
+
+fn uptime(k: &Kernel) -> u64 {
+    k.clock.monotonic().saturating_sub(k.booted)
+}
+
+fn meminfo(k: &Kernel) -> String {
+    let total = k.limits.sandbox_memory_bytes / 1024;
+    let free = total.saturating_sub(k.memory_bytes / 1024);
+    let mut out = String::new();
+    for (name, kib) in
+        [("MemTotal", total), ("MemFree", free), ("MemAvailable", free), ("SwapTotal", 0), ("SwapFree", 0)]
+    {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{:<15} {kib:>8} kB", format!("{name}:"));
+    }
+    out
+}
+
+/// The file's name, at most 15 bytes as on Linux.
+fn comm(process: &Process) -> &[u8] {
+    let name = process.program.path.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    name.get(..15).unwrap_or(name)
+}
+
+fn state(process: &Process) -> char {
+    if process.ended.is_some() { 'Z' } else { 'S' }
+}
+
+fn status(process: &Process) -> String {
+    let state = match state(process) {
+        'Z' => "Z (zombie)",
+        _ => "S (sleeping)",
+    };
+    let (uid, gid, kib) = (USER.uid, USER.gid, process.memory_bytes / 1024);
+    let signals = process.signals;
+    format!(
+        "Name:\t{}\nUmask:\t{:04o}\nState:\t{state}\nTgid:\t{pid}\nPid:\t{pid}\nPPid:\t{}\n\
+         Uid:\t{uid}\t{uid}\t{uid}\t{uid}\nGid:\t{gid}\t{gid}\t{gid}\t{gid}\n\
+         VmSize:\t{kib:>8} kB\nVmRSS:\t{kib:>8} kB\nThreads:\t1\nSigPnd:\t{:016x}\nSigIgn:\t{:016x}\nSigCgt:\t{:016x}\n",
+        String::from_utf8_lossy(comm(process)),
+        process.umask,
+        process.parent,
+        // Linux counts the bits from signal 1.
+        signals.noted >> 1,
+        signals.ignored >> 1,
+        signals.noted_kinds >> 1,
+        pid = process.pid,
+    )
+}
+
+/// The 52 fields of `proc_pid_stat(5)`; what has no meaning here is 0.
+fn stat(process: &Process) -> String {
+    let name = String::from_utf8_lossy(comm(process));
+    let ticks = process.started / (SECOND / 100);
+    let mut out = format!(
+        "{} ({name}) {} {} {} {} 0 -1",
+        process.pid,
+        state(process),
+        process.parent,
+        process.group,
+        process.session.0
+    );
+    for field in 9..=52 {
+        let value = match field {
+            19 => 0,
+            18 => 20,
+            20 => 1,
+            22 => ticks,
+            23 => process.memory_bytes,
+            24 => process.memory_bytes / 65536,
+            _ => 0,
+        };
+        let _ = write!(out, " {value}");
+    }
+    out.push('\n');
+    out
+}

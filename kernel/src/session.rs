@@ -1,0 +1,158 @@
+//! A session is one `execute`: its standard input, its captured output, its processes and how it ended.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use crate::process::{Pid, Start, Status};
+
+/// Names a session of one kernel. Never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(pub u64);
+
+/// What a session starts with.
+#[derive(Clone, Debug, Default)]
+pub struct SessionSpec {
+    /// Arguments of the root process, the program's name first.
+    pub argv: Vec<Vec<u8>>,
+    /// Environment, each `NAME=value`.
+    pub env: Vec<Vec<u8>>,
+    /// Absolute path of the working directory.
+    pub cwd: Vec<u8>,
+    /// Absolute path of the program's file.
+    pub program: Vec<u8>,
+    /// All that standard input will deliver. Empty means at end of file.
+    pub stdin: Vec<u8>,
+    /// Bytes of stdout and stderr together that are kept; the rest is dropped and [`Report::truncated`] set.
+    pub output_bytes: u64,
+}
+
+/// Which of the two captured streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Captured output, in arrival order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Where the bytes were written.
+    pub stream: Stream,
+    /// The bytes; never empty. Not necessarily UTF-8, and a character may be cut between two chunks.
+    pub bytes: Vec<u8>,
+}
+
+/// Why the host ended a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// The wall-time limit passed.
+    Time,
+    /// The memory limit of the sandbox was reached where the guest could not go on.
+    Memory,
+    /// The caller's policy on output was reached.
+    Output,
+    /// The caller asked for it.
+    Caller,
+}
+
+/// How a session ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How the root process ended; `None` when it was still running and got killed now.
+    pub status: Option<Status>,
+    /// Why the host ended it, if it did. The first reason counts.
+    pub stopped_by: Option<Stop>,
+    /// Whether output beyond the limit was dropped.
+    pub truncated: bool,
+    /// Most linear memory that the session's processes had together at one time, in bytes.
+    pub peak_memory_bytes: u64,
+    /// Processes that the session started, the root process included.
+    pub processes_started: u64,
+}
+
+/// Adjacent writes are merged up to this size, so that a program that prints byte by byte costs no allocation each
+/// and a streaming caller still gets pieces it can pass on.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) root: Pid,
+    pub(crate) root_status: Option<Status>,
+    pub(crate) stopped_by: Option<Stop>,
+    pub(crate) starts: Vec<Start>,
+    pub(crate) memory_bytes: u64,
+    pub(crate) peak_memory_bytes: u64,
+    pub(crate) processes_started: u64,
+    output: Output,
+}
+
+/// The queue between programs that print and the caller.
+#[derive(Debug, Default)]
+struct Output {
+    chunks: VecDeque<Chunk>,
+    room: u64,
+    truncated: bool,
+    waker: Option<Waker>,
+}
+
+impl Session {
+    pub(crate) fn new(root: Pid, output_bytes: u64) -> Self {
+        Self {
+            root,
+            root_status: None,
+            stopped_by: None,
+            starts: Vec::new(),
+            memory_bytes: 0,
+            peak_memory_bytes: 0,
+            processes_started: 0,
+            output: Output { room: output_bytes, ..Output::default() },
+        }
+    }
+
+    /// Takes what fits and drops the rest. Never blocks, because a program must not hang on a caller that does not
+    /// read.
+    pub(crate) fn print(&mut self, stream: Stream, bytes: &[u8]) {
+        let room = usize::try_from(self.output.room).unwrap_or(usize::MAX);
+        let kept = bytes.get(..room).unwrap_or(bytes);
+        self.output.truncated |= kept.len() < bytes.len();
+        if kept.is_empty() {
+            return;
+        }
+        self.output.room -= kept.len() as u64;
+        match self.output.chunks.back_mut() {
+            Some(last) if last.stream == stream && last.bytes.len() < CHUNK_BYTES => {
+                last.bytes.extend_from_slice(kept);
+            }
+            _ => self.output.chunks.push_back(Chunk { stream, bytes: kept.to_vec() }),
+        }
+        if let Some(waker) = &self.output.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    pub(crate) fn take_output(&mut self) -> Vec<Chunk> {
+        self.output.chunks.drain(..).collect()
+    }
+
+    pub(crate) fn set_output_waker(&mut self, waker: &Waker) {
+        match &mut self.output.waker {
+            Some(old) => old.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        if !self.output.chunks.is_empty() {
+            waker.wake_by_ref();
+        }
+    }
+
+    pub(crate) fn report(&self) -> Report {
+        Report {
+            status: self.root_status,
+            stopped_by: self.stopped_by,
+            truncated: self.output.truncated,
+            peak_memory_bytes: self.peak_memory_bytes,
+            processes_started: self.processes_started,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Signals: numbers, names, what they do by default, and what a process asked for instead.
+//!
+//! There are no asynchronous handlers. A signal acts when the process next calls the kernel, at once when it waits in
+//! a call, and at the engine's next tick when it computes.
+
+use std::fmt;
+
+/// A signal by its Linux number, which is what shells print and what `128 + n` exit codes are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Signal {
+    /// Terminal hang-up.
+    Hup = 1,
+    /// Keyboard interrupt.
+    Int,
+    /// Keyboard quit.
+    Quit,
+    /// Illegal instruction.
+    Ill,
+    /// Trace trap.
+    Trap,
+    /// Abort.
+    Abrt,
+    /// Bad address.
+    Bus,
+    /// Arithmetic error.
+    Fpe,
+    /// Ends a process; cannot be ignored.
+    Kill,
+    /// For programs to give a meaning.
+    Usr1,
+    /// Access outside memory; engines report such traps as this.
+    Segv,
+    /// For programs to give a meaning.
+    Usr2,
+    /// Write to a pipe that nobody reads.
+    Pipe,
+    /// Timer.
+    Alrm,
+    /// Polite request to end.
+    Term,
+    /// Unused on Linux too.
+    Stkflt,
+    /// A child ended.
+    Chld,
+    /// Continue.
+    Cont,
+    /// Stop; there is no job control here, so it is accepted and does nothing.
+    Stop,
+    /// Stop from the keyboard; does nothing, as `Stop`.
+    Tstp,
+    /// Terminal input from the background; does nothing, as `Stop`.
+    Ttin,
+    /// Terminal output from the background; does nothing, as `Stop`.
+    Ttou,
+    /// Urgent data.
+    Urg,
+    /// Processor time limit.
+    Xcpu,
+    /// File size limit.
+    Xfsz,
+    /// Timer of processor time.
+    Vtalrm,
+    /// Profiling timer.
+    Prof,
+    /// Window size changed.
+    Winch,
+    /// Input or output possible.
+    Io,
+    /// Power failure.
+    Pwr,
+    /// Bad system call.
+    Sys,
+}
+
+/// Every signal; number *n* is at *n* - 1.
+const ALL: [Signal; 31] = [
+    Signal::Hup,
+    Signal::Int,
+    Signal::Quit,
+    Signal::Ill,
+    Signal::Trap,
+    Signal::Abrt,
+    Signal::Bus,
+    Signal::Fpe,
+    Signal::Kill,
+    Signal::Usr1,
+    Signal::Segv,
+    Signal::Usr2,
+    Signal::Pipe,
+    Signal::Alrm,
+    Signal::Term,
+    Signal::Stkflt,
+    Signal::Chld,
+    Signal::Cont,
+    Signal::Stop,
+    Signal::Tstp,
+    Signal::Ttin,
+    Signal::Ttou,
+    Signal::Urg,
+    Signal::Xcpu,
+    Signal::Xfsz,
+    Signal::Vtalrm,
+    Signal::Prof,
+    Signal::Winch,
+    Signal::Io,
+    Signal::Pwr,
+    Signal::Sys,
+];
+
+impl Signal {
+    /// The signal with Linux number 1 to 31.
+    pub fn from_number(number: u32) -> Option<Self> {
+        ALL.get(number.checked_sub(1)? as usize).copied()
+    }
+
+    /// The signal that `wasi_snapshot_preview1` means by a number. Its list lacks `STKFLT`, so the numbers from 16
+    /// on are one lower than Linux's.
+    pub fn from_wasi(number: u32) -> Option<Self> {
+        match number {
+            1..=15 => Self::from_number(number),
+            16..=30 => Self::from_number(number + 1),
+            _ => None,
+        }
+    }
+
+    /// Linux number, 1 to 31.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn bit(self) -> u64 {
+        1 << self.number()
+    }
+
+    /// Whether a process that asked for nothing else ends of it. `STOP`, `TSTP`, `TTIN` and `TTOU` do nothing because
+    /// there is no job control.
+    pub(crate) fn kills_by_default(self) -> bool {
+        !matches!(
+            self,
+            Self::Chld | Self::Cont | Self::Stop | Self::Tstp | Self::Ttin | Self::Ttou | Self::Urg | Self::Winch
+        )
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SIG{}", format!("{self:?}").to_ascii_uppercase())
+    }
+}
+
+/// What a process wants of each signal, and what it has not taken yet. Bit *n* is signal *n*.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dispositions {
+    pub(crate) ignored: u64,
+    pub(crate) noted_kinds: u64,
+    /// Signals that arrived and wait for `sig_take`.
+    pub(crate) noted: u64,
+}
+
+/// What a signal does to a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Nothing,
+    Note,
+    Kill,
+}
+
+impl Dispositions {
+    pub(crate) fn effect(&self, signal: Signal) -> Effect {
+        if signal == Signal::Kill {
+            Effect::Kill
+        } else if self.ignored & signal.bit() != 0 {
+            Effect::Nothing
+        } else if self.noted_kinds & signal.bit() != 0 {
+            Effect::Note
+        } else if signal.kills_by_default() {
+            Effect::Kill
+        } else {
+            Effect::Nothing
+        }
+    }
+}
+
+/// Signals that a process may not ignore or note.
+pub(crate) const FIXED: u64 = (1 << 9) | (1 << 19);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preview1_numbers_mean_the_signal_of_that_name() {
+        for (wasi, name) in
+            [(1, "SIGHUP"), (9, "SIGKILL"), (13, "SIGPIPE"), (15, "SIGTERM"), (16, "SIGCHLD"), (30, "SIGSYS")]
+        {
+            assert_eq!(Signal::from_wasi(wasi).map(|s| s.to_string()).as_deref(), Some(name));
+        }
+        assert_eq!(Signal::from_wasi(0), None);
+        assert_eq!(Signal::from_wasi(31), None);
+        assert_eq!(Signal::from_number(32), None);
+        assert_eq!(Signal::from_number(u32::MAX), None);
+    }
+
+    #[test]
+    fn kill_cannot_be_ignored_and_child_news_do_not_kill() {
+        let all = Dispositions { ignored: u64::MAX, ..Dispositions::default() };
+        assert_eq!(all.effect(Signal::Kill), Effect::Kill);
+        assert_eq!(all.effect(Signal::Term), Effect::Nothing);
+        let none = Dispositions::default();
+        assert_eq!(none.effect(Signal::Term), Effect::Kill);
+        for quiet in [Signal::Chld, Signal::Cont, Signal::Stop, Signal::Urg, Signal::Winch] {
+            assert_eq!(none.effect(quiet), Effect::Nothing, "{quiet}");
+        }
+        let noting = Dispositions { noted_kinds: Signal::Term.bit(), ..none };
+        assert_eq!(noting.effect(Signal::Term), Effect::Note);
+    }
+}

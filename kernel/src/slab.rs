@@ -1,0 +1,48 @@
+//! A table of things that are named by small numbers.
+
+/// Slots with reuse: the number of a removed entry goes to the next insert.
+#[derive(Debug)]
+pub(crate) struct Slab<T> {
+    slots: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// Stores `value` and answers its number. Callers bound how many there can be (descriptors times processes), so
+    /// the count stays far below `u32::MAX`.
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
+        if let Some(at) = self.free.pop()
+            && let Some(slot) = self.slots.get_mut(at as usize)
+        {
+            *slot = Some(value);
+            return at;
+        }
+        self.slots.push(Some(value));
+        u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn get(&self, at: u32) -> Option<&T> {
+        self.slots.get(at as usize)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut T> {
+        self.slots.get_mut(at as usize)?.as_mut()
+    }
+
+    pub(crate) fn remove(&mut self, at: u32) -> Option<T> {
+        let value = self.slots.get_mut(at as usize)?.take()?;
+        self.free.push(at);
+        Some(value)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+}
