@@ -1,0 +1,161 @@
+//! What the command line says, parsed once.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lexopt::prelude::*;
+use tidebox_core::Limits;
+
+use crate::limits;
+
+/// One call of the command `tidebox`.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Call {
+    /// `tidebox exec`
+    Exec(Exec),
+    /// `tidebox shell`
+    Shell(Setting),
+    /// `tidebox warm`: compiles the guest programs into the cache. For set-up scripts, so the usage leaves it out.
+    Warm,
+    /// `--help`, for the whole command.
+    Help,
+    /// `--version`
+    Version,
+}
+
+/// What `tidebox exec` is to do.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Exec {
+    pub(crate) setting: Setting,
+    pub(crate) command: String,
+    pub(crate) json: bool,
+    pub(crate) stdin: bool,
+}
+
+/// The sandbox that a command runs in.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Setting {
+    pub(crate) files: Vec<Upload>,
+    /// `None`: `/workspace`.
+    pub(crate) cwd: Option<String>,
+    pub(crate) env: Vec<(String, String)>,
+    /// `None`: the wall time of the limits.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) limits: Limits,
+}
+
+/// A file of the host and the path it gets inside.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Upload {
+    pub(crate) host: PathBuf,
+    pub(crate) guest: String,
+}
+
+/// Parses the arguments after the program's name. The error is one line that says what to change.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Call, lexopt::Error> {
+    let mut parser = lexopt::Parser::from_args(arguments);
+    match parser.next()? {
+        Some(Value(word)) if word == "exec" => exec(parser),
+        Some(Value(word)) if word == "shell" => shell(parser),
+        Some(Value(word)) if word == "warm" => alone(parser, Call::Warm),
+        Some(Value(word)) if word == "help" => alone(parser, Call::Help),
+        Some(Value(word)) => Err(format!("there is no command {word:?}; see `tidebox --help`").into()),
+        Some(Long("help") | Short('h')) | None => Ok(Call::Help),
+        Some(Long("version") | Short('V')) => Ok(Call::Version),
+        Some(other) => Err(other.unexpected()),
+    }
+}
+
+fn exec(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
+    let mut setting = Setting::default();
+    let (mut json, mut stdin, mut command) = (false, false, None);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("json") => json = true,
+            Long("stdin") => stdin = true,
+            Long("help") | Short('h') => return Ok(Call::Help),
+            Long(name) if setting.takes(name) => {
+                let name = name.to_owned();
+                setting.set(&name, parser.value()?)?;
+            }
+            Value(line) if command.is_none() => command = Some(line.string()?),
+            Value(extra) => {
+                let message =
+                    format!("{extra:?} stands after the command; quote the whole command line as one argument");
+                return Err(message.into());
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    let command = command.ok_or("there is no command to run: tidebox exec 'COMMAND'")?;
+    Ok(Call::Exec(Exec { setting, command, json, stdin }))
+}
+
+fn shell(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
+    let mut setting = Setting::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => return Ok(Call::Help),
+            Long(name) if setting.takes(name) => {
+                let name = name.to_owned();
+                setting.set(&name, parser.value()?)?;
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Call::Shell(setting))
+}
+
+fn alone(mut parser: lexopt::Parser, call: Call) -> Result<Call, lexopt::Error> {
+    match parser.next()? {
+        None => Ok(call),
+        Some(other) => Err(other.unexpected()),
+    }
+}
+
+impl Setting {
+    fn takes(&self, option: &str) -> bool {
+        matches!(option, "file" | "cwd" | "env" | "timeout" | "limits")
+    }
+
+    fn set(&mut self, option: &str, value: OsString) -> Result<(), lexopt::Error> {
+        match option {
+            "file" => self.files.push(upload(&value.string()?)?),
+            "cwd" => self.cwd = Some(value.string()?),
+            "env" => self.env.push(variable(&value.string()?)?),
+            "timeout" => self.timeout = Some(seconds(&value.string()?)?),
+            _ => limits::apply(&mut self.limits, &value.string()?)?,
+        }
+        Ok(())
+    }
+}
+
+/// `HOST:GUEST`, split at the last colon: a host path may well hold one (`C:\...`), a guest path hardly.
+fn upload(text: &str) -> Result<Upload, String> {
+    match text.rsplit_once(':') {
+        Some((host, guest)) if !host.is_empty() && !guest.is_empty() => {
+            Ok(Upload { host: host.into(), guest: guest.to_owned() })
+        }
+        _ => Err(format!("--file {text:?} is not of the form HOST:GUEST, as in data.csv:/workspace/data.csv")),
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("--env {text:?} is not of the form NAME=VALUE")),
+    }
+}
+
+/// Seconds above 0, fractions allowed.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| format!("{text:?} is not a number of seconds above 0, as in 2 or 0.5"))
+}
+
+#[cfg(test)]
+mod tests;

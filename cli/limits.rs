@@ -1,0 +1,165 @@
+//! `--limits key=value,...`: the fields of [`Limits`] by name.
+
+use std::fmt::Write as _;
+
+use tidebox_core::Limits;
+
+use crate::arguments::seconds;
+
+/// One limit as the command line names it.
+struct Key {
+    name: &'static str,
+    /// What it bounds, for the usage.
+    meaning: &'static str,
+    set: fn(&mut Limits, &str) -> Result<(), String>,
+    /// The value that is in force, as one would type it.
+    show: fn(&Limits) -> String,
+}
+
+/// A key whose value is a count or a size in bytes.
+macro_rules! number {
+    ($name:literal, $field:ident, $meaning:literal) => {
+        Key {
+            name: $name,
+            meaning: $meaning,
+            set: |limits, text| {
+                limits.$field = size(text)?.try_into().map_err(|_| format!("{text:?} is too large"))?;
+                Ok(())
+            },
+            show: |limits| shown(limits.$field.into()),
+        }
+    };
+}
+
+const KEYS: &[Key] = &[
+    Key {
+        name: "wall-time",
+        meaning: "seconds for one command",
+        set: |limits, text| {
+            limits.wall_time = seconds(text)?;
+            Ok(())
+        },
+        show: |limits| limits.wall_time.as_secs_f64().to_string(),
+    },
+    number!("memory", sandbox_memory_bytes, "memory of all processes together"),
+    number!("process-memory", process_memory_bytes, "memory of one process"),
+    number!("processes", processes, "processes at once"),
+    number!("descriptors", descriptors, "open descriptors of one process"),
+    number!("pipe", pipe_bytes, "capacity of a pipe"),
+    number!("output", output_bytes, "output kept of one command"),
+    number!("files", file_bytes, "bytes of all files"),
+    number!("file", single_file_bytes, "bytes of one file"),
+    number!("inodes", inodes, "files, folders and links"),
+    number!("path", path_bytes, "length of a path"),
+    number!("symlinks", symlink_depth, "links followed in one path"),
+    number!("arguments", argument_bytes, "arguments and environment of one process"),
+    number!("module", module_bytes, "size of a program of your own"),
+    number!("nesting", nesting, "function calls and processes within each other"),
+];
+
+/// Applies `key=value,...` to `limits`.
+pub(crate) fn apply(limits: &mut Limits, text: &str) -> Result<(), String> {
+    for pair in text.split(',') {
+        let (name, value) =
+            pair.split_once('=').ok_or_else(|| format!("--limits {pair:?} is not of the form KEY=VALUE"))?;
+        let key = KEYS
+            .iter()
+            .find(|key| key.name == name)
+            .ok_or_else(|| format!("there is no limit {name:?}; there are: {}", names()))?;
+        (key.set)(limits, value).map_err(|error| format!("--limits {name}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// The table of all keys with their defaults, for the usage.
+pub(crate) fn table() -> String {
+    let limits = Limits::default();
+    let mut table = String::new();
+    for key in KEYS {
+        let value = (key.show)(&limits);
+        writeln!(table, "  {:<15} {:<7} {}", key.name, value, key.meaning).expect("writing to a String cannot fail");
+    }
+    table
+}
+
+fn names() -> String {
+    KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A whole number, in units of 1024 (`K`), 1024² (`M`) or 1024³ (`G`) when it says so.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1 << 10),
+        None => match text.strip_suffix(['M', 'm']) {
+            Some(digits) => (digits, 1 << 20),
+            None => match text.strip_suffix(['G', 'g']) {
+                Some(digits) => (digits, 1 << 30),
+                None => (text, 1),
+            },
+        },
+    };
+    digits
+        .parse::<u64>()
+        .ok()
+        .filter(|number| *number > 0)
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| format!("{text:?} is not a whole number above 0, as in 64, 16K, 512M or 1G"))
+}
+
+/// A size in the largest unit that divides it.
+fn shown(number: u64) -> String {
+    for (unit, letter) in [(1 << 30, 'G'), (1 << 20, 'M'), (1 << 10, 'K')] {
+        if number > 0 && number.is_multiple_of(unit) {
+            return format!("{}{letter}", number / unit);
+        }
+    }
+    number.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_units_of_1024() {
+        let mut limits = Limits::default();
+        apply(&mut limits, "memory=64M,output=3K,wall-time=0.5,inodes=12,files=2g").expect("all of them are limits");
+        assert_eq!(limits.sandbox_memory_bytes, 64 << 20);
+        assert_eq!(limits.output_bytes, 3 << 10);
+        assert_eq!(limits.wall_time, Duration::from_millis(500));
+        assert_eq!(limits.inodes, 12);
+        assert_eq!(limits.file_bytes, 2 << 30);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_limit_is_named() {
+        for (text, expected) in [
+            ("memory", "not of the form KEY=VALUE"),
+            ("", "not of the form KEY=VALUE"),
+            ("speed=1", "there is no limit \"speed\""),
+            ("memory=lots", "--limits memory: \"lots\" is not a whole number"),
+            ("memory=-1", "not a whole number above 0"),
+            ("memory=0", "not a whole number above 0"),
+            ("memory=99999999999999999999G", "not a whole number above 0"),
+            ("memory=18446744073709551615G", "not a whole number above 0"),
+            ("processes=8G", "--limits processes: \"8G\" is too large"),
+            ("wall-time=0", "not a number of seconds above 0"),
+        ] {
+            let error = apply(&mut Limits::default(), text).expect_err("this is no limit");
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_default_is_shown_as_one_would_type_it() {
+        let limits = Limits::default();
+        for key in KEYS {
+            let mut copy = limits.clone();
+            (key.set)(&mut copy, &(key.show)(&limits)).expect("a shown value can be typed");
+            assert_eq!(copy, limits, "{}", key.name);
+        }
+        assert!(table().contains("memory          1G"), "{}", table());
+    }
+}

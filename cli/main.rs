@@ -1,0 +1,82 @@
+//! The command `tidebox`: one command line, or a session, in a sandbox of this process.
+
+mod arguments;
+mod exec;
+mod limits;
+mod printer;
+mod report;
+mod session;
+mod shell;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use arguments::Call;
+
+/// The exit code when we could not do our job, as of `env`, `timeout` and their kin: no command can be told from it by
+/// accident, because commands keep away from it for that reason.
+const OWN_FAILURE: u8 = 125;
+
+fn main() -> ExitCode {
+    let call = match arguments::parse(std::env::args_os().skip(1)) {
+        Ok(call) => call,
+        Err(error) => return failed(&error),
+    };
+    match run(call) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => failed(&format!("{error:#}")),
+    }
+}
+
+fn run(call: Call) -> Result<u8> {
+    match call {
+        Call::Exec(exec) => exec::exec(exec),
+        Call::Shell(setting) => shell::shell(setting),
+        Call::Warm => session::warm(),
+        Call::Help => say(&usage()),
+        Call::Version => say(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("tidebox: {error}");
+    ExitCode::from(OWN_FAILURE)
+}
+
+fn say(text: &str) -> Result<u8> {
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(0)
+}
+
+fn usage() -> String {
+    format!(
+        "\
+tidebox runs shell commands in a sandbox inside this process.
+
+usage:
+  tidebox exec [options] [--json] [--stdin] 'COMMAND'
+  tidebox shell [options]
+
+exec runs one command line, prints what it prints as it arrives, and ends with its exit code: 124 when time was up, {OWN_FAILURE}
+when tidebox itself could not do its job. shell is an interactive session; files and the working directory persist
+between its lines.
+
+options:
+  --file HOST:GUEST     put a file of the host into the sandbox, its execute bit kept; may be given again
+  --cwd DIR             start in this directory; default /workspace
+  --env NAME=VALUE      set an environment variable; may be given again; nothing of the host's is set
+  --timeout SECONDS     end a command after this wall time, fractions allowed
+  --limits KEY=N,...    change limits, see below; sizes take K, M or G
+of exec only:
+  --json                print one JSON object at the end instead: stdout, stderr, output (both in the order of arrival),
+                        exit_code, truncated, stopped_by, duration_ms, peak_memory_bytes; bytes that are not UTF-8
+                        become U+FFFD there
+  --stdin               let the command read the standard input of tidebox; without it the command reads nothing
+
+limits and their defaults:
+{}",
+        limits::table()
+    )
+}

@@ -1,0 +1,33 @@
+//! The one object that `--json` prints.
+
+use serde::Serialize;
+use tidebox_core::ExecuteResponse;
+
+/// An [`ExecuteResponse`] as text. Bytes that are not UTF-8 become U+FFFD, because JSON has no bytes.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report<'a> {
+    stdout: std::borrow::Cow<'a, str>,
+    stderr: std::borrow::Cow<'a, str>,
+    output: std::borrow::Cow<'a, str>,
+    exit_code: Option<i32>,
+    truncated: bool,
+    stopped_by: Option<&'static str>,
+    duration_ms: f64,
+    peak_memory_bytes: u64,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(response: &'a ExecuteResponse) -> Self {
+        Self {
+            stdout: response.stdout_text(),
+            stderr: response.stderr_text(),
+            output: response.output_text(),
+            exit_code: response.exit_code,
+            truncated: response.truncated,
+            stopped_by: response.stopped_by.map(tidebox_core::StopReason::as_str),
+            // To the microsecond: most commands take less than a millisecond.
+            duration_ms: response.duration.as_micros() as f64 / 1e3,
+            peak_memory_bytes: response.peak_memory_bytes,
+        }
+    }
+}

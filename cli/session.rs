@@ -1,0 +1,71 @@
+//! The sandbox of one call: made from the options, with the files of the host put in.
+
+use std::fs;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tidebox::Sandbox;
+use tidebox_core::{ExecuteRequest, ExecuteResponse, SandboxBackend, SandboxPath, Upload};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::arguments::{self, Setting};
+
+/// Where relative paths start.
+pub(crate) const WORKSPACE: &str = "/workspace";
+
+/// One thread: all processes of one sandbox run on one anyway.
+pub(crate) fn runtime() -> Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
+}
+
+/// Makes the sandbox and puts the files of `--file` into it.
+pub(crate) async fn open(setting: &Setting) -> Result<Arc<dyn SandboxBackend>> {
+    let sandbox = Sandbox::builder().limits(setting.limits.clone()).build()?;
+    for file in &setting.files {
+        upload(&sandbox, file).await?;
+    }
+    Ok(Arc::new(sandbox))
+}
+
+/// The command with what the options say about directory, environment and time.
+pub(crate) fn request(setting: &Setting, command: String) -> Result<ExecuteRequest> {
+    let mut request = ExecuteRequest::new(command);
+    request.timeout = setting.timeout;
+    request.env = setting.env.clone();
+    if let Some(cwd) = &setting.cwd {
+        request.cwd = Some(SandboxPath::parse(WORKSPACE)?.resolve(cwd)?);
+    }
+    Ok(request)
+}
+
+/// The exit code as ours. A backend that does not know one leaves nothing to report.
+pub(crate) fn exit_code(response: &ExecuteResponse) -> Result<u8> {
+    match response.exit_code {
+        Some(code) => u8::try_from(code).with_context(|| format!("the command ended with exit code {code}")),
+        None => bail!("the command ended without a known exit code"),
+    }
+}
+
+/// Compiles the guest programs into the cache.
+pub(crate) fn warm() -> Result<u8> {
+    runtime()?.block_on(async {
+        let sandbox = Sandbox::builder().build()?;
+        let response = sandbox.execute(ExecuteRequest::new("true")).await?;
+        exit_code(&response)
+    })
+}
+
+async fn upload(sandbox: &Sandbox, file: &arguments::Upload) -> Result<()> {
+    let host = file.host.display();
+    let metadata = fs::metadata(&file.host).with_context(|| format!("cannot read {host}"))?;
+    if !metadata.is_file() {
+        bail!("--file takes files, and {host} is none");
+    }
+    let content = fs::read(&file.host).with_context(|| format!("cannot read {host}"))?;
+    let path = SandboxPath::parse(WORKSPACE)?.resolve(&file.guest)?;
+    let results = sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await?;
+    for result in results {
+        result.result.with_context(|| format!("cannot put {host} into the sandbox at {}", file.guest))?;
+    }
+    Ok(())
+}
