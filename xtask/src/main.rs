@@ -6,6 +6,7 @@
 
 mod demo;
 mod layers;
+mod licences;
 mod project;
 mod setup;
 mod step;

@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::layers;
+use crate::licences;
 use crate::project::Project;
 use crate::setup;
 use crate::step::Progress;
@@ -14,6 +15,7 @@ const RETRY: &str = "cargo xtask test";
 pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     format(project, progress)?;
     layers::step(project, progress)?;
+    licences::step(project, progress)?;
     setup::guests(project, progress)?;
     lint(project, progress)?;
     lint_guests(project, progress)?;

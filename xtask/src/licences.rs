@@ -1,0 +1,146 @@
+//! Whether everything that we link may be used under MIT and Apache-2.0 terms, or freer ones.
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::project::Project;
+use crate::step::{self, Progress};
+
+/// Licences that ask for no more than a notice. What asks for source code (GPL, LGPL, MPL) is absent on purpose: users
+/// link Tidebox into closed programs.
+const ACCEPTED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    license: Option<String>,
+}
+
+/// Checks the packages of the host workspace and of the guests, tests and tooling included.
+pub(crate) fn step(project: &Project, progress: &mut Progress) -> Result<()> {
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform"];
+    progress.step("licences", |_| {
+        let mut refused = Vec::new();
+        for (mut cargo, platform) in [
+            (project.cargo(&arguments), "x86_64-unknown-linux-gnu"),
+            (project.guest_cargo(&arguments), crate::userland::TARGET),
+        ] {
+            let json = step::output(cargo.arg(platform), "cargo xtask test")?;
+            let metadata: Metadata =
+                serde_json::from_slice(&json).context("`cargo metadata` printed something unexpected")?;
+            refused.extend(metadata.packages.iter().filter(|package| !is_free(package)).map(|package| {
+                let licence = package.license.as_deref().unwrap_or("none");
+                format!("{} {}: {licence}", package.name, package.version)
+            }));
+        }
+        if !refused.is_empty() {
+            bail!("these packages have licences that we do not link, so choose others:\n  {}", refused.join("\n  "));
+        }
+        Ok(())
+    })
+}
+
+fn is_free(package: &Package) -> bool {
+    package.license.as_deref().is_some_and(accepts)
+}
+
+/// Whether one may choose only accepted licences out of an SPDX expression. `/` is the old spelling of `OR`.
+fn accepts(expression: &str) -> bool {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    matches!(any(&words), Some((true, [])))
+}
+
+/// `a OR b`: whether it is accepted, and the words that follow. `None` when it is no expression.
+fn any<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
+    let (mut accepted, mut rest) = all(words)?;
+    while let ["OR", after @ ..] = rest {
+        let (next, after) = all(after)?;
+        (accepted, rest) = (accepted || next, after);
+    }
+    Some((accepted, rest))
+}
+
+/// `a AND b`, which binds tighter than `OR`.
+fn all<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
+    let (mut accepted, mut rest) = one(words)?;
+    while let ["AND", after @ ..] = rest {
+        let (next, after) = one(after)?;
+        (accepted, rest) = (accepted && next, after);
+    }
+    Some((accepted, rest))
+}
+
+fn one<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
+    match words {
+        ["(", inner @ ..] => match any(inner)? {
+            (accepted, [")", rest @ ..]) => Some((accepted, rest)),
+            _ => None,
+        },
+        [licence, "WITH", exception, rest @ ..] => {
+            Some((ACCEPTED.contains(&format!("{licence} WITH {exception}").as_str()), rest))
+        }
+        [licence, rest @ ..] => Some((ACCEPTED.contains(licence), rest)),
+        [] => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_accepted_choice_is_enough() {
+        for expression in [
+            "MIT",
+            "MIT/Apache-2.0",
+            "Apache-2.0 OR GPL-2.0-only",
+            "Apache-2.0 WITH LLVM-exception OR MPL-2.0",
+            "(MIT OR GPL-3.0) AND Unicode-3.0",
+        ] {
+            assert!(accepts(expression), "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_asks_for_source_code_is_refused() {
+        for expression in [
+            "GPL-3.0",
+            "MPL-2.0",
+            "MIT AND MPL-2.0",
+            "(MIT OR Apache-2.0) AND LGPL-3.0",
+            "MIT WITH Some-exception",
+            "GPL-2.0 OR MIT AND MPL-2.0",
+        ] {
+            assert!(!accepts(expression), "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused() {
+        for expression in ["", "(MIT", "MIT)", "MIT OR", "MIT Apache-2.0"] {
+            assert!(!accepts(expression), "{expression}");
+        }
+        assert!(!is_free(&Package { name: "p".into(), version: "1".into(), license: None }));
+    }
+}
