@@ -1,0 +1,76 @@
+//! Attributes of inodes and who may change them.
+
+use super::node::MODE_BITS;
+use super::{Cred, Fs, Ino, Stat};
+use crate::errno::Errno;
+
+impl Fs {
+    /// The attributes of an inode.
+    ///
+    /// # Errors
+    /// `STALE` when it was freed.
+    pub fn stat(&self, ino: Ino) -> Result<Stat, Errno> {
+        Ok(self.node(ino)?.stat(ino))
+    }
+
+    /// Whether the caller may read (4), write (2) and execute or search (1) an inode, added up; 0 asks for nothing. The
+    /// first of owner, group and others that fits decides, as POSIX 4.7 says.
+    ///
+    /// # Errors
+    /// `ACCES`, `STALE`.
+    pub fn access(&self, cred: &Cred, ino: Ino, want: u32) -> Result<(), Errno> {
+        if self.node(ino)?.allows(cred, want & 7) { Ok(()) } else { Err(Errno::Acces) }
+    }
+
+    /// Sets the twelve mode bits.
+    ///
+    /// # Errors
+    /// `PERM` unless the caller owns the inode, `STALE`.
+    pub fn chmod(&mut self, cred: &Cred, ino: Ino, mode: u32, now: u64) -> Result<(), Errno> {
+        self.owned(cred, ino)?;
+        let node = self.node_mut(ino)?;
+        node.mode = mode & MODE_BITS;
+        node.ctime = now;
+        Ok(())
+    }
+
+    /// Gives an inode to a user and a group. For the host alone, which may do so without asking; times stay.
+    ///
+    /// # Errors
+    /// `STALE`.
+    pub fn chown(&mut self, ino: Ino, uid: u32, gid: u32) -> Result<(), Errno> {
+        let node = self.node_mut(ino)?;
+        (node.uid, node.gid) = (uid, gid);
+        Ok(())
+    }
+
+    /// Sets the times that are given, as `utimensat` does. The owner may set any; who may only write the file may set
+    /// both to `now`.
+    ///
+    /// # Errors
+    /// `PERM` (a time of one's choice), `ACCES` (the current time), `STALE`.
+    pub fn set_times(
+        &mut self,
+        cred: &Cred,
+        ino: Ino,
+        atime: Option<u64>,
+        mtime: Option<u64>,
+        now: u64,
+    ) -> Result<(), Errno> {
+        if self.owned(cred, ino).is_err() {
+            if (atime, mtime) != (Some(now), Some(now)) {
+                return Err(Errno::Perm);
+            }
+            self.access(cred, ino, 2)?;
+        }
+        let node = self.node_mut(ino)?;
+        node.atime = atime.unwrap_or(node.atime);
+        node.mtime = mtime.unwrap_or(node.mtime);
+        node.ctime = now;
+        Ok(())
+    }
+
+    fn owned(&self, cred: &Cred, ino: Ino) -> Result<(), Errno> {
+        if cred.uid == 0 || cred.uid == self.node(ino)?.uid { Ok(()) } else { Err(Errno::Perm) }
+    }
+}

@@ -1,0 +1,290 @@
+//! The bytes of one file: shared blocks that are copied when written.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::errno::Errno;
+
+/// Bytes of a block. The first write to a block after a snapshot copies it whole.
+pub(super) const BLOCK: usize = 64 * 1024;
+
+/// What a block after the first costs at least. A block of one byte needs about a hundred bytes of bookkeeping, and
+/// without this a guest could hold a hundred times its quota in files of one byte per block. The first block needs no
+/// such floor, because the inode limit bounds how many there are; so small files are charged to the byte.
+pub(super) const LEAST_CHARGE: u64 = 512;
+
+type Block = Arc<Vec<u8>>;
+
+/// A file's length and bytes. A block holds a prefix of its range; what it does not hold, and every block that is
+/// absent, reads as zeros. No block holds bytes beyond the length, so a file that shrinks and grows again reads zeros.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Content {
+    len: u64,
+    charged: u64,
+    head: Head,
+    rest: Option<Arc<BTreeMap<u64, Block>>>,
+}
+
+/// The first block, which is all there is of most files.
+#[derive(Clone, Debug, Default)]
+enum Head {
+    #[default]
+    Hole,
+    /// The whole file, placed by the host and shared with it; `rest` is empty.
+    Image(Arc<[u8]>),
+    Block(Block),
+}
+
+impl Content {
+    pub(super) fn image(bytes: Arc<[u8]>) -> Self {
+        Self { len: bytes.len() as u64, charged: 0, head: Head::Image(bytes), rest: None }
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        let mut blocks = bytes.chunks(BLOCK).map(|block| Arc::new(block.to_vec()));
+        let head = blocks.next().map_or(Head::Hole, Head::Block);
+        let rest: BTreeMap<u64, Block> = (1..).zip(blocks).collect();
+        let rest = (!rest.is_empty()).then(|| Arc::new(rest));
+        Self { len: bytes.len() as u64, charged: cost_of(bytes.len() as u64), head, rest }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of the quota that this content holds.
+    pub(super) fn charged(&self) -> u64 {
+        self.charged
+    }
+
+    /// Copies from `offset` on and returns how many bytes there were, 0 at the end.
+    pub(super) fn read_at(&self, offset: u64, dst: &mut [u8]) -> usize {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let count = left.min(dst.len());
+        let Some(dst) = dst.get_mut(..count) else { return 0 };
+        if let Head::Image(bytes) = &self.head {
+            let start = usize::try_from(offset).unwrap_or(usize::MAX);
+            copy_prefix(bytes.get(start..).unwrap_or_default(), dst);
+            return count;
+        }
+        let (mut index, mut start) = locate(offset);
+        let mut dst = dst;
+        while !dst.is_empty() {
+            let (now, later) = dst.split_at_mut(dst.len().min(BLOCK - start));
+            copy_prefix(self.block(index).get(start..).unwrap_or_default(), now);
+            (dst, index, start) = (later, index + 1, 0);
+        }
+        count
+    }
+
+    /// Writes as many bytes of `src` as `budget` more charged bytes allow, and returns how many those were.
+    ///
+    /// # Errors
+    /// [`Errno::Nospc`] when not one byte fits; nothing has changed then.
+    pub(super) fn write_at(&mut self, offset: u64, src: &[u8], budget: u64) -> Result<usize, Errno> {
+        if src.is_empty() {
+            return Ok(0);
+        }
+        if let Head::Image(bytes) = &self.head {
+            let left = budget.checked_sub(cost_of(self.len)).ok_or(Errno::Nospc)?;
+            let mut own = Self::from_bytes(bytes);
+            let count = own.write_at(offset, src, left)?;
+            *self = own;
+            return Ok(count);
+        }
+        let (count, charge) = self.plan(offset, src.len(), budget);
+        let src = src.get(..count).filter(|src| !src.is_empty()).ok_or(Errno::Nospc)?;
+        self.store(offset, src);
+        self.charged += charge;
+        self.len = self.len.max(offset + count as u64);
+        Ok(count)
+    }
+
+    /// Makes the file `len` bytes long. Growing stores nothing. `budget` matters to an installed image only, whose
+    /// remaining bytes become the sandbox's own.
+    ///
+    /// # Errors
+    /// [`Errno::Nospc`] when those bytes do not fit; nothing has changed then.
+    pub(super) fn set_len(&mut self, len: u64, budget: u64) -> Result<(), Errno> {
+        if let Head::Image(bytes) = &self.head {
+            if len == self.len {
+                return Ok(());
+            }
+            let kept = bytes.get(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or(bytes);
+            if cost_of(kept.len() as u64) > budget {
+                return Err(Errno::Nospc);
+            }
+            *self = Self::from_bytes(kept);
+        }
+        if len < self.len {
+            self.cut(len);
+        }
+        self.len = len;
+        Ok(())
+    }
+
+    /// All bytes; borrowed when they lie together.
+    pub(super) fn bytes(&self) -> Cow<'_, [u8]> {
+        match &self.head {
+            Head::Image(bytes) => Cow::Borrowed(bytes),
+            Head::Block(block) if block.len() as u64 == self.len => Cow::Borrowed(block),
+            _ => {
+                let mut bytes = vec![0; usize::try_from(self.len).unwrap_or(usize::MAX)];
+                self.read_at(0, &mut bytes);
+                Cow::Owned(bytes)
+            }
+        }
+    }
+
+    fn block(&self, index: u64) -> &[u8] {
+        let block = match (&self.head, index) {
+            (Head::Block(block), 0) => Some(block),
+            (_, 0) => None,
+            _ => self.rest.as_ref().and_then(|rest| rest.get(&index)),
+        };
+        block.map_or(&[], |block| block.as_slice())
+    }
+
+    /// How many of `len` bytes fit, and what they cost beyond what is charged already.
+    fn plan(&self, offset: u64, len: usize, budget: u64) -> (usize, u64) {
+        let (mut index, mut start) = locate(offset);
+        let (mut count, mut charge) = (0, 0);
+        while count < len {
+            let part = (len - count).min(BLOCK - start);
+            let held = self.block(index).len();
+            let paid = charge_of(index, held);
+            let left = budget - charge;
+            let more = charge_of(index, held.max(start + part)) - paid;
+            if more > left {
+                // What fits in this block lies below the length that the rest of the budget pays for.
+                let reach = usize::try_from(paid.saturating_add(left)).unwrap_or(BLOCK);
+                let fits = if charge_of(index, held.max(start + 1)) - paid > left { 0 } else { reach - start };
+                return (count + fits, charge + (charge_of(index, held.max(start + fits)) - paid));
+            }
+            (count, charge) = (count + part, charge + more);
+            (index, start) = (index + 1, 0);
+        }
+        (count, charge)
+    }
+
+    fn store(&mut self, offset: u64, src: &[u8]) {
+        let (mut index, mut start) = locate(offset);
+        let mut src = src;
+        while !src.is_empty() {
+            let (now, later) = src.split_at(src.len().min(BLOCK - start));
+            if index == 0 {
+                if !matches!(self.head, Head::Block(_)) {
+                    self.head = Head::Block(Block::default());
+                }
+                if let Head::Block(block) = &mut self.head {
+                    overwrite(block, start, now);
+                }
+            } else {
+                let rest = Arc::make_mut(self.rest.get_or_insert_default());
+                overwrite(rest.entry(index).or_default(), start, now);
+            }
+            (src, index, start) = (later, index + 1, 0);
+        }
+    }
+
+    /// Drops what lies at `len` and beyond.
+    fn cut(&mut self, len: u64) {
+        let (last, keep) = locate(len);
+        if let Some(rest) = &mut self.rest
+            && rest.last_key_value().is_some_and(|(&index, _)| index >= last)
+        {
+            let rest = Arc::make_mut(rest);
+            for (index, block) in rest.split_off(&last.max(1)) {
+                self.charged -= charge_of(index, block.len());
+                if index == last && keep > 0 {
+                    let kept = shorten(block, keep);
+                    self.charged += charge_of(index, kept.len());
+                    rest.insert(index, kept);
+                }
+            }
+        }
+        if self.rest.as_ref().is_some_and(|rest| rest.is_empty()) {
+            self.rest = None;
+        }
+        if last == 0
+            && let Head::Block(block) = core::mem::take(&mut self.head)
+        {
+            self.charged -= charge_of(0, block.len());
+            if keep > 0 {
+                let kept = shorten(block, keep);
+                self.charged += charge_of(0, kept.len());
+                self.head = Head::Block(kept);
+            }
+        }
+    }
+}
+
+/// What a file of `len` bytes without holes is charged.
+pub(super) fn cost_of(len: u64) -> u64 {
+    let tail = len % BLOCK as u64;
+    if len < BLOCK as u64 || tail == 0 { len } else { len - tail + tail.max(LEAST_CHARGE) }
+}
+
+fn charge_of(index: u64, held: usize) -> u64 {
+    match (index, held as u64) {
+        (0, held) => held,
+        (_, 0) => 0,
+        (_, held) => held.max(LEAST_CHARGE),
+    }
+}
+
+fn locate(offset: u64) -> (u64, usize) {
+    (offset / BLOCK as u64, (offset % BLOCK as u64) as usize)
+}
+
+/// Fills `dst` with `src` and zeros after it.
+fn copy_prefix(src: &[u8], dst: &mut [u8]) {
+    let (data, hole) = dst.split_at_mut(src.len().min(dst.len()));
+    data.copy_from_slice(src.get(..data.len()).unwrap_or_default());
+    hole.fill(0);
+}
+
+/// Puts `src` at `start` of a block. A shared block is replaced by a copy that takes over only what `src` leaves.
+fn overwrite(block: &mut Block, start: usize, src: &[u8]) {
+    let end = start + src.len();
+    if let Some(bytes) = Arc::get_mut(block) {
+        reserve(bytes, end);
+        if bytes.len() < start {
+            bytes.resize(start, 0);
+        }
+        let over = src.len().min(bytes.len() - start);
+        let (old, new) = src.split_at(over);
+        if let Some(place) = bytes.get_mut(start..start + over) {
+            place.copy_from_slice(old);
+        }
+        bytes.extend_from_slice(new);
+        return;
+    }
+    let mut bytes = Vec::new();
+    reserve(&mut bytes, end.max(block.len()));
+    bytes.extend_from_slice(block.get(..start).unwrap_or(block));
+    bytes.resize(start, 0);
+    bytes.extend_from_slice(src);
+    bytes.extend_from_slice(block.get(end..).unwrap_or_default());
+    *block = Arc::new(bytes);
+}
+
+/// Doubles, so that appending byte by byte stays linear, but never beyond a block.
+fn reserve(bytes: &mut Vec<u8>, end: usize) {
+    if end > bytes.capacity() {
+        let capacity = end.max(bytes.capacity() * 2).min(BLOCK);
+        bytes.reserve_exact(capacity - bytes.len());
+    }
+}
+
+fn shorten(mut block: Block, keep: usize) -> Block {
+    match Arc::get_mut(&mut block) {
+        Some(bytes) => {
+            bytes.truncate(keep);
+            bytes.shrink_to_fit();
+        }
+        None => block = Arc::new(block.get(..keep).unwrap_or(&block).to_vec()),
+    }
+    block
+}

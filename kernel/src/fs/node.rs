@@ -1,0 +1,158 @@
+//! One inode: its attributes and what it is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::blocks::Content;
+use super::name::Name;
+use super::{Cred, Device, Ino, Kind, Stat};
+use crate::errno::Errno;
+
+/// The twelve bits of `st_mode` that `chmod` may set.
+pub(super) const MODE_BITS: u32 = 0o7777;
+
+/// What `stat` calls the size of a directory. POSIX leaves it open; tools expect the usual block.
+const DIR_SIZE: u64 = 4096;
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) mode: u32,
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    /// Names that lead here; a directory counts its own `.` and the `..` of each subdirectory too.
+    pub(super) nlink: u32,
+    /// Placed by the host, so neither this inode nor its first name was charged to the quota.
+    pub(super) installed: bool,
+    pub(super) atime: u64,
+    pub(super) mtime: u64,
+    pub(super) ctime: u64,
+    pub(super) version: u64,
+    pub(super) body: Body,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    File(Content),
+    Dir(Arc<Dir>),
+    Symlink(Arc<[u8]>),
+    Device(Device),
+}
+
+/// A directory has one name in one parent, so both are kept here and a path is found without searching.
+#[derive(Clone, Debug)]
+pub(super) struct Dir {
+    pub(super) parent: Ino,
+    pub(super) name: Name,
+    pub(super) entries: BTreeMap<Name, Ino>,
+}
+
+impl Node {
+    pub(super) fn new(body: Body, cred: &Cred, mode: u32, now: u64, version: u64) -> Self {
+        let nlink = if matches!(body, Body::Dir(_)) { 2 } else { 1 };
+        Self {
+            mode: mode & MODE_BITS,
+            uid: cred.uid,
+            gid: cred.gid,
+            nlink,
+            installed: false,
+            atime: now,
+            mtime: now,
+            ctime: now,
+            version,
+            body,
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match &self.body {
+            Body::File(_) => Kind::File,
+            Body::Dir(_) => Kind::Dir,
+            Body::Symlink(_) => Kind::Symlink,
+            Body::Device(device) => Kind::Device(*device),
+        }
+    }
+
+    pub(super) fn is_dir(&self) -> bool {
+        matches!(self.body, Body::Dir(_))
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        match &self.body {
+            Body::File(content) => content.len(),
+            Body::Dir(_) => DIR_SIZE,
+            Body::Symlink(target) => target.len() as u64,
+            Body::Device(_) => 0,
+        }
+    }
+
+    /// Bytes of the quota that go back when this inode is freed.
+    pub(super) fn charged_bytes(&self) -> u64 {
+        match &self.body {
+            Body::File(content) => content.charged(),
+            Body::Symlink(target) if !self.installed => target.len() as u64,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn stat(&self, ino: Ino) -> Stat {
+        Stat {
+            ino,
+            kind: self.kind(),
+            mode: self.mode,
+            uid: self.uid,
+            gid: self.gid,
+            nlink: u64::from(self.nlink),
+            size: self.size(),
+            atime: self.atime,
+            mtime: self.mtime,
+            ctime: self.ctime,
+        }
+    }
+
+    /// POSIX 4.7: the first class that fits the caller decides, even when a later one would grant more.
+    pub(super) fn allows(&self, cred: &Cred, want: u32) -> bool {
+        let class = if cred.uid == self.uid {
+            6
+        } else if cred.gid == self.gid {
+            3
+        } else {
+            0
+        };
+        cred.uid == 0 || (self.mode >> class) & want == want
+    }
+
+    pub(super) fn dir(&self) -> Result<&Dir, Errno> {
+        match &self.body {
+            Body::Dir(dir) => Ok(dir),
+            _ => Err(Errno::Notdir),
+        }
+    }
+
+    pub(super) fn dir_mut(&mut self) -> Result<&mut Dir, Errno> {
+        match &mut self.body {
+            Body::Dir(dir) => Ok(Arc::make_mut(dir)),
+            _ => Err(Errno::Notdir),
+        }
+    }
+
+    pub(super) fn file(&self) -> Result<&Content, Errno> {
+        match &self.body {
+            Body::File(content) => Ok(content),
+            Body::Dir(_) => Err(Errno::Isdir),
+            Body::Symlink(_) | Body::Device(_) => Err(Errno::Inval),
+        }
+    }
+
+    pub(super) fn file_mut(&mut self) -> Result<&mut Content, Errno> {
+        match &mut self.body {
+            Body::File(content) => Ok(content),
+            Body::Dir(_) => Err(Errno::Isdir),
+            Body::Symlink(_) | Body::Device(_) => Err(Errno::Inval),
+        }
+    }
+
+    pub(super) fn changed(&mut self, now: u64) {
+        self.mtime = now;
+        self.ctime = now;
+    }
+}

@@ -1,0 +1,103 @@
+//! `rename`, the one call that gives and takes a name at once.
+
+use super::walk::{Final, Last, Spot};
+use super::{At, Cred, Fs, Ino};
+use crate::errno::Errno;
+
+impl Fs {
+    /// Renames as POSIX says: what the new name led to is replaced in one step, a file by a file, an empty directory by
+    /// a directory. Two names of one inode stay as they are. Symbolic links are renamed, never followed.
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree, or a path that ends
+    /// in `.` or `..`), `BUSY` (`/` and `/proc`), `ACCES`, `ROFS`, `MLINK`. Nothing has changed then.
+    pub fn rename(
+        &mut self,
+        cred: &Cred,
+        at_old: impl Into<At>,
+        old: &[u8],
+        at_new: impl Into<At>,
+        new: &[u8],
+        now: u64,
+    ) -> Result<(), Errno> {
+        let special = |last: Last<'_>| if last == Last::Root { Errno::Busy } else { Errno::Inval };
+        let old = self.place(cred, at_old.into(), old, Final::Entry)?.named(special)?;
+        let new = self.place(cred, at_new.into(), new, Final::Entry)?.named(special)?;
+        let ino = old.node.ok_or(Errno::Noent)?;
+        let moves_dir = self.node(ino)?.is_dir();
+        if !moves_dir && (old.slash || new.slash) {
+            return Err(Errno::Notdir);
+        }
+        if self.proc.is_some() && (self.proc == Some(ino) || self.proc == new.node) {
+            return Err(Errno::Busy);
+        }
+        if new.node == Some(ino) {
+            return Ok(());
+        }
+        self.may_change(cred, old.dir)?;
+        self.may_change(cred, new.dir)?;
+        if moves_dir {
+            self.check_dir_move(cred, ino, &old, &new)?;
+        } else if let Some(there) = new.node
+            && self.node(there)?.is_dir()
+        {
+            return Err(Errno::Isdir);
+        }
+        self.apply_rename(ino, moves_dir, old, new, now)
+    }
+
+    fn check_dir_move(&self, cred: &Cred, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {
+        if self.lies_in(new.dir, ino) {
+            return Err(Errno::Inval);
+        }
+        if let Some(there) = new.node
+            && !self.node(there)?.dir()?.entries.is_empty()
+        {
+            return Err(Errno::Notempty);
+        }
+        if old.dir != new.dir {
+            // Its `..` changes, so it has to be writable itself, as on Linux.
+            self.access(cred, ino, 2)?;
+            if self.node(new.dir)?.nlink == u32::MAX {
+                return Err(Errno::Mlink);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_rename(&mut self, ino: Ino, moves_dir: bool, old: Spot, new: Spot, now: u64) -> Result<(), Errno> {
+        self.strike(old.dir, &old.name, now)?;
+        self.enlist(new.dir, new.name.clone(), ino, now)?;
+        if let Some(replaced) = new.node {
+            if moves_dir {
+                self.drop_dir(new.dir, replaced, now)?;
+            } else {
+                self.drop_name(replaced, now)?;
+            }
+        }
+        if moves_dir && old.dir != new.dir {
+            let left = self.node_mut(old.dir)?;
+            left.nlink = left.nlink.saturating_sub(1);
+            self.node_mut(new.dir)?.nlink += 1;
+        }
+        let node = self.node_mut(ino)?;
+        node.ctime = now;
+        if moves_dir {
+            let dir = node.dir_mut()?;
+            (dir.parent, dir.name) = (new.dir, new.name);
+        }
+        Ok(())
+    }
+
+    /// Whether `dir` is `above` or below it.
+    fn lies_in(&self, mut dir: Ino, above: Ino) -> bool {
+        while dir != above {
+            let parent = self.parent(dir);
+            if parent == dir {
+                return false;
+            }
+            dir = parent;
+        }
+        true
+    }
+}

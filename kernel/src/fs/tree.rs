@@ -1,0 +1,246 @@
+//! Giving and taking names: files, directories and links.
+
+use std::sync::Arc;
+
+use super::name::Name;
+use super::node::{Body, Dir, Node};
+use super::walk::{Final, Last, Spot};
+use super::{At, Cred, Fs, Ino};
+use crate::errno::Errno;
+
+impl Fs {
+    /// The file at `path`, made with `mode` (the caller has applied its umask) when there is none; the flag says whether
+    /// it was. That is `open` with `O_CREAT`, and with `O_EXCL` when `exclusive`: then a final symbolic link is not
+    /// followed and anything that exists is an error. Otherwise a dangling final link is followed and its target made.
+    /// The permissions of a file that exists are the caller's to ask for, by [`Self::access`].
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `EXIST`, `ISDIR` (a directory, or a slash at the end), `ACCES` (the directory cannot be
+    /// written), `NOSPC` (inodes), `ROFS` (inside `/proc`).
+    pub fn create(
+        &mut self,
+        cred: &Cred,
+        at: impl Into<At>,
+        path: &[u8],
+        mode: u32,
+        exclusive: bool,
+        now: u64,
+    ) -> Result<(Ino, bool), Errno> {
+        let last = if exclusive { Final::Entry } else { Final::Follow };
+        let found = self.place(cred, at.into(), path, last)?;
+        match found.node {
+            Some(_) if exclusive => return Err(Errno::Exist),
+            Some(ino) if self.node(ino)?.is_dir() => return Err(Errno::Isdir),
+            Some(ino) => return Ok((ino, false)),
+            None => {}
+        }
+        let spot = found.named(|_| Errno::Isdir)?;
+        if spot.slash {
+            return Err(Errno::Isdir);
+        }
+        let ino = self.add(cred, spot, Body::File(Default::default()), mode, now)?;
+        Ok((ino, true))
+    }
+
+    /// Makes an empty directory, as `mkdir` does. A slash at the end is allowed, a symbolic link is not followed.
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `EXIST`, `ACCES`, `NOSPC`, `ROFS`, `MLINK`.
+    pub fn mkdir(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], mode: u32, now: u64) -> Result<Ino, Errno> {
+        let spot = self.vacant(cred, at.into(), path)?;
+        let (parent, name) = (spot.dir, spot.name.clone());
+        if self.node(parent)?.nlink == u32::MAX {
+            return Err(Errno::Mlink);
+        }
+        let body = Body::Dir(Arc::new(Dir { parent, name, entries: Default::default() }));
+        let ino = self.add(cred, spot, body, mode, now)?;
+        self.node_mut(parent)?.nlink += 1;
+        Ok(ino)
+    }
+
+    /// Makes a symbolic link that holds `target`, which need not lead anywhere. Its bytes are charged to the quota.
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `EXIST`, `ACCES`, `NOSPC`, `ROFS`; for the target `NOENT` (empty), `NAMETOOLONG`, `INVAL`
+    /// (an embedded NUL).
+    pub fn symlink(
+        &mut self,
+        cred: &Cred,
+        target: &[u8],
+        at: impl Into<At>,
+        path: &[u8],
+        now: u64,
+    ) -> Result<Ino, Errno> {
+        self.check_target(target)?;
+        let spot = self.vacant(cred, at.into(), path)?;
+        if spot.slash {
+            return Err(Errno::Noent);
+        }
+        self.quota.take_bytes(target.len() as u64)?;
+        let made = self.add(cred, spot, Body::Symlink(target.into()), 0o777, now);
+        if made.is_err() {
+            self.quota.give_bytes(target.len() as u64);
+        }
+        made
+    }
+
+    /// Gives an inode one more name. Which inode is the caller's choice, so `link` and `linkat` with and without
+    /// `AT_SYMLINK_FOLLOW` are this after different walks.
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`] for the new name; `EXIST`, `ACCES`, `NOSPC`, `ROFS`, `PERM` (a directory), `MLINK`, `NOENT`
+    /// (the inode has lost its last name).
+    pub fn link(&mut self, cred: &Cred, existing: Ino, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
+        let spot = self.vacant(cred, at.into(), path)?;
+        let node = self.node(existing)?;
+        match node.nlink {
+            _ if node.is_dir() => return Err(Errno::Perm),
+            0 => return Err(Errno::Noent),
+            u32::MAX => return Err(Errno::Mlink),
+            _ if spot.slash => return Err(Errno::Noent),
+            _ => {}
+        }
+        self.may_change(cred, spot.dir)?;
+        self.quota.take_inode()?;
+        let node = self.node_mut(existing)?;
+        node.nlink += 1;
+        node.ctime = now;
+        self.enlist(spot.dir, spot.name, existing, now)
+    }
+
+    /// Takes the name of something that is no directory. The inode lives on while it has other names or is held.
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR` (a slash behind a file), `ACCES`, `ROFS`.
+    pub fn unlink(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
+        let spot = self.place(cred, at.into(), path, Final::Entry)?.named(|_| Errno::Isdir)?;
+        let ino = spot.node.ok_or(Errno::Noent)?;
+        match self.node(ino)?.is_dir() {
+            true => return Err(Errno::Isdir),
+            false if spot.slash => return Err(Errno::Notdir),
+            false => {}
+        }
+        self.may_change(cred, spot.dir)?;
+        self.strike(spot.dir, &spot.name, now)?;
+        self.drop_name(ino, now)
+    }
+
+    /// Takes an empty directory away. One that is held stays usable as a start of paths, but nothing is found or made
+    /// in it any more.
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `NOENT`, `NOTDIR` (a symbolic link too), `NOTEMPTY` (also for `..`), `INVAL` (for `.`),
+    /// `BUSY` (`/` and `/proc`), `ACCES`.
+    pub fn rmdir(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
+        let spot = self.place(cred, at.into(), path, Final::Entry)?.named(|last| match last {
+            Last::Dot => Errno::Inval,
+            Last::DotDot => Errno::Notempty,
+            Last::Root | Last::Name(_) => Errno::Busy,
+        })?;
+        let ino = spot.node.ok_or(Errno::Noent)?;
+        let dir = self.node(ino)?.dir()?;
+        if Some(ino) == self.proc {
+            return Err(Errno::Busy);
+        }
+        if !dir.entries.is_empty() {
+            return Err(Errno::Notempty);
+        }
+        self.may_change(cred, spot.dir)?;
+        self.strike(spot.dir, &spot.name, now)?;
+        self.drop_dir(spot.dir, ino, now)
+    }
+
+    /// The bytes that a symbolic link holds.
+    ///
+    /// # Errors
+    /// `INVAL` when it is no symbolic link, `STALE`.
+    pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>, Errno> {
+        match &self.node(ino)?.body {
+            Body::Symlink(target) => Ok(target.to_vec()),
+            _ => Err(Errno::Inval),
+        }
+    }
+
+    pub(super) fn check_target(&self, target: &[u8]) -> Result<(), Errno> {
+        match target.len() {
+            0 => Err(Errno::Noent),
+            len if len > self.path_bytes => Err(Errno::Nametoolong),
+            _ if target.contains(&0) => Err(Errno::Inval),
+            _ => Ok(()),
+        }
+    }
+
+    /// A name that is still free.
+    fn vacant(&self, cred: &Cred, at: At, path: &[u8]) -> Result<Spot, Errno> {
+        let spot = self.place(cred, at, path, Final::Entry)?.named(|_| Errno::Exist)?;
+        if spot.node.is_some() { Err(Errno::Exist) } else { Ok(spot) }
+    }
+
+    /// Whether names may be given and taken in a directory. One that was removed has none to give (POSIX: `ENOENT`).
+    pub(super) fn may_change(&self, cred: &Cred, dir: Ino) -> Result<(), Errno> {
+        let node = self.node(dir)?;
+        match node.nlink {
+            0 => Err(Errno::Noent),
+            _ if node.allows(cred, 3) => Ok(()),
+            _ => Err(Errno::Acces),
+        }
+    }
+
+    /// Puts a new inode at a free spot. In a set-group-ID directory it takes over the group, and a directory the bit.
+    fn add(&mut self, cred: &Cred, spot: Spot, body: Body, mode: u32, now: u64) -> Result<Ino, Errno> {
+        self.may_change(cred, spot.dir)?;
+        self.quota.take_inode()?;
+        let mut node = Node::new(body, cred, mode, now, self.versions.next());
+        let parent = self.node(spot.dir)?;
+        if parent.mode & 0o2000 != 0 {
+            node.gid = parent.gid;
+            node.mode |= if node.is_dir() { 0o2000 } else { 0 };
+        }
+        let Some(ino) = self.table.insert(node) else {
+            self.quota.give_inode();
+            return Err(Errno::Nospc);
+        };
+        self.enlist(spot.dir, spot.name, ino, now)?;
+        Ok(ino)
+    }
+
+    /// Writes an entry into a directory, in place of one that is there.
+    pub(super) fn enlist(&mut self, dir: Ino, name: Name, ino: Ino, now: u64) -> Result<(), Errno> {
+        let node = self.node_mut(dir)?;
+        node.changed(now);
+        node.dir_mut()?.entries.insert(name, ino);
+        Ok(())
+    }
+
+    /// Strikes an entry from a directory.
+    pub(super) fn strike(&mut self, dir: Ino, name: &Name, now: u64) -> Result<(), Errno> {
+        let node = self.node_mut(dir)?;
+        node.changed(now);
+        node.dir_mut()?.entries.remove(name);
+        Ok(())
+    }
+
+    /// Counts one name less of something that is no directory.
+    pub(super) fn drop_name(&mut self, ino: Ino, now: u64) -> Result<(), Errno> {
+        let node = self.node_mut(ino)?;
+        node.nlink = node.nlink.saturating_sub(1);
+        node.ctime = now;
+        if node.nlink > 0 {
+            self.quota.give_inode();
+        } else {
+            self.reap(ino);
+        }
+        Ok(())
+    }
+
+    /// Takes an empty directory out of its parent's count.
+    pub(super) fn drop_dir(&mut self, parent: Ino, ino: Ino, now: u64) -> Result<(), Errno> {
+        let above = self.node_mut(parent)?;
+        above.nlink = above.nlink.saturating_sub(1);
+        let node = self.node_mut(ino)?;
+        node.nlink = 0;
+        node.ctime = now;
+        self.reap(ino);
+        Ok(())
+    }
+}
