@@ -49,6 +49,27 @@ impl Content {
         Self { len: bytes.len() as u64, charged: cost_of(bytes.len() as u64), head, rest }
     }
 
+    pub(super) fn shared(&self) -> Option<&Arc<[u8]>> {
+        match &self.head {
+            Head::Image(bytes) => Some(bytes),
+            Head::Hole | Head::Block(_) => None,
+        }
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let head = match (&self.head, &other.head) {
+            (Head::Image(one), Head::Image(two)) => Arc::ptr_eq(one, two),
+            (Head::Block(one), Head::Block(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        };
+        let rest = match (&self.rest, &other.rest) {
+            (None, None) => true,
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        };
+        head && rest && self.len == other.len
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.len
     }

@@ -1,6 +1,7 @@
 //! A file's bytes, away from the file system.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::blocks::Content;
 
@@ -42,5 +43,18 @@ impl Contents {
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         self.0.bytes().into_owned()
+    }
+
+    /// The bytes of an installed file, as the host placed them. `None` for every other file.
+    #[must_use]
+    pub fn shared(&self) -> Option<&Arc<[u8]>> {
+        self.0.shared()
+    }
+
+    /// Whether both are the same bytes in the same place, which is certain only when it says yes. As long as one is
+    /// kept, no later content can take its place.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.0.is_same(&other.0)
     }
 }
