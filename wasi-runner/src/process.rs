@@ -106,7 +106,7 @@ async fn program(around: &Surroundings, start: &Start) -> Result<Program, NotAPr
     // Compiling takes up to seconds; the other processes go on meanwhile.
     let compiled = tokio::task::spawn_blocking(move || match contents.shared() {
         Some(wasm) => inner.programs.installed(&inner.engine, wasm),
-        None => inner.programs.of_guest(&inner.engine, &contents.as_bytes()),
+        None => inner.programs.of_guest(&inner.engine, &contents),
     });
     compiled.await.unwrap_or_else(|_| Err(NotAProgram::compiler_failed()))
 }

@@ -1,11 +1,12 @@
 //! Programs: compiled modules, linked and ready to be instantiated.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 use tidebox_kernel::Image;
+use tidebox_kernel::fs::Contents;
 use wasmtime::{Engine, InstancePre, Linker, Module};
 
 use crate::aot::CacheDir;
@@ -52,6 +53,9 @@ pub(crate) struct Programs {
 struct Known {
     /// By the address of the shared bytes, which the entry keeps alive and therefore unique.
     installed: HashMap<usize, (Arc<[u8]>, Program)>,
+    /// What guests brought, by its place in memory: the same file started again is neither read nor hashed.
+    seen: VecDeque<(Contents, Program)>,
+    /// The same by content: a file written anew with the same bytes is not compiled again.
     by_digest: HashMap<[u8; 32], (u64, Program)>,
     clock: u64,
 }
@@ -67,8 +71,13 @@ impl Programs {
 
     /// The program that a process was started from, if it needs no compiling.
     pub(crate) fn ready(&self, image: &Image) -> Option<Program> {
-        let shared = image.contents.shared()?;
-        self.known().installed.get(&address(shared)).map(|(_, program)| program.clone())
+        let known = self.known();
+        match image.contents.shared() {
+            Some(shared) => known.installed.get(&address(shared)).map(|(_, program)| program.clone()),
+            None => {
+                known.seen.iter().find(|(seen, _)| seen.is_same(&image.contents)).map(|(_, program)| program.clone())
+            }
+        }
     }
 
     /// An installed program: one the application put there, kept for good.
@@ -86,13 +95,15 @@ impl Programs {
     }
 
     /// A program that a guest brought, known by its content.
-    pub(crate) fn of_guest(&self, engine: &Engine, wasm: &[u8]) -> Result<Program, NotAProgram> {
-        let digest: [u8; 32] = Sha256::digest(wasm).into();
-        if let Some(program) = self.known().touch(&digest) {
-            return Ok(program);
-        }
-        let program = self.link(Module::new(engine, wasm))?;
-        self.known().keep(digest, program.clone());
+    pub(crate) fn of_guest(&self, engine: &Engine, contents: &Contents) -> Result<Program, NotAProgram> {
+        let wasm = contents.as_bytes();
+        let digest: [u8; 32] = Sha256::digest(&wasm).into();
+        let known = self.known().touch(&digest);
+        let program = match known {
+            Some(program) => program,
+            None => self.link(Module::new(engine, &wasm))?,
+        };
+        self.known().keep(digest, contents, program.clone());
         Ok(program)
     }
 
@@ -117,9 +128,11 @@ impl Known {
         Some(program.clone())
     }
 
-    fn keep(&mut self, digest: [u8; 32], program: Program) {
+    fn keep(&mut self, digest: [u8; 32], contents: &Contents, program: Program) {
         self.clock += 1;
-        if self.by_digest.len() >= KEPT_GUEST_MODULES {
+        self.seen.truncate(KEPT_GUEST_MODULES - 1);
+        self.seen.push_front((contents.clone(), program.clone()));
+        if self.by_digest.len() >= KEPT_GUEST_MODULES && !self.by_digest.contains_key(&digest) {
             let oldest = self.by_digest.iter().min_by_key(|(_, (used, _))| *used).map(|(digest, _)| *digest);
             if let Some(oldest) = oldest {
                 self.by_digest.remove(&oldest);

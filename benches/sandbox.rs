@@ -1,0 +1,121 @@
+//! What a user waits for: making a sandbox, running a command, starting a process, moving bytes.
+//!
+//! `native` rows run the same command line by `sh -c` on the host in the same run; compare with those, not with figures
+//! of another machine.
+
+use std::hint::black_box;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use tidebox::Sandbox;
+use tidebox_core::{ExecuteRequest, ExecuteResponse, ReadRequest, SandboxBackend, SandboxPath, WriteRequest};
+use tokio::runtime::Runtime;
+
+const PIPELINE: &str = "seq 1 1000 | grep 7 | sort -r | head -5";
+
+/// Bytes that go through the pipe in one measured run.
+const PIPED: u64 = 64 << 20;
+
+/// Processes started in one measured run.
+const STARTED: u32 = 50;
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts")
+}
+
+fn sandbox() -> Sandbox {
+    Sandbox::builder().build().expect("the sandbox is made")
+}
+
+fn run(runtime: &Runtime, sandbox: &Sandbox, command: &str) -> ExecuteResponse {
+    let response = runtime.block_on(sandbox.execute(ExecuteRequest::new(command))).expect("the command runs");
+    assert_eq!(response.exit_code, Some(0), "{command}: {}", response.output_text());
+    response
+}
+
+fn native(command: &str) {
+    let status = Command::new("sh").args(["-c", command]).stdout(Stdio::null()).status().expect("sh runs");
+    assert!(status.success());
+}
+
+fn create(c: &mut Criterion) {
+    let runtime = runtime();
+    run(&runtime, &sandbox(), "true");
+    let mut group = c.benchmark_group("create");
+    group.bench_function("a sandbox", |b| b.iter(|| black_box(sandbox())));
+    group.bench_function("a sandbox and its first echo", |b| b.iter(|| run(&runtime, &sandbox(), "echo hi")));
+    group.bench_function("a sandbox and its first true", |b| b.iter(|| run(&runtime, &sandbox(), "true")));
+    group.finish();
+}
+
+fn execute(c: &mut Criterion) {
+    let (runtime, sandbox) = (runtime(), sandbox());
+    let mut group = c.benchmark_group("execute");
+    group.bench_function("true", |b| b.iter(|| run(&runtime, &sandbox, "true")));
+    group.bench_function("echo", |b| b.iter(|| run(&runtime, &sandbox, "echo hi")));
+    group.bench_function("pipeline", |b| b.iter(|| run(&runtime, &sandbox, PIPELINE)));
+    let counting = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done";
+    group.bench_function("loop of 1000", |b| b.iter(|| run(&runtime, &sandbox, counting)));
+    group.bench_function("native true", |b| b.iter(|| native("true")));
+    group.bench_function("native pipeline", |b| b.iter(|| native(PIPELINE)));
+    group.bench_function("native loop of 1000", |b| b.iter(|| native(counting)));
+    group.finish();
+}
+
+/// The time of one more process: a run that starts many, less a run that starts none.
+fn spawn(c: &mut Criterion) {
+    let (runtime, sandbox) = (runtime(), sandbox());
+    let starting = |program: &str| format!("for i in {{1..{STARTED}}}; do {program}; done");
+    let mut group = c.benchmark_group("spawn and wait");
+    for (name, program) in [("a program", "/bin/true"), ("a subshell", "(:)"), ("a shell", "sh -c :")] {
+        let (many, none) = (starting(program), starting(":"));
+        group.bench_function(name, |b| {
+            b.iter_custom(|runs| {
+                let mut spent = Duration::ZERO;
+                for _ in 0..runs {
+                    let start = Instant::now();
+                    run(&runtime, &sandbox, &many);
+                    let with = start.elapsed();
+                    let start = Instant::now();
+                    run(&runtime, &sandbox, &none);
+                    spent += with.saturating_sub(start.elapsed()) / STARTED;
+                }
+                spent
+            });
+        });
+    }
+    group.finish();
+}
+
+fn pipe(c: &mut Criterion) {
+    let (runtime, sandbox) = (runtime(), sandbox());
+    let mut group = c.benchmark_group("pipe");
+    group.throughput(Throughput::Bytes(PIPED)).sample_size(10);
+    let command = format!("head -c {PIPED} /dev/zero | cat >/dev/null");
+    group.bench_function("head to cat", |b| b.iter(|| run(&runtime, &sandbox, &command)));
+    group.bench_function("native head to cat", |b| b.iter(|| native(&command)));
+    group.finish();
+}
+
+fn file(c: &mut Criterion) {
+    let (runtime, sandbox) = (runtime(), sandbox());
+    let path = SandboxPath::parse("/workspace/notes.txt").expect("the path is valid");
+    let text: String = (0..1000).map(|line| format!("line {line} of a file that an agent reads\n")).collect();
+    let mut group = c.benchmark_group("file");
+    group.throughput(Throughput::Bytes(text.len() as u64));
+    group.bench_function("write", |b| {
+        b.iter_batched(
+            || WriteRequest::new(path.clone(), text.clone()),
+            |request| runtime.block_on(sandbox.write(request)).expect("write answers").expect("the file is written"),
+            BatchSize::SmallInput,
+        );
+    });
+    group.bench_function("read", |b| {
+        b.iter(|| runtime.block_on(sandbox.read(ReadRequest::new(path.clone()))).expect("read answers").expect("it reads"))
+    });
+    group.finish();
+}
+
+criterion_group!(benches, create, execute, spawn, pipe, file);
+criterion_main!(benches);
