@@ -154,7 +154,8 @@ impl Kernel {
                 self.wake_pipe(pipe);
             }
             What::File(ino) => {
-                let at = if open.has(crate::open_file::flag::APPEND) { self.fs.len(ino) } else { open.offset };
+                let at =
+                    if open.has(crate::open_file::flag::APPEND) { self.fs.len(ino).unwrap_or(0) } else { open.offset };
                 // A full disk loses the line; there is nobody left to tell.
                 if let Ok(n) = self.fs.write_at(ino, at, line, now) {
                     open.offset = at.saturating_add(n as u64);

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::errno::Errno;
+use crate::fd::Entry;
 use crate::fs::{Device, Ino};
 use crate::kernel::Kernel;
+use crate::process::Pid;
 use crate::resolve::Place;
 use crate::session::{SessionId, Stream};
 
@@ -22,7 +25,7 @@ pub(crate) enum What {
     Dir(Place),
     /// The preopened directory `.` of plain guests, with its own rule for paths.
     WorkDir(Place),
-    Device(Device),
+    Device(Device, Ino),
     /// The reading end of a pipe, by the pipe's number.
     Reader(u32),
     /// The writing end.
@@ -35,6 +38,18 @@ pub(crate) enum What {
     Text(Arc<[u8]>),
 }
 
+impl What {
+    /// The inode that stays alive while this is open.
+    pub(crate) fn ino(&self) -> Option<Ino> {
+        match self {
+            Self::File(ino) | Self::Device(_, ino) | Self::Dir(Place::Node(ino)) | Self::WorkDir(Place::Node(ino)) => {
+                Some(*ino)
+            }
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     pub(crate) what: What,
@@ -44,7 +59,7 @@ pub(crate) struct OpenFile {
     pub(crate) write: bool,
     /// Descriptors that name it.
     pub(crate) refs: u32,
-    /// Where reads of a directory can go on, see `wasi::p1_dir`.
+    /// Where reads of a directory can go on, see `fd_readdir`.
     pub(crate) marks: [Option<Mark>; 2],
 }
 
@@ -66,11 +81,48 @@ impl OpenFile {
 }
 
 impl Kernel {
+    /// The number of the open file behind a descriptor.
+    pub(crate) fn file_of(&self, pid: Pid, fd: u32) -> Result<u32, Errno> {
+        self.process(pid)?.fds.get(fd).map(|entry| entry.file).ok_or(Errno::Badf)
+    }
+
+    /// The open file behind a descriptor.
+    pub(crate) fn open_file(&self, pid: Pid, fd: u32) -> Result<&OpenFile, Errno> {
+        self.files.get(self.file_of(pid, fd)?).ok_or(Errno::Badf)
+    }
+
+    pub(crate) fn open_file_mut(&mut self, pid: Pid, fd: u32) -> Result<&mut OpenFile, Errno> {
+        let file = self.file_of(pid, fd)?;
+        self.files.get_mut(file).ok_or(Errno::Badf)
+    }
+
+    /// Gives `file` the lowest free descriptor that is at least `at_least`. On an error the file is as before.
+    pub(crate) fn give_fd(&mut self, pid: Pid, file: u32, at_least: u32) -> Result<u32, Errno> {
+        let limit = self.limits.descriptors;
+        let process = self.process_mut(pid)?;
+        let fd = process.fds.lowest_free(at_least, limit)?;
+        process.fds.put(fd, Entry::new(file), limit)?;
+        self.share_file(file);
+        Ok(fd)
+    }
+
+    /// Opens `file` at the lowest free descriptor; without one the file is closed again.
+    pub(crate) fn open_fd(&mut self, pid: Pid, file: OpenFile) -> Result<u32, Errno> {
+        let file = self.add_file(file);
+        self.give_fd(pid, file, 0).inspect_err(|_| self.drop_file(file))
+    }
+
+    pub(crate) fn close_fd(&mut self, pid: Pid, fd: u32) -> Result<(), Errno> {
+        let entry = self.process_mut(pid)?.fds.remove(fd).ok_or(Errno::Badf)?;
+        self.drop_file(entry.file);
+        Ok(())
+    }
+
     /// Puts an open file on the table with no descriptor yet. A pipe end is counted by the pipe already; the inode of
     /// a file or directory is held here.
     pub(crate) fn add_file(&mut self, file: OpenFile) -> u32 {
-        if let What::File(ino) | What::Dir(Place::Node(ino)) | What::WorkDir(Place::Node(ino)) = &file.what {
-            self.fs.hold(*ino);
+        if let Some(ino) = file.what.ino() {
+            self.fs.hold(ino);
         }
         self.files.insert(file)
     }
@@ -94,11 +146,13 @@ impl Kernel {
         let Some(open) = self.files.remove(file) else {
             return;
         };
+        if let Some(ino) = open.what.ino() {
+            self.fs.release(ino);
+        }
         match open.what {
-            What::File(ino) | What::Dir(Place::Node(ino)) | What::WorkDir(Place::Node(ino)) => self.fs.release(ino),
             What::Reader(pipe) => self.close_pipe_end(pipe, false),
             What::Writer(pipe) => self.close_pipe_end(pipe, true),
-            What::Dir(_) | What::WorkDir(_) | What::Device(_) | What::Stdin(_) | What::Output(..) | What::Text(_) => {}
+            _ => {}
         }
     }
 }

@@ -46,14 +46,14 @@ impl Pipe {
         n
     }
 
-    /// Copies from the front without taking it, so that a fault loses nothing.
-    pub(crate) fn peek(&self, dst: &mut [u8]) -> usize {
+    /// Copies what lies `past` bytes from the front without taking it, so that a fault loses nothing.
+    pub(crate) fn peek(&self, past: u64, dst: &mut [u8]) -> usize {
+        let past = usize::try_from(past).unwrap_or(usize::MAX);
         let (front, back) = self.ring.as_slices();
-        let (first, rest) = dst.split_at_mut(front.len().min(dst.len()));
-        first.copy_from_slice(&front[..first.len()]);
-        let second = back.len().min(rest.len());
-        rest[..second].copy_from_slice(&back[..second]);
-        first.len() + second
+        let behind = past.saturating_sub(front.len());
+        let first = copy(front.get(past..).unwrap_or_default(), dst);
+        let rest = dst.get_mut(first..).unwrap_or_default();
+        first + copy(back.get(behind..).unwrap_or_default(), rest)
     }
 
     pub(crate) fn skip(&mut self, n: usize) {
@@ -65,6 +65,15 @@ impl Pipe {
             self.waiting.push(pid);
         }
     }
+}
+
+/// Copies as much of `src` as fits.
+fn copy(src: &[u8], dst: &mut [u8]) -> usize {
+    let n = src.len().min(dst.len());
+    if let (Some(dst), Some(src)) = (dst.get_mut(..n), src.get(..n)) {
+        dst.copy_from_slice(src);
+    }
+    n
 }
 
 impl Kernel {
@@ -113,7 +122,7 @@ mod tests {
                 .collect();
             assert_eq!(pipe.push(&src), src.len());
             let mut dst = vec![0; src.len()];
-            assert_eq!(pipe.peek(&mut dst), src.len());
+            assert_eq!(pipe.peek(0, &mut dst), src.len());
             pipe.skip(dst.len());
             for byte in dst {
                 expected = expected.wrapping_add(1);

@@ -152,7 +152,7 @@ pub(crate) struct Blocked {
     /// Monotonic time of the first attempt, so that a relative timeout keeps its end.
     pub(crate) since: Option<u64>,
     /// Bytes that a write has delivered already.
-    pub(crate) written: usize,
+    pub(crate) written: u32,
 }
 
 /// What makes a new process; the table adds the rest.

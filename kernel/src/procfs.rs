@@ -215,7 +215,7 @@ pub(crate) fn target(k: &Kernel, item: Item) -> Result<Vec<u8>, Errno> {
                 What::Dir(place) | What::WorkDir(place) => k.path_of(place).ok_or(Errno::Noent)?,
                 What::Reader(pipe) | What::Writer(pipe) => format!("pipe:[{pipe}]").into_bytes(),
                 What::File(ino) => format!("file:[{}]", ino.0).into_bytes(),
-                What::Device(device) => format!("/dev/{device:?}").to_ascii_lowercase().into_bytes(),
+                What::Device(device, _) => format!("/dev/{device:?}").to_ascii_lowercase().into_bytes(),
                 What::Stdin(_) => b"stream:[stdin]".to_vec(),
                 What::Output(_, stream) => format!("stream:[{stream:?}]").to_ascii_lowercase().into_bytes(),
                 What::Text(_) => b"proc:[text]".to_vec(),
@@ -238,7 +238,7 @@ pub(crate) fn list(k: &Kernel, dir: Dir) -> Vec<(Vec<u8>, Item)> {
             all
         }
         Dir::Process(pid) => named(&process_names(pid)),
-        Dir::Descriptors(pid) => k.processes.get(pid).map(|p| descriptors(p)).unwrap_or_default(),
+        Dir::Descriptors(pid) => k.processes.get(pid).map(descriptors).unwrap_or_default(),
         Dir::Sys => vec![(b"kernel".to_vec(), Item::Dir(Dir::SysKernel))],
         Dir::SysKernel => vec![(b"hostname".to_vec(), Item::Text(Text::Hostname))],
     };
@@ -304,7 +304,7 @@ impl Item {
 }
 
 impl Dir {
-    fn path(self) -> Vec<u8> {
+    pub(crate) fn path(self) -> Vec<u8> {
         match self {
             Self::Root => Vec::new(),
             Self::Process(pid) => pid.to_string().into_bytes(),

@@ -1,7 +1,7 @@
 //! From a path to what it names: files of the store, files of `/proc`, and the links between the two.
 
 use crate::errno::Errno;
-use crate::fs::{Ino, Target};
+use crate::fs::{At, Ino, Target};
 use crate::kernel::{Kernel, USER};
 use crate::process::Pid;
 use crate::procfs::{self, Item, Step};
@@ -30,6 +30,12 @@ pub(crate) struct Walk {
     pub(crate) beneath: bool,
 }
 
+impl Walk {
+    fn from(self, dir: Ino) -> At {
+        if self.beneath { At::beneath(dir) } else { dir.into() }
+    }
+}
+
 impl Kernel {
     /// Finds what `path` names for process `pid`.
     pub(crate) fn find(&self, pid: Pid, at: &Place, path: &[u8], walk: Walk) -> Result<Found, Errno> {
@@ -51,26 +57,22 @@ impl Kernel {
 
     fn first_step(&self, at: &Place, path: &[u8], walk: Walk) -> Result<Target, Errno> {
         match at {
-            Place::Node(ino) if walk.beneath => self.fs.walk_beneath(&USER, *ino, path, walk.follow),
-            Place::Node(ino) => self.fs.walk(&USER, *ino, path, walk.follow),
-            Place::Proc(_) if path.first() == Some(&b'/') => {
-                if walk.beneath {
-                    return Err(Errno::Notcapable);
-                }
-                self.fs.walk(&USER, self.fs.root(), path, walk.follow)
-            }
+            Place::Node(ino) => self.fs.walk(&USER, walk.from(*ino), path, walk.follow),
+            Place::Proc(_) if path.is_empty() => Err(Errno::Noent),
+            Place::Proc(_) if path.starts_with(b"/") && walk.beneath => Err(Errno::Notcapable),
+            Place::Proc(_) if path.starts_with(b"/") => self.fs.walk(&USER, self.fs.root(), path, walk.follow),
             Place::Proc(below) => {
-                let full = [below, b"/".as_slice(), path].concat();
-                Ok(Target::Proc(full))
+                let full = [b"/proc/", below.as_slice(), b"/", path].concat();
+                self.fs.walk(&USER, self.fs.root(), &full, walk.follow)
             }
         }
     }
 
-    /// The file that `path` names; what is in `/proc` answers `PERM`, because nothing there can be changed.
-    pub(crate) fn find_node(&self, pid: Pid, at: &Place, path: &[u8], walk: Walk) -> Result<Ino, Errno> {
-        match self.find(pid, at, path, walk)? {
-            Found::Node(ino) => Ok(ino),
-            Found::Proc(_) => Err(Errno::Perm),
+    /// Where a call that makes or takes names starts. There are none to make in `/proc`.
+    pub(crate) fn start(&self, at: &Place, walk: Walk) -> Result<At, Errno> {
+        match at {
+            Place::Node(ino) => Ok(walk.from(*ino)),
+            Place::Proc(_) => Err(Errno::Rofs),
         }
     }
 

@@ -1,6 +1,19 @@
 //! What guests call: the decoding of their arguments, and the answers.
 
+mod arg;
+pub mod ext;
+mod ext_process;
+pub mod p1;
+mod p1_dir;
+mod p1_fd;
+mod p1_io;
+mod p1_path;
+mod p1_poll;
+mod stat;
+
 use crate::errno::Errno;
+use crate::kernel::Kernel;
+use crate::process::Pid;
 use crate::signal::Signal;
 
 /// What a call answers to the engine.
@@ -50,4 +63,70 @@ pub trait GuestMem {
         let _ = (at, len);
         None
     }
+}
+
+/// Why a call leaves early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    Errno(Errno),
+    /// Wait, at most until this monotonic time.
+    Block(Option<u64>),
+    Kill(Signal),
+}
+
+impl From<Errno> for Halt {
+    fn from(errno: Errno) -> Self {
+        Self::Errno(errno)
+    }
+}
+
+impl From<Fault> for Halt {
+    fn from(_: Fault) -> Self {
+        Self::Errno(Errno::Fault)
+    }
+}
+
+type Answer = Result<(), Halt>;
+
+/// Every call goes through here: a process that must die learns it before anything else happens.
+fn call(k: &mut Kernel, pid: Pid, body: impl FnOnce(&mut Kernel) -> Answer) -> Sys {
+    if let Some(signal) = doom(k, pid) {
+        return Sys::Kill(signal);
+    }
+    match body(k) {
+        Ok(()) => Sys::Done(Errno::Success),
+        Err(Halt::Errno(errno)) => Sys::Done(errno),
+        Err(Halt::Kill(signal)) => Sys::Kill(signal),
+        Err(Halt::Block(deadline)) => Sys::Block(Wait { deadline }),
+    }
+}
+
+/// As [`call`], for functions that may wait: keeps and clears what a retry has to know, and turns a wait into `INTR`
+/// when a signal that the guest wants to note has arrived. One arrival interrupts one call.
+fn blocking_call(k: &mut Kernel, pid: Pid, body: impl FnOnce(&mut Kernel) -> Answer) -> Sys {
+    let sys = call(k, pid, body);
+    let Some(process) = k.processes.get_mut(pid) else { return sys };
+    if let Sys::Block(_) = sys {
+        if !std::mem::take(&mut process.interrupted) {
+            process.will_block();
+            return sys;
+        }
+        process.blocked = Default::default();
+        return Sys::Done(Errno::Intr);
+    }
+    process.blocked = Default::default();
+    sys
+}
+
+/// The signal that the caller must die of. A process that the kernel no longer knows was killed with its session.
+fn doom(k: &Kernel, pid: Pid) -> Option<Signal> {
+    match k.processes.get(pid) {
+        Some(process) if process.ended.is_none() => process.fatal(),
+        _ => Some(Signal::Kill),
+    }
+}
+
+/// After a call may have sent a signal to the caller itself: it acts before the call returns.
+fn survive(k: &Kernel, pid: Pid) -> Answer {
+    doom(k, pid).map_or(Ok(()), |signal| Err(Halt::Kill(signal)))
 }

@@ -1,0 +1,192 @@
+//! `wasi_snapshot_preview1`: one function for each of the witx, with its name and its arguments as they cross the
+//! border. What the standard leaves open follows Linux.
+
+use super::arg::{put_u32, put_u64};
+use super::{GuestMem, Halt, Sys, call, survive};
+use crate::errno::Errno;
+use crate::kernel::Kernel;
+use crate::process::{Pid, Strings};
+use crate::signal::Signal;
+
+pub use super::p1_dir::fd_readdir;
+pub use super::p1_fd::{
+    fd_advise, fd_allocate, fd_close, fd_datasync, fd_fdstat_get, fd_fdstat_set_flags, fd_fdstat_set_rights,
+    fd_filestat_get, fd_filestat_set_size, fd_filestat_set_times, fd_prestat_dir_name, fd_prestat_get, fd_renumber,
+    fd_sync,
+};
+pub use super::p1_io::{fd_pread, fd_pwrite, fd_read, fd_seek, fd_tell, fd_write};
+pub use super::p1_path::{
+    path_create_directory, path_filestat_get, path_filestat_set_times, path_link, path_open, path_readlink,
+    path_remove_directory, path_rename, path_symlink, path_unlink_file,
+};
+pub use super::p1_poll::poll_oneoff;
+
+/// The arguments, written to `buffer` as NUL-terminated strings, and their addresses to `argv`.
+pub fn args_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, argv: u32, buffer: u32) -> Sys {
+    call(k, pid, |k| put_strings(m, &k.process(pid)?.program.argv, argv, buffer))
+}
+
+/// How many arguments there are, and the bytes that [`args_get`] writes for them.
+pub fn args_sizes_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, count: u32, size: u32) -> Sys {
+    call(k, pid, |k| put_sizes(m, &k.process(pid)?.program.argv, count, size))
+}
+
+/// The environment, in the form of [`args_get`].
+pub fn environ_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, environ: u32, buffer: u32) -> Sys {
+    call(k, pid, |k| put_strings(m, &k.process(pid)?.program.env, environ, buffer))
+}
+
+/// How many variables there are, and the bytes that [`environ_get`] writes for them.
+pub fn environ_sizes_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, count: u32, size: u32) -> Sys {
+    call(k, pid, |k| put_sizes(m, &k.process(pid)?.program.env, count, size))
+}
+
+fn put_sizes(m: &mut dyn GuestMem, strings: &Strings, count: u32, size: u32) -> Result<(), Halt> {
+    put_u32(m, count, strings.count)?;
+    put_u32(m, size, u32::try_from(strings.bytes.len()).map_err(|_| Errno::Overflow)?)?;
+    Ok(())
+}
+
+fn put_strings(m: &mut dyn GuestMem, strings: &Strings, list: u32, buffer: u32) -> Result<(), Halt> {
+    m.write(buffer, &strings.bytes)?;
+    let mut addresses = Vec::with_capacity(strings.count as usize * 4);
+    let mut at = buffer;
+    for string in strings.iter() {
+        addresses.extend_from_slice(&at.to_le_bytes());
+        // The bytes lie in guest memory by now, so their addresses fit.
+        at = at.saturating_add(u32::try_from(string.len() + 1).unwrap_or(u32::MAX));
+    }
+    m.write(list, &addresses)?;
+    Ok(())
+}
+
+const REALTIME: u32 = 0;
+const MONOTONIC: u32 = 1;
+/// Processor time of the process and of the thread, which nobody measures here.
+const PROCESS_TIME: u32 = 2;
+const THREAD_TIME: u32 = 3;
+
+/// What the clock `id` shows. `BADF` for the processor-time clocks, as in Wasmtime, and `INVAL` for others.
+pub(super) fn clock(k: &Kernel, id: u32) -> Result<u64, Errno> {
+    match id {
+        REALTIME => Ok(k.clock.realtime()),
+        MONOTONIC => Ok(k.clock.monotonic()),
+        PROCESS_TIME | THREAD_TIME => Err(Errno::Badf),
+        _ => Err(Errno::Inval),
+    }
+}
+
+/// The smallest step of a clock: one nanosecond.
+pub fn clock_res_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, id: u32, out: u32) -> Sys {
+    call(k, pid, |k| {
+        clock(k, id)?;
+        Ok(put_u64(m, out, 1)?)
+    })
+}
+
+/// What a clock shows. The precision asked for is ignored, which the standard allows.
+pub fn clock_time_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, id: u32, precision: u64, out: u32) -> Sys {
+    let _ = precision;
+    call(k, pid, |k| Ok(put_u64(m, out, clock(k, id)?)?))
+}
+
+/// Ends the caller.
+pub fn proc_exit(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, code: u32) -> Sys {
+    let _ = m;
+    match call(k, pid, |_| Ok(())) {
+        Sys::Done(_) => Sys::Exit(code.cast_signed()),
+        killed => killed,
+    }
+}
+
+/// Sends the caller a signal, by preview1's numbers. 0 only asks whether that would work.
+pub fn proc_raise(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, signal: u32) -> Sys {
+    let _ = m;
+    call(k, pid, |k| {
+        if signal == 0 {
+            return Ok(());
+        }
+        let signal = Signal::from_wasi(signal).ok_or(Errno::Inval)?;
+        k.process_mut(pid)?.signal(signal);
+        survive(k, pid)
+    })
+}
+
+/// Does nothing itself: the engine lets the other processes run.
+pub fn sched_yield(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem) -> Sys {
+    let _ = m;
+    call(k, pid, |_| Ok(()))
+}
+
+/// Random bytes. Nothing is allocated for them, however many are asked for.
+pub fn random_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, buffer: u32, len: u32) -> Sys {
+    call(k, pid, |k| {
+        if let Some(dst) = m.slice_mut(buffer, len) {
+            k.entropy.fill(dst);
+            return Ok(());
+        }
+        let mut chunk = [0; 512];
+        let mut done = 0;
+        while done < len {
+            let piece = (len - done).min(512);
+            let Some(bytes) = chunk.get_mut(..piece as usize) else { break };
+            k.entropy.fill(bytes);
+            m.write(super::arg::address(buffer, u64::from(done))?, bytes)?;
+            done += piece;
+        }
+        Ok(())
+    })
+}
+
+/// There are no sockets: `BADF` for what is not open, `NOTSOCK` for what is.
+fn no_socket(k: &mut Kernel, pid: Pid, fd: u32) -> Sys {
+    call(k, pid, |k| {
+        k.file_of(pid, fd)?;
+        Err(Errno::Notsock.into())
+    })
+}
+
+/// Always fails: there are no sockets.
+pub fn sock_accept(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, flags: u32, out: u32) -> Sys {
+    let _ = (m, flags, out);
+    no_socket(k, pid, fd)
+}
+
+/// Always fails: there are no sockets.
+#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
+pub fn sock_recv(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    fd: u32,
+    iovs: u32,
+    iovs_len: u32,
+    flags: u32,
+    size: u32,
+    out_flags: u32,
+) -> Sys {
+    let _ = (m, iovs, iovs_len, flags, size, out_flags);
+    no_socket(k, pid, fd)
+}
+
+/// Always fails: there are no sockets.
+#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
+pub fn sock_send(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    fd: u32,
+    iovs: u32,
+    iovs_len: u32,
+    flags: u32,
+    size: u32,
+) -> Sys {
+    let _ = (m, iovs, iovs_len, flags, size);
+    no_socket(k, pid, fd)
+}
+
+/// Always fails: there are no sockets.
+pub fn sock_shutdown(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, how: u32) -> Sys {
+    let _ = (m, how);
+    no_socket(k, pid, fd)
+}

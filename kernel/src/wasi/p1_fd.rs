@@ -1,0 +1,276 @@
+//! What preview1 asks of one descriptor, apart from moving bytes.
+
+use super::arg::put_u32;
+use super::stat::{self, filetype};
+use super::{GuestMem, Halt, Sys, call};
+use crate::errno::Errno;
+use crate::fd::Entry;
+use crate::fs::Ino;
+use crate::kernel::{Kernel, USER};
+use crate::open_file::{OpenFile, What, flag};
+use crate::process::Pid;
+
+/// preview1's rights. The kernel goes by how a file was opened and by its mode, and tells rights only because C
+/// libraries look at them: `isatty` takes a character device that cannot seek for a terminal, and `open` asks for
+/// what its directory may hand on.
+pub(super) mod right {
+    pub(crate) const FD_READ: u64 = 1 << 1;
+    pub(crate) const FD_SEEK: u64 = 1 << 2;
+    pub(crate) const FD_TELL: u64 = 1 << 5;
+    pub(crate) const FD_WRITE: u64 = 1 << 6;
+    pub(crate) const FD_READDIR: u64 = 1 << 14;
+    /// All that exist.
+    pub(crate) const ALL: u64 = (1 << 30) - 1;
+
+    const FD_DATASYNC: u64 = 1;
+    const FD_ALLOCATE: u64 = 1 << 8;
+    const FD_FILESTAT_SET_SIZE: u64 = 1 << 22;
+    /// `fd_fdstat_set_flags`, `fd_sync`, `fd_advise`, `fd_filestat_get`, `fd_filestat_set_times` and
+    /// `poll_fd_readwrite`.
+    pub(crate) const ANY_FILE: u64 = 1 << 3 | 1 << 4 | 1 << 7 | 1 << 21 | 1 << 23 | 1 << 27;
+    pub(crate) const WRITING: u64 = FD_DATASYNC | FD_WRITE | FD_ALLOCATE | FD_FILESTAT_SET_SIZE;
+    /// All `path_` rights and what any file has.
+    pub(crate) const DIRECTORY: u64 = ANY_FILE
+        | FD_READDIR
+        | 1 << 9
+        | 1 << 10
+        | 1 << 11
+        | 1 << 12
+        | 1 << 13
+        | 1 << 15
+        | 1 << 16
+        | 1 << 17
+        | 1 << 18
+        | 1 << 19
+        | 1 << 20
+        | 1 << 24
+        | 1 << 25
+        | 1 << 26;
+}
+
+fn filetype_and_rights(open: &OpenFile) -> (u8, u64) {
+    let mut rights = right::ANY_FILE;
+    if open.read {
+        rights |= right::FD_READ;
+    }
+    if open.write {
+        rights |= right::WRITING;
+    }
+    match open.what {
+        What::File(_) | What::Text(_) => (filetype::REGULAR, rights | right::FD_SEEK | right::FD_TELL),
+        What::Dir(_) | What::WorkDir(_) => (filetype::DIRECTORY, right::DIRECTORY),
+        What::Device(..) => (filetype::CHARACTER, rights | right::FD_SEEK | right::FD_TELL),
+        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => (filetype::UNKNOWN, rights),
+    }
+}
+
+/// Accepts a plan for reading and does nothing with it: all files are in memory.
+pub fn fd_advise(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset: u64, len: u64, advice: u32) -> Sys {
+    let _ = (m, len);
+    call(k, pid, |k| match k.open_file(pid, fd)?.what {
+        _ if advice > 5 || i64::try_from(offset).is_err() => Err(Errno::Inval.into()),
+        What::File(_) | What::Text(_) | What::Device(..) => Ok(()),
+        What::Dir(_) | What::WorkDir(_) => Err(Errno::Badf.into()),
+        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Spipe.into()),
+    })
+}
+
+/// Makes a file at least `offset + len` bytes long.
+pub fn fd_allocate(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset: u64, len: u64) -> Sys {
+    let _ = m;
+    call(k, pid, |k| {
+        let ino = writable(k, pid, fd)?;
+        let end = offset.checked_add(len).ok_or(Errno::Fbig)?;
+        if len == 0 {
+            return Err(Errno::Inval.into());
+        }
+        if end > k.fs.len(ino)? {
+            let now = k.now();
+            k.fs.truncate(ino, end, now)?;
+        }
+        Ok(())
+    })
+}
+
+/// The regular file behind a descriptor that is open for writing.
+fn writable(k: &Kernel, pid: Pid, fd: u32) -> Result<Ino, Errno> {
+    let open = k.open_file(pid, fd)?;
+    match open.what {
+        What::File(ino) if open.write => Ok(ino),
+        What::File(_) | What::Text(_) => Err(Errno::Badf),
+        What::Dir(_) | What::WorkDir(_) => Err(Errno::Badf),
+        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Inval),
+        What::Device(..) => Err(Errno::Inval),
+    }
+}
+
+/// Closes a descriptor.
+pub fn fd_close(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys {
+    let _ = m;
+    call(k, pid, |k| Ok(k.close_fd(pid, fd)?))
+}
+
+/// Nothing to do: files are in memory and every write is visible at once. `INVAL` on streams, as on Linux.
+pub fn fd_sync(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys {
+    let _ = m;
+    call(k, pid, |k| match k.open_file(pid, fd)?.what {
+        What::File(_) | What::Text(_) | What::Dir(_) | What::WorkDir(_) => Ok(()),
+        _ => Err(Errno::Inval.into()),
+    })
+}
+
+/// As [`fd_sync`].
+pub fn fd_datasync(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys {
+    fd_sync(k, pid, m, fd)
+}
+
+/// File type, flags and rights.
+pub fn fd_fdstat_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, out: u32) -> Sys {
+    call(k, pid, |k| {
+        let open = k.open_file(pid, fd)?;
+        let (filetype, rights) = filetype_and_rights(open);
+        let inheriting = if filetype == filetype::DIRECTORY { right::ALL } else { 0 };
+        let mut bytes = [0; 24];
+        let (head, wide) = bytes.split_at_mut(8);
+        let [low, high] = open.flags.to_le_bytes();
+        head.copy_from_slice(&[filetype, 0, low, high, 0, 0, 0, 0]);
+        for (slot, value) in wide.chunks_exact_mut(8).zip([rights, inheriting]) {
+            slot.copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(m.write(out, &bytes)?)
+    })
+}
+
+/// Sets `append`, `nonblock` and the sync flags, of which the last change nothing.
+pub fn fd_fdstat_set_flags(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, flags: u32) -> Sys {
+    let _ = m;
+    call(k, pid, |k| {
+        let open = k.open_file_mut(pid, fd)?;
+        open.flags = known_flags(flags)?;
+        Ok(())
+    })
+}
+
+/// `INVAL` for a bit that preview1 does not define.
+pub(super) fn known_flags(flags: u32) -> Result<u16, Errno> {
+    u16::try_from(flags).ok().filter(|flags| flags & !flag::ALL == 0).ok_or(Errno::Inval)
+}
+
+/// Always `NOTSUP`: rights are told but not kept, see `right`.
+pub fn fd_fdstat_set_rights(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    fd: u32,
+    base: u64,
+    inheriting: u64,
+) -> Sys {
+    let _ = (m, base, inheriting);
+    call(k, pid, |k| {
+        k.file_of(pid, fd)?;
+        Err(Errno::Notsup.into())
+    })
+}
+
+/// What the file is.
+pub fn fd_filestat_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, out: u32) -> Sys {
+    call(k, pid, |k| {
+        let description = stat::of_open(k, k.open_file(pid, fd)?)?;
+        Ok(m.write(out, &description.filestat())?)
+    })
+}
+
+/// Cuts a file or lengthens it with zeros.
+pub fn fd_filestat_set_size(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, size: u64) -> Sys {
+    let _ = m;
+    call(k, pid, |k| {
+        let ino = writable(k, pid, fd)?;
+        let now = k.now();
+        Ok(k.fs.truncate(ino, size, now)?)
+    })
+}
+
+/// Sets access and modification time.
+#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
+pub fn fd_filestat_set_times(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    fd: u32,
+    atime: u64,
+    mtime: u64,
+    flags: u32,
+) -> Sys {
+    let _ = m;
+    call(k, pid, |k| {
+        let ino = k.open_file(pid, fd)?.what.ino();
+        let (atime, mtime) = times(k, atime, mtime, flags)?;
+        // Streams and `/proc` have no times to keep.
+        let ino = ino.ok_or(Errno::Perm)?;
+        let now = k.now();
+        Ok(k.fs.set_times(&USER, ino, atime, mtime, now)?)
+    })
+}
+
+/// What `fstflags` makes of two times: as given, now, or (`None`) as they are.
+pub(super) fn times(k: &Kernel, atime: u64, mtime: u64, flags: u32) -> Result<(Option<u64>, Option<u64>), Errno> {
+    let one = |given: u64, flags: u32| match flags & 3 {
+        0 => Ok(None),
+        1 => Ok(Some(given)),
+        2 => Ok(Some(k.now())),
+        _ => Err(Errno::Inval),
+    };
+    if flags > 15 {
+        return Err(Errno::Inval);
+    }
+    Ok((one(atime, flags)?, one(mtime, flags >> 2)?))
+}
+
+fn preopen_name(k: &Kernel, pid: Pid, fd: u32) -> Result<&'static [u8], Errno> {
+    let entry = k.process(pid)?.fds.get(fd).filter(|entry| entry.preopen).ok_or(Errno::Badf)?;
+    match k.files.get(entry.file).ok_or(Errno::Badf)?.what {
+        What::WorkDir(_) => Ok(b"."),
+        _ => Ok(b"/"),
+    }
+}
+
+/// Tells of a preopened directory how long its name is; `BADF` for all other descriptors.
+pub fn fd_prestat_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, out: u32) -> Sys {
+    call(k, pid, |k| {
+        let name = preopen_name(k, pid, fd)?;
+        // The tag of a directory, the only kind there is, is 0.
+        m.write(out, &[0; 4])?;
+        put_u32(m, super::arg::address(out, 4)?, u32::try_from(name.len()).map_err(|_| Errno::Overflow)?)?;
+        Ok(())
+    })
+}
+
+/// The name of a preopened directory: `/`, or `.` for the working directory of a plain guest.
+pub fn fd_prestat_dir_name(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, path: u32, len: u32) -> Sys {
+    call(k, pid, |k| {
+        let name = preopen_name(k, pid, fd)?;
+        if name.len() > len as usize {
+            return Err(Errno::Nametoolong.into());
+        }
+        Ok(m.write(path, name)?)
+    })
+}
+
+/// Moves a descriptor to the number of another open one, which is closed.
+pub fn fd_renumber(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, to: u32) -> Sys {
+    let _ = m;
+    call(k, pid, |k| {
+        let limit = k.limits.descriptors;
+        let fds = &mut k.process_mut(pid)?.fds;
+        let entry: Entry = fds.get(fd).ok_or(Errno::Badf)?;
+        fds.get(to).ok_or(Errno::Badf)?;
+        if fd == to {
+            return Ok(());
+        }
+        fds.remove(fd);
+        if let Some(old) = fds.put(to, entry, limit).map_err(Halt::from)? {
+            k.drop_file(old.file);
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,160 @@
+//! `poll_oneoff`: waiting for clocks and descriptors.
+
+use super::arg::{address, put_u32, u32_at, u64_at};
+use super::{GuestMem, Halt, Sys, blocking_call, p1};
+use crate::errno::Errno;
+use crate::kernel::Kernel;
+use crate::open_file::What;
+use crate::pipe::ATOMIC_BYTES;
+use crate::process::Pid;
+
+/// Bytes of a `subscription` and of an `event`.
+const SUBSCRIPTION_BYTES: usize = 48;
+const EVENT_BYTES: usize = 32;
+/// More subscriptions than descriptors and timers could ask for are a mistake or an attack.
+const MOST_SUBSCRIPTIONS: u32 = 4096;
+
+const CLOCK: u8 = 0;
+const FD_READ: u8 = 1;
+const FD_WRITE: u8 = 2;
+const ABSOLUTE: u16 = 1;
+const HANGUP: u16 = 1;
+/// What is told to fit where there is no bound.
+const PLENTY: u64 = 65536;
+
+/// What a subscription says now.
+enum State {
+    Ready {
+        bytes: u64,
+        hangup: bool,
+    },
+    Failed(Errno),
+    /// Not before this monotonic time, or not before somebody else does something.
+    Later(Option<u64>),
+}
+
+const READY: State = State::Ready { bytes: 0, hangup: false };
+
+/// Waits until one subscription or more has something to tell, and writes an event for each that has. `INVAL` for
+/// none and for more than 4,096. What is wrong with one subscription is told in its event.
+pub fn poll_oneoff(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    subscriptions: u32,
+    events: u32,
+    count: u32,
+    out: u32,
+) -> Sys {
+    blocking_call(k, pid, |k| {
+        if count == 0 || count > MOST_SUBSCRIPTIONS {
+            return Err(Errno::Inval.into());
+        }
+        let mut ready: u32 = 0;
+        let mut deadline: Option<u64> = None;
+        for n in 0..count {
+            let mut raw = [0; SUBSCRIPTION_BYTES];
+            m.read(address(subscriptions, u64::from(n) * SUBSCRIPTION_BYTES as u64)?, &mut raw)?;
+            let kind = raw[8];
+            let state = match kind {
+                CLOCK => clock(k, pid, &raw)?,
+                FD_READ => readable(k, pid, u32_at(&raw, 16)),
+                FD_WRITE => writable(k, pid, u32_at(&raw, 16)),
+                _ => return Err(Errno::Inval.into()),
+            };
+            let event = match state {
+                State::Later(at) => {
+                    deadline = deadline.into_iter().chain(at).min();
+                    continue;
+                }
+                State::Ready { bytes, hangup } => event(&raw, kind, Errno::Success, bytes, hangup),
+                State::Failed(errno) => event(&raw, kind, errno, 0, false),
+            };
+            m.write(address(events, u64::from(ready) * EVENT_BYTES as u64)?, &event)?;
+            ready += 1;
+        }
+        if ready == 0 {
+            return Err(Halt::Block(deadline));
+        }
+        Ok(put_u32(m, out, ready)?)
+    })
+}
+
+fn event(
+    subscription: &[u8; SUBSCRIPTION_BYTES],
+    kind: u8,
+    errno: Errno,
+    bytes: u64,
+    hangup: bool,
+) -> [u8; EVENT_BYTES] {
+    let mut out = [0; EVENT_BYTES];
+    let head = u64::from(errno as u16) | u64::from(kind) << 16;
+    let flags = if hangup { u64::from(HANGUP) } else { 0 };
+    for (slot, field) in out.chunks_exact_mut(8).zip([u64_at(subscription, 0), head, bytes, flags]) {
+        slot.copy_from_slice(&field.to_le_bytes());
+    }
+    out
+}
+
+/// A relative time counts from the first attempt of a call that waits, not from each retry.
+fn clock(k: &mut Kernel, pid: Pid, raw: &[u8; SUBSCRIPTION_BYTES]) -> Result<State, Errno> {
+    let (id, timeout, flags) = (u32_at(raw, 16), u64_at(raw, 24), u32_at(raw, 40) as u16);
+    let shown = match p1::clock(k, id) {
+        Ok(shown) => shown,
+        Err(errno) => return Ok(State::Failed(errno)),
+    };
+    let now = k.clock.monotonic();
+    let until = if flags & ABSOLUTE != 0 {
+        now.saturating_add(timeout.saturating_sub(shown))
+    } else {
+        let since = *k.process_mut(pid)?.blocked.since.get_or_insert(now);
+        since.saturating_add(timeout)
+    };
+    Ok(if until <= now { READY } else { State::Later(Some(until)) })
+}
+
+fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
+    let open = match k.open_file(pid, fd) {
+        Ok(open) if open.read => open,
+        _ => return State::Failed(Errno::Badf),
+    };
+    let rest = |len: u64| State::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
+    match &open.what {
+        What::File(ino) => rest(k.fs.len(*ino).unwrap_or(0)),
+        What::Text(bytes) => rest(bytes.len() as u64),
+        What::Stdin(bytes) => {
+            let left = (bytes.len() as u64).saturating_sub(open.offset);
+            State::Ready { bytes: left, hangup: left == 0 }
+        }
+        What::Reader(pipe) => {
+            let pipe = *pipe;
+            let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
+            if found.len() == 0 && found.writers > 0 {
+                found.wait(pid);
+                return State::Later(None);
+            }
+            State::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
+        }
+        What::Device(..) => State::Ready { bytes: PLENTY, hangup: false },
+        What::Dir(_) | What::WorkDir(_) => READY,
+        What::Writer(_) | What::Output(..) => State::Failed(Errno::Badf),
+    }
+}
+
+fn writable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
+    let open = match k.open_file(pid, fd) {
+        Ok(open) if open.write => open,
+        _ => return State::Failed(Errno::Badf),
+    };
+    let What::Writer(pipe) = open.what else { return State::Ready { bytes: PLENTY, hangup: false } };
+    let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
+    if found.readers == 0 {
+        return State::Ready { bytes: 0, hangup: true };
+    }
+    // Ready means that a short write goes through at once.
+    if found.room() < ATOMIC_BYTES {
+        found.wait(pid);
+        return State::Later(None);
+    }
+    State::Ready { bytes: found.room() as u64, hangup: false }
+}
