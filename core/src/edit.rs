@@ -15,6 +15,21 @@ pub struct Replaced {
     pub occurrences: usize,
 }
 
+/// What to replace, and by which rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit<'a> {
+    /// What is there.
+    pub old: &'a str,
+    /// What shall be there.
+    pub new: &'a str,
+    /// Replace every occurrence instead of the only one.
+    pub replace_all: bool,
+    /// Whose rules.
+    pub dialect: Dialect,
+    /// How long the new text may be.
+    pub max_bytes: u64,
+}
+
 /// Replaces `old` by `new` in `text`: the one occurrence, or all of them, from left to right without overlaps.
 ///
 /// `old` is looked for as it is, then with CRLF line ends, then with LF. A model that was shown LF for CRLF, or whose JSON
@@ -22,10 +37,14 @@ pub struct Replaced {
 ///
 /// # Errors
 /// [`FileErrorCode::StringNotFound`], [`FileErrorCode::StringNotUnique`], and [`FileErrorCode::InvalidPattern`] for an
-/// empty `old` (which fills an empty file where the dialect says so).
-pub fn replace(text: &str, old: &str, new: &str, replace_all: bool, dialect: Dialect) -> Result<Replaced, FileError> {
+/// empty `old` (which fills an empty file where the dialect says so). [`FileErrorCode::TooLarge`] when the new text
+/// would be longer than [`Edit::max_bytes`]: that is found out before the text is built, because a letter that is
+/// replaced by a page everywhere is longer than any memory.
+pub fn replace(text: &str, edit: &Edit<'_>) -> Result<Replaced, FileError> {
+    let Edit { old, new, replace_all, dialect, max_bytes } = *edit;
     if old.is_empty() {
         if text.is_empty() && dialect.edit_fills_empty_file() {
+            check_size(new.len() as u64, max_bytes)?;
             return Ok(Replaced { text: new.to_owned(), occurrences: 0 });
         }
         let message = "The string to replace is empty. Give the text to replace, or write the whole file.";
@@ -46,8 +65,21 @@ pub fn replace(text: &str, old: &str, new: &str, replace_all: bool, dialect: Dia
             );
             Err(FileError::new(FileErrorCode::StringNotUnique, message))
         }
-        _ => Ok(Replaced { text: text.replace(&*old, &new), occurrences }),
+        _ => {
+            let kept = (text.len() as u64).saturating_sub((old.len() as u64).saturating_mul(occurrences as u64));
+            let added = (new.len() as u64).saturating_mul(occurrences as u64);
+            check_size(kept.saturating_add(added), max_bytes)?;
+            Ok(Replaced { text: text.replace(&*old, &new), occurrences })
+        }
     }
+}
+
+fn check_size(bytes: u64, max_bytes: u64) -> Result<(), FileError> {
+    if bytes <= max_bytes {
+        return Ok(());
+    }
+    let message = format!("The edited file would have {bytes} bytes; the limit is {max_bytes}.");
+    Err(FileError::new(FileErrorCode::TooLarge, message))
 }
 
 /// The spelling of line ends in which `old` is in `text`, else as it was given.
@@ -92,6 +124,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn replace(text: &str, old: &str, new: &str, all: bool, dialect: Dialect) -> Result<Replaced, FileError> {
+        super::replace(text, &Edit { old, new, replace_all: all, dialect, max_bytes: 1000 })
+    }
 
     fn once(text: &str, old: &str, new: &str) -> Result<String, FileErrorCode> {
         replace(text, old, new, false, Dialect::Js).map(|done| done.text).map_err(|error| error.code)
@@ -142,5 +178,16 @@ mod tests {
         let refused = |text, dialect| replace(text, "", "new", true, dialect).unwrap_err().code;
         assert_eq!(refused("", Dialect::Python), FileErrorCode::InvalidPattern);
         assert_eq!(refused("text", Dialect::Js), FileErrorCode::InvalidPattern);
+    }
+
+    #[test]
+    fn a_result_that_is_too_long_is_refused_before_it_is_built() {
+        let edit = Edit { old: "a", new: &"x".repeat(100), replace_all: true, dialect: Dialect::Js, max_bytes: 500 };
+        assert_eq!(super::replace("aaaaa", &edit).unwrap().text.len(), 500);
+        assert_eq!(super::replace("aaaaaa", &edit).unwrap_err().code, FileErrorCode::TooLarge);
+        assert_eq!(
+            super::replace("", &Edit { old: "", max_bytes: 99, ..edit }).unwrap_err().code,
+            FileErrorCode::TooLarge
+        );
     }
 }

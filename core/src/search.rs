@@ -9,7 +9,7 @@ use crate::path::SandboxPath;
 pub enum Truncation {
     /// There is at least one more result than was asked for.
     MaxCount,
-    /// The work that one search may do was used up.
+    /// The work that one search may do, or the room for its results, was used up.
     Budget,
     /// A directory or file could not be read.
     Unreadable,
@@ -72,7 +72,7 @@ pub struct GrepMatch {
     pub text: Vec<u8>,
 }
 
-/// The matching lines, by path and line.
+/// The matching lines, in the order of a walk: directory by directory, by name, then by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GrepResponse {
     /// The matches.
@@ -97,7 +97,7 @@ impl GlobRequest {
     }
 }
 
-/// The files found, ordered by path. Whether paths are relative and directories included is the [`crate::Dialect`]'s.
+/// The files found, in the order of a walk: directory by directory, by name. Whether paths are relative and directories included is the [`crate::Dialect`]'s.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobResponse {
     /// The files.

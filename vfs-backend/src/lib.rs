@@ -1,1 +1,28 @@
-//! x
+//! The development backend: the whole contract over a kernel in this process.
+//!
+//! File operations work on the kernel's files directly, without a process and without a shell, so they are fast and take
+//! any name. `execute` starts `/bin/bash -c` in the kernel and lets an engine run it. The engine, the clock, the
+//! randomness and the installed programs are handed in: this crate does nothing by itself and builds for browsers.
+
+#![forbid(unsafe_code)]
+
+mod backend;
+mod builder;
+mod execute;
+mod file;
+mod image;
+mod refusal;
+mod remove;
+mod search;
+mod transfer;
+mod turn;
+
+pub use backend::VfsBackend;
+pub use builder::SandboxBuilder;
+pub use image::{BaseImage, Program};
+
+/// The user that everything inside runs as, and as whom the host's file operations are checked.
+const USER: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 1000, gid: 1000 };
+
+/// The host itself, whom no mode bit stops.
+const ROOT: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 0, gid: 0 };

@@ -1,0 +1,178 @@
+//! What a sandbox begins with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath, Upload};
+use tidebox_kernel::engine::Engine;
+use tidebox_kernel::{Clock, Entropy, FixedClock, Kernel, KernelConfig, SeededEntropy};
+
+use crate::ROOT;
+use crate::backend::VfsBackend;
+use crate::execute::Environment;
+use crate::image::{self, BaseImage};
+use crate::transfer;
+
+/// Makes a sandbox.
+///
+/// Defaults: an empty `/workspace` that is also the working directory; of the environment only what
+/// [`env`](Self::env) lists; [`Limits::default`]; the JavaScript dialect; host name `tidebox`; a random id; the clock and
+/// the randomness handed to [`new`](Self::new). Nothing of the host is visible: no folder, no variable, no network.
+pub struct SandboxBuilder {
+    engine: Arc<dyn Engine>,
+    base: BaseImage,
+    clock: Box<dyn Clock>,
+    entropy: Box<dyn Entropy>,
+    files: Vec<Upload>,
+    env: Vec<(String, String)>,
+    cwd: SandboxPath,
+    limits: Limits,
+    dialect: Dialect,
+    hostname: String,
+    id: Option<SandboxId>,
+}
+
+impl fmt::Debug for SandboxBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SandboxBuilder")
+            .field("engine", &self.engine)
+            .field("files", &self.files.len())
+            .field("cwd", &self.cwd)
+            .field("limits", &self.limits)
+            .field("dialect", &self.dialect)
+            .field("hostname", &self.hostname)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SandboxBuilder {
+    /// A sandbox whose programs `engine` runs, whose files begin as `base`, and which takes time and randomness from
+    /// `clock` and `entropy`. The id comes from `entropy` too.
+    pub fn new(engine: Arc<dyn Engine>, base: &BaseImage, clock: Box<dyn Clock>, entropy: Box<dyn Entropy>) -> Self {
+        Self {
+            engine,
+            base: base.clone(),
+            clock,
+            entropy,
+            files: Vec::new(),
+            env: Vec::new(),
+            // Known to be absolute.
+            cwd: SandboxPath::root().resolve("workspace").unwrap_or_else(|_| SandboxPath::root()),
+            limits: Limits::default(),
+            dialect: Dialect::default(),
+            hostname: image::HOSTNAME.to_owned(),
+            id: None,
+        }
+    }
+
+    /// Puts a file in before the first command, as an upload would: parents are made, the user owns it, and a
+    /// WebAssembly module is executable. A relative path is below the working directory.
+    #[must_use]
+    pub fn file(mut self, path: impl Into<Vec<u8>>, content: impl Into<Vec<u8>>) -> Self {
+        self.files.push(Upload::new(path, content));
+        self
+    }
+
+    /// Sets a variable for every command. Default: `PATH=/usr/local/bin:/usr/bin:/bin`, `HOME=/workspace`, `PWD` (the
+    /// working directory), `USER` and `LOGNAME` `tidebox`, `SHELL=/bin/bash`, `LANG=C.UTF-8`, `TERM=dumb`.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the working directory of commands that name none. Default `/workspace`. It is made when it is not there.
+    #[must_use]
+    pub fn cwd(mut self, cwd: SandboxPath) -> Self {
+        self.cwd = cwd;
+        self
+    }
+
+    /// Sets every bound.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Follows the rules of another reference implementation. Default [`Dialect::Js`].
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Sets the machine's name, as `hostname` and `/etc/hostname` tell it. Default `tidebox`.
+    #[must_use]
+    pub fn hostname(mut self, hostname: impl Into<String>) -> Self {
+        self.hostname = hostname.into();
+        self
+    }
+
+    /// Sets the id. Default: `sb-` and 128 random bits.
+    #[must_use]
+    pub fn id(mut self, id: SandboxId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Makes runs repeatable: the clock starts at `realtime` nanoseconds since the epoch and moves only while all programs
+    /// wait, and randomness comes from `seed`. Two sandboxes with one seed have one id, unless [`id`](Self::id) is set.
+    #[must_use]
+    pub fn deterministic(mut self, seed: u64, realtime: u64) -> Self {
+        self.clock = Box::new(FixedClock::new(realtime));
+        self.entropy = Box::new(SeededEntropy::new(seed));
+        self
+    }
+
+    /// Makes the sandbox. It starts nothing: an idle sandbox is some kilobytes of memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] for an environment variable or host name that cannot be;
+    /// [`ErrorKind::FileOperationFailed`] for a file that cannot be put in.
+    pub fn build(self) -> Result<VfsBackend> {
+        let Self { engine, base, clock, mut entropy, files, env, cwd, limits, dialect, hostname, id } = self;
+        let id = match id {
+            Some(id) => id,
+            None => random_id(&mut *entropy)?,
+        };
+        let environment = Environment::new(&env, &cwd)?;
+        let renamed = (hostname != image::HOSTNAME).then(|| hostname.clone());
+        let mut kernel = Kernel::new(KernelConfig { limits, clock, entropy, files: base.files, hostname });
+        if let Some(hostname) = renamed {
+            rename(&mut kernel, &hostname)?;
+        }
+        let now = kernel.now();
+        crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
+        for file in files {
+            let path = cwd.resolve(&file.path)?;
+            transfer::place(&mut kernel, &path, &file.content)?;
+        }
+        Ok(VfsBackend::new(id, dialect, cwd, environment, engine, kernel))
+    }
+}
+
+/// Unique without a clock and without a counter that two processes would share.
+fn random_id(entropy: &mut dyn Entropy) -> Result<SandboxId> {
+    let mut random = [0; 16];
+    entropy.fill(&mut random);
+    SandboxId::parse(format!("sb-{:032x}", u128::from_le_bytes(random)))
+}
+
+fn rename(kernel: &mut Kernel, hostname: &str) -> Result<()> {
+    let good = !hostname.is_empty() && hostname.len() <= 64 && hostname.bytes().all(|b| b.is_ascii_graphic());
+    if !good {
+        let message = format!("'{hostname}' is no host name; use up to 64 printable characters");
+        return Err(Error::new(ErrorKind::InvalidRequest, "make sandbox", message));
+    }
+    let now = kernel.now();
+    for (path, text) in image::named(hostname) {
+        let fs = kernel.fs_mut();
+        // A base image without these files has nothing to rename.
+        if let Ok(tidebox_kernel::fs::Target::Node(ino)) = fs.walk(&ROOT, fs.root(), path.as_bytes(), true) {
+            fs.write_all(ino, text.as_bytes(), now).map_err(|errno| crate::refusal::refusal(errno, path.as_bytes()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Deleting files and whole directories.
+
+use tidebox_core::{DeleteResponse, FileResult, SandboxPath};
+use tidebox_kernel::fs::{Fs, Ino, Kind, Target};
+use tidebox_kernel::{Errno, Kernel};
+
+use crate::USER;
+use crate::refusal::{not_regular, refusal};
+
+/// Deletes what is at `path`: a link itself, a directory with everything in it. As with `rm -r`, what was deleted before
+/// something refused is gone.
+pub(crate) fn delete(kernel: &mut Kernel, path: &SandboxPath) -> FileResult<DeleteResponse> {
+    let now = kernel.now();
+    let fs = kernel.fs_mut();
+    let bytes = path.as_bytes();
+    let refuse = |errno| refusal(errno, bytes);
+    let Some(parent) = path.parent() else { return Err(refuse(Errno::Perm)) };
+    let name = path.name();
+    if name == b".." {
+        return Err(refuse(Errno::Inval));
+    }
+    let Target::Node(dir) = fs.walk(&USER, fs.root(), parent.as_bytes(), true).map_err(refuse)? else {
+        return Err(refuse(Errno::Perm));
+    };
+    let Target::Node(ino) = fs.walk(&USER, dir, name, false).map_err(refuse)? else {
+        return Err(not_regular(bytes));
+    };
+    match fs.stat(ino).map_err(refuse)?.kind {
+        Kind::Dir => remove_tree(fs, dir, name, ino, now).map_err(refuse)?,
+        _ => fs.unlink(&USER, dir, name, now).map_err(refuse)?,
+    }
+    Ok(DeleteResponse { path: path.clone() })
+}
+
+/// Deletes a directory bottom up. A stack of its own, because how deep directories nest is the guest's choice.
+fn remove_tree(fs: &mut Fs, parent: Ino, name: &[u8], dir: Ino, now: u64) -> Result<(), Errno> {
+    let mut stack = vec![(parent, name.to_vec(), dir)];
+    while let Some((parent, name, dir)) = stack.last() {
+        let first = fs.read_dir(*dir, None).next().map(|(name, ino, kind)| (name.to_vec(), ino, kind));
+        match first {
+            None => {
+                fs.rmdir(&USER, *parent, name, now)?;
+                stack.pop();
+            }
+            Some((child, ino, Kind::Dir)) => {
+                let above = *dir;
+                fs.access(&USER, ino, crate::file::READ | crate::file::ENTER)?;
+                stack.push((above, child, ino));
+            }
+            Some((child, ..)) => fs.unlink(&USER, *dir, &child, now)?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Finding files by content.
+//!
+//! The pattern is literal in both dialects, so `memchr`'s substring search over our own blocks is all it takes; the
+//! searcher of ripgrep wants a reader or a mapped file and brings a regular-expression engine with it.
+
+use memchr::memmem::Finder;
+use tidebox_core::glob::{GlobPattern, GlobRules};
+use tidebox_core::{
+    Dialect, FileError, FileErrorCode, FileResult, GrepMatch, GrepRequest, GrepResponse, SandboxPath, Truncation,
+};
+use tidebox_kernel::SharedKernel;
+use tidebox_kernel::fs::{Contents, Fs, Kind};
+
+use super::lines::LineSearch;
+use super::walk::Walk;
+use super::{VISITS, VISITS_PER_TURN};
+use crate::USER;
+use crate::backend::lock;
+use crate::file::{self, PIECES_PER_TURN, Pieces, READ};
+use crate::refusal::{not_regular, refusal, root_refusal};
+use crate::turn::yield_now;
+
+/// Memory that the matches of one search may take.
+const MATCH_BYTES: usize = 8 << 20;
+
+/// What a match costs beside its path and text.
+const MATCH_OVERHEAD: usize = 64;
+
+/// Files whose content is taken out from under the lock at once.
+const FILES_PER_TURN: usize = 64;
+
+/// Where a NUL byte makes a file binary: git's rule and number, as for `read`.
+const NUL_WITHIN_BYTES: usize = 8000;
+
+pub(crate) async fn grep(kernel: &SharedKernel, request: &GrepRequest, dialect: Dialect) -> FileResult<GrepResponse> {
+    if request.pattern.contains(&b'\n') {
+        let message = "The pattern spans lines; search for a part of it that is within one line.";
+        return Err(FileError::new(FileErrorCode::InvalidPattern, message));
+    }
+    let filter = Filter::new(request, dialect)?;
+    let mut found = Found::new(request);
+    let mut files = {
+        let kernel = lock(kernel);
+        Files::new(kernel.fs(), &request.path, &filter)?
+    };
+    let finder = Finder::new(&request.pattern);
+    loop {
+        let (batch, more) = files.batch(lock(kernel).fs(), &request.path, &filter);
+        for (path, contents) in batch {
+            if !found.search(&finder, &path, &contents).await {
+                return Ok(found.response);
+            }
+        }
+        if !more {
+            found.response.truncated = found.response.truncated.or(files.left_out());
+            return Ok(found.response);
+        }
+        yield_now().await;
+    }
+}
+
+/// Which files to look into.
+struct Filter {
+    pattern: GlobPattern,
+    skip_git: bool,
+}
+
+impl Filter {
+    fn new(request: &GrepRequest, dialect: Dialect) -> FileResult<Self> {
+        let pattern = request.glob.as_deref().unwrap_or(b"**");
+        let pattern = GlobPattern::parse(pattern, GlobRules::FILTER)?;
+        Ok(Self { pattern, skip_git: dialect.grep_skips_git() })
+    }
+}
+
+/// The files to search, found step by step.
+enum Files {
+    One(Option<(Vec<u8>, Contents)>),
+    Tree(Walk, bool),
+}
+
+impl Files {
+    fn new(fs: &Fs, path: &SandboxPath, filter: &Filter) -> FileResult<Self> {
+        let bytes = path.as_bytes();
+        if let Err(errno) = fs.walk(&USER, fs.root(), bytes, true) {
+            return Err(root_refusal(errno, bytes));
+        }
+        let ino = file::locate(fs, bytes, true)?;
+        match fs.stat(ino).map_err(|errno| refusal(errno, bytes))?.kind {
+            Kind::Dir => Ok(Self::Tree(Walk::new(fs, ino, &filter.pattern), false)),
+            Kind::File => {
+                fs.access(&USER, ino, READ).map_err(|errno| refusal(errno, bytes))?;
+                let contents = fs.contents(ino).map_err(|errno| refusal(errno, bytes))?;
+                let wanted = filter.pattern.matches(path.name(), false);
+                Ok(Self::One(wanted.then(|| (bytes.to_vec(), contents))))
+            }
+            Kind::Symlink | Kind::Device(_) => Err(not_regular(bytes)),
+        }
+    }
+
+    /// The next files, and whether there may be more.
+    fn batch(&mut self, fs: &Fs, root: &SandboxPath, filter: &Filter) -> (Vec<(Vec<u8>, Contents)>, bool) {
+        let (walk, unreadable) = match self {
+            Self::One(file) => return (file.take().into_iter().collect(), false),
+            Self::Tree(walk, unreadable) => (walk, unreadable),
+        };
+        let mut batch = Vec::new();
+        for _ in 0..VISITS_PER_TURN {
+            if batch.len() >= FILES_PER_TURN {
+                break;
+            }
+            if walk.visits >= VISITS {
+                return (batch, false);
+            }
+            let Some(entry) = walk.next(fs, &filter.pattern) else { return (batch, false) };
+            match entry.kind {
+                Kind::Dir if filter.skip_git && (walk.path() == b".git" || walk.path().ends_with(b"/.git")) => {}
+                Kind::Dir if !entry.state.is_dead() => walk.enter(fs, entry.ino, entry.state),
+                Kind::File if filter.pattern.accepts(&entry.state, false) => {
+                    match fs.access(&USER, entry.ino, READ).and_then(|()| fs.contents(entry.ino)) {
+                        Ok(contents) => batch.push((root.join(walk.path()), contents)),
+                        Err(_) => *unreadable = true,
+                    }
+                }
+                _ => {}
+            }
+        }
+        (batch, true)
+    }
+
+    fn left_out(&self) -> Option<Truncation> {
+        match self {
+            Self::One(_) => None,
+            Self::Tree(walk, _) if walk.visits >= VISITS => Some(Truncation::Budget),
+            Self::Tree(walk, unreadable) => (*unreadable || walk.unreadable).then_some(Truncation::Unreadable),
+        }
+    }
+}
+
+/// The matches so far, and the room for more.
+struct Found {
+    response: GrepResponse,
+    max_count: usize,
+    room: usize,
+}
+
+impl Found {
+    fn new(request: &GrepRequest) -> Self {
+        Self {
+            response: GrepResponse::default(),
+            max_count: request.max_count.unwrap_or(usize::MAX),
+            room: MATCH_BYTES,
+        }
+    }
+
+    /// Searches one file; false when the search is over.
+    async fn search(&mut self, finder: &Finder<'_>, path: &[u8], contents: &Contents) -> bool {
+        let mut lines = LineSearch::new(finder);
+        let mut pieces = Pieces::new(contents);
+        while let Some((number, piece)) = pieces.next() {
+            if number == 1 && piece.iter().take(NUL_WITHIN_BYTES).any(|byte| *byte == 0) {
+                return true;
+            }
+            if !lines.push(piece, &mut |line, text| self.add(path, line, text)) {
+                return false;
+            }
+            if number % PIECES_PER_TURN == 0 {
+                yield_now().await;
+            }
+        }
+        let mut go_on = true;
+        let left_out = lines.finish(&mut |line, text| {
+            go_on = self.add(path, line, text);
+            go_on
+        });
+        if left_out && go_on {
+            self.response.truncated = Some(Truncation::Budget);
+        }
+        go_on
+    }
+
+    /// Keeps a match. The one that is too many is not kept, but proves that there are more.
+    fn add(&mut self, path: &[u8], line: u64, text: &[u8]) -> bool {
+        let cost = path.len().saturating_add(text.len()).saturating_add(MATCH_OVERHEAD);
+        let why = if self.response.matches.len() >= self.max_count {
+            Truncation::MaxCount
+        } else if cost > self.room {
+            Truncation::Budget
+        } else {
+            self.room -= cost;
+            self.response.matches.push(GrepMatch { path: path.to_vec(), line, text: text.to_vec() });
+            return true;
+        };
+        self.response.truncated = Some(why);
+        false
+    }
+}
