@@ -30,7 +30,10 @@ impl fmt::Display for Leave {
 impl std::error::Error for Leave {}
 
 /// Runs a kernel function once over the caller's memory.
-pub(crate) fn enter(caller: &mut Caller<'_, Guest>, call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMem) -> Sys) -> Sys {
+pub(crate) fn enter(
+    caller: &mut Caller<'_, Guest>,
+    call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMem) -> Sys,
+) -> Sys {
     match caller.data().memory {
         Some(memory) => {
             let (bytes, guest) = memory.data_and_store_mut(caller);
@@ -65,8 +68,8 @@ pub(crate) async fn enter_blocking(
         let sys = enter(caller, |kernel, pid, memory| {
             let sys = call(kernel, pid, memory);
             // The waker is left under the same lock as the answer, so that nothing can happen unseen in between.
-            if matches!(sys, Sys::Block(_)) {
-                kernel.park(pid, cx.waker());
+            if let Sys::Block(wait) = sys {
+                kernel.park(pid, wait, cx.waker());
             }
             sys
         });

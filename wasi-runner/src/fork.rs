@@ -92,19 +92,12 @@ fn mutable_globals(program: &wasmtime::InstancePre<Guest>) -> Vec<String> {
     program
         .module()
         .exports()
-        .filter(|export| {
-            export.ty().global().is_some_and(|global| global.mutability() == wasmtime::Mutability::Var)
-        })
+        .filter(|export| export.ty().global().is_some_and(|global| global.mutability() == wasmtime::Mutability::Var))
         .map(|export| export.name().to_owned())
         .collect()
 }
 
-async fn copy(
-    caller: &mut Caller<'_, Guest>,
-    parent: &Parent,
-    start: Start,
-    arg: i32,
-) -> Result<Forked, Refused> {
+async fn copy(caller: &mut Caller<'_, Guest>, parent: &Parent, start: Start, arg: i32) -> Result<Forked, Refused> {
     let guest = caller.data();
     let program = guest.program.clone();
     let mut store = process::store(&guest.kernel, &start, &program, &guest.nursery);

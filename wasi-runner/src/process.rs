@@ -27,12 +27,7 @@ pub(crate) struct Surroundings {
 }
 
 /// A store for a process that is about to be instantiated.
-pub(crate) fn store(
-    kernel: &SharedKernel,
-    start: &Start,
-    program: &InstancePre<Guest>,
-    nursery: &Nursery,
-) -> Store {
+pub(crate) fn store(kernel: &SharedKernel, start: &Start, program: &InstancePre<Guest>, nursery: &Nursery) -> Store {
     let guest = Guest {
         kernel: Arc::clone(kernel),
         pid: start.pid,

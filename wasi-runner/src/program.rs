@@ -113,9 +113,10 @@ impl Programs {
             return Err(NotAProgram("the module exports no _start function; build it as a WASI command".into()));
         }
         let aware = module.imports().any(|import| import.module() == ext::MODULE);
-        let pre = self.linker.instantiate_pre(&module).map_err(|error| {
-            NotAProgram(format!("the module imports what this sandbox does not have: {error:#}"))
-        })?;
+        let pre = self
+            .linker
+            .instantiate_pre(&module)
+            .map_err(|error| NotAProgram(format!("the module imports what this sandbox does not have: {error:#}")))?;
         Ok(Program { pre, aware })
     }
 }

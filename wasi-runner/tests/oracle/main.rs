@@ -1,10 +1,15 @@
 //! Our preview1 against wasmtime-wasi's: the same guest, the same tree, and the same answers to every call.
 
+mod difference;
+mod ours;
 mod theirs;
 mod tree;
 
 use std::path::Path;
+use std::sync::LazyLock;
 
+use ours::Ours;
+use theirs::Theirs;
 use tree::Tree;
 
 /// One way to start the probe.
@@ -47,27 +52,46 @@ pub(crate) struct Run {
     tree: Tree,
 }
 
-fn probe() -> Vec<u8> {
+/// Both implementations, each with the probe compiled once.
+static BOTH: LazyLock<(Theirs, Ours)> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../userland/dist/probe.wasm");
-    std::fs::read(&path).unwrap_or_else(|error| {
+    let probe = std::fs::read(&path).unwrap_or_else(|error| {
         panic!("{}: {error}\nthe guest programs are not built; run `cargo xtask userland`", path.display())
-    })
-}
+    });
+    (Theirs::new(&probe), Ours::new(&probe))
+});
 
 #[test]
 fn dump() {
-    let theirs = theirs::Theirs::new(&probe());
+    let (theirs, ours) = &*BOTH;
     let list = theirs.run(&Call::new("3 list"));
-    std::fs::create_dir_all("/tmp/oracle-dump").unwrap();
-    for name in list.text.lines() {
-        let run = theirs.run(&Call::new(&format!("3 {name}")));
-        let text = format!("{}\n{:?}\n", run.text, run.end);
-        std::fs::write(format!("/tmp/oracle-dump/{name}"), text).unwrap();
+    for fd in ["3", "4"] {
+        let mut runs: Vec<String> = list.text.lines().map(|name| format!("{fd} {name}")).collect();
+        runs.extend((0..200).map(|seed| format!("{fd} random {seed} 200")));
+        for (who, dir) in [(0, "/tmp/oracle-dump/theirs"), (1, "/tmp/oracle-dump/ours")] {
+            std::fs::create_dir_all(dir).unwrap();
+            let t = std::time::Instant::now();
+            for name in &runs {
+                let call = Call::new(name);
+                let run = if who == 0 { theirs.run(&call) } else { ours.run(&call) };
+                let tree: Vec<String> = run
+                    .tree
+                    .iter()
+                    .map(|(p, n)| {
+                        format!(
+                            "tree {p} {}",
+                            match n {
+                                tree::Node::Dir => "dir".to_owned(),
+                                tree::Node::Link(t) => format!("-> {}", t.escape_ascii()),
+                                tree::Node::File(b) => format!("{} {}", b.len(), b[..b.len().min(40)].escape_ascii()),
+                            }
+                        )
+                    })
+                    .collect();
+                let text = format!("{}\n{}\n{:?}\n", run.text, tree.join("\n"), run.end);
+                std::fs::write(format!("{dir}/{name}"), text).unwrap();
+            }
+            eprintln!("{dir} {:?}", t.elapsed());
+        }
     }
-    let t = std::time::Instant::now();
-    for seed in 0..200 {
-        let run = theirs.run(&Call::new(&format!("3 random {seed} 200")));
-        std::fs::write(format!("/tmp/oracle-dump/random {seed}"), format!("{}{:?}\n", run.text, run.end)).unwrap();
-    }
-    eprintln!("{:?}", t.elapsed());
 }

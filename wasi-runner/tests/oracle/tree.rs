@@ -5,6 +5,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use tidebox_kernel::fs::{Cred, Fs, Kind};
+
+/// Who owns what a guest makes.
+pub(crate) const USER: Cred = Cred { uid: 1000, gid: 1000 };
+
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
@@ -67,6 +72,44 @@ pub(crate) fn read_from_disk(root: &Path) -> Tree {
                 Node::Link(target.into_os_string().into_encoded_bytes())
             } else {
                 Node::File(fs::read(entry.path()).expect("the file can be read"))
+            };
+            tree.insert(path, node);
+        }
+    }
+    tree
+}
+
+/// Lays `tree` out in our file system, `now` being its time.
+pub(crate) fn lay_in_kernel(tree: &Tree, fs: &mut Fs, now: u64) {
+    let root = fs.root();
+    for (path, node) in tree {
+        let path = path.as_bytes();
+        let done = match node {
+            Node::Dir => fs.mkdir(&USER, root, path, 0o755, now).map(|_| ()),
+            Node::File(bytes) => {
+                fs.create(&USER, root, path, 0o644, true, now).and_then(|(ino, _)| fs.write_all(ino, bytes, now))
+            }
+            Node::Link(target) => fs.symlink(&USER, target, root, path, now).map(|_| ()),
+        };
+        done.expect("the tree is laid out in an empty file system");
+    }
+}
+
+/// Reads all of our file system.
+pub(crate) fn read_from_kernel(fs: &Fs) -> Tree {
+    let mut tree = Tree::new();
+    let mut todo = vec![(fs.root(), String::new())];
+    while let Some((folder, prefix)) = todo.pop() {
+        for (name, ino, kind) in fs.read_dir(folder, None) {
+            let path = format!("{prefix}{}", String::from_utf8_lossy(name));
+            let node = match kind {
+                Kind::Dir => {
+                    todo.push((ino, format!("{path}/")));
+                    Node::Dir
+                }
+                Kind::File => Node::File(fs.read_all(ino, u64::MAX).expect("the file can be read")),
+                Kind::Symlink => Node::Link(fs.readlink(ino).expect("the link can be read")),
+                Kind::Device(_) => panic!("{path} is a device, which no call of preview1 makes"),
             };
             tree.insert(path, node);
         }

@@ -1,6 +1,16 @@
 //! What the file system promises.
 
+mod attributes;
+mod content;
+mod fsck;
+mod install;
+mod model;
+mod quota;
+mod rename;
+mod snapshot;
+mod storm;
 mod tree;
+mod walk;
 
 use tidebox_core::Limits;
 
@@ -43,5 +53,21 @@ impl Fs {
     fn names(&self, path: &str) -> Vec<String> {
         let dir = self.at(path).expect(path);
         self.read_dir(dir, None).map(|(name, ..)| String::from_utf8_lossy(name).into_owned()).collect()
+    }
+}
+
+/// Numbers that look random and are the same in every run: xorshift64* of Marsaglia and Vigna.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % sides
+    }
+
+    fn pick(&mut self, from: &[&'static str]) -> &'static str {
+        from[self.roll(from.len() as u64) as usize]
     }
 }

@@ -1,4 +1,5 @@
-use super::{USER, fresh};
+use super::super::Cred;
+use super::{HOST, USER, fresh};
 use crate::errno::Errno;
 
 #[test]
@@ -15,6 +16,20 @@ fn entries_come_in_the_order_of_their_bytes_from_behind_a_name() {
 }
 
 #[test]
+fn names_are_bytes_and_differ_around_the_inline_length() {
+    let mut fs = fresh();
+    for len in [1, 21, 22, 23, 24, 255] {
+        let name = "\u{1}".repeat(len);
+        let ino = fs.put(&name, name.as_bytes());
+        assert_eq!(fs.at(&name), Ok(ino));
+    }
+    let root = fs.root();
+    let (ino, _) = fs.create(&USER, root, b"\xff\xfe\n", 0o644, true, 5).expect("any byte but NUL and slash");
+    assert!(fs.read_dir(root, None).any(|(name, found, _)| name == b"\xff\xfe\n" && found == ino));
+    fs.check();
+}
+
+#[test]
 fn create_gives_the_file_that_exists_unless_it_must_be_new() {
     let mut fs = fresh();
     let root = fs.root();
@@ -23,6 +38,149 @@ fn create_gives_the_file_that_exists_unless_it_must_be_new() {
     assert_eq!(fs.create(&USER, root, b"a", 0o600, false, 8), Ok((ino, false)));
     assert_eq!(fs.create(&USER, root, b"a", 0o600, true, 8), Err(Errno::Exist));
     assert_eq!(fs.stat(ino).expect("alive").mode, 0o640);
+    fs.dir("d");
+    for path in ["d", "d/", ".", "/", "d/..", "new/"] {
+        assert_eq!(fs.create(&USER, root, path.as_bytes(), 0o644, false, 8), Err(Errno::Isdir), "{path}");
+    }
+    assert_eq!(fs.create(&USER, root, b"a/", 0o644, false, 8), Err(Errno::Notdir));
+    assert_eq!(fs.create(&USER, root, b"none/a", 0o644, false, 8), Err(Errno::Noent));
+}
+
+#[test]
+fn create_follows_a_dangling_link_unless_the_file_must_be_new() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    fs.symlink(&USER, b"d/target", root, b"link", 5).expect("free");
+    assert_eq!(fs.create(&USER, root, b"link", 0o644, true, 5), Err(Errno::Exist));
+    let (ino, created) = fs.create(&USER, root, b"link", 0o644, false, 5).expect("the target is made");
+    assert!(created);
+    assert_eq!(fs.at("/d/target"), Ok(ino));
+    assert_eq!(fs.names("/"), ["d", "link"]);
+}
+
+#[test]
+fn a_change_shows_in_the_times_of_the_file_and_its_directory() {
+    let mut fs = fresh();
+    let d = fs.dir("d");
+    let root = fs.root();
+    let times = |fs: &super::Fs, ino| fs.stat(ino).map(|stat| (stat.mtime, stat.ctime)).expect("alive");
+    let (file, _) = fs.create(&USER, root, b"d/f", 0o644, false, 10).expect("free");
+    assert_eq!((times(&fs, file), times(&fs, d)), ((10, 10), (10, 10)));
+    fs.write_at(file, 0, b"x", 11).expect("room");
+    assert_eq!((times(&fs, file), times(&fs, d)), ((11, 11), (10, 10)));
+    fs.link(&USER, file, root, b"d/g", 12).expect("free");
+    assert_eq!((times(&fs, file), times(&fs, d)), ((11, 12), (12, 12)));
+    fs.unlink(&USER, root, b"d/f", 13).expect("there");
+    assert_eq!((times(&fs, file), times(&fs, d)), ((11, 13), (13, 13)));
+    fs.rename(&USER, root, b"d/g", root, b"h", 14).expect("there");
+    assert_eq!((times(&fs, file), times(&fs, d), times(&fs, root)), ((11, 14), (14, 14), (14, 14)));
+    fs.truncate(file, 0, 15).expect("a file");
+    assert_eq!(times(&fs, file), (15, 15));
+    fs.rmdir(&USER, root, b"d", 16).expect("empty");
+    assert_eq!(times(&fs, root), (16, 16));
+}
+
+#[test]
+fn a_directory_counts_itself_its_name_and_its_subdirectories() {
+    let mut fs = fresh();
+    let d = fs.dir("d");
+    let root = fs.root();
+    let nlink = |fs: &super::Fs, ino| fs.stat(ino).expect("alive").nlink;
+    fs.dir("d/1");
+    fs.dir("d/2");
+    fs.put("d/file", b"");
+    assert_eq!((nlink(&fs, d), nlink(&fs, root)), (4, 3));
+    fs.rmdir(&USER, root, b"d/1", 6).expect("empty");
+    fs.rename(&USER, root, b"d/2", root, b"2", 6).expect("there");
+    assert_eq!((nlink(&fs, d), nlink(&fs, root)), (2, 4));
+    fs.check();
+}
+
+#[test]
+fn mkdir_takes_a_free_name_with_or_without_a_slash() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d/");
+    fs.put("file", b"");
+    fs.symlink(&USER, b"nowhere", root, b"dangling", 5).expect("free");
+    for path in ["d", "d/", "file", "dangling", "dangling/", ".", "..", "/", "d/."] {
+        assert_eq!(fs.mkdir(&USER, root, path.as_bytes(), 0o755, 5), Err(Errno::Exist), "{path}");
+    }
+    assert_eq!(fs.mkdir(&USER, root, b"file/d", 0o755, 5), Err(Errno::Notdir));
+    assert_eq!(fs.mkdir(&USER, root, b"none/d", 0o755, 5), Err(Errno::Noent));
+}
+
+#[test]
+fn rmdir_refuses_what_is_not_an_empty_directory() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    fs.dir("d/e");
+    fs.put("file", b"");
+    fs.symlink(&USER, b"d/e", root, b"link", 5).expect("free");
+    let cases = [
+        ("d", Errno::Notempty),
+        ("file", Errno::Notdir),
+        ("link", Errno::Notdir),
+        ("link/", Errno::Notdir),
+        ("d/.", Errno::Inval),
+        ("d/e/..", Errno::Notempty),
+        ("/", Errno::Busy),
+        ("none", Errno::Noent),
+    ];
+    let before = fs.dump();
+    for (path, error) in cases {
+        assert_eq!(fs.rmdir(&USER, root, path.as_bytes(), 6), Err(error), "{path}");
+    }
+    assert_eq!(fs.dump(), before);
+    fs.rmdir(&USER, root, b"d/e/", 6).expect("empty");
+    fs.check();
+}
+
+#[test]
+fn unlink_refuses_directories_and_takes_links_themselves() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    let file = fs.put("d/file", b"");
+    fs.symlink(&USER, b"d/file", root, b"link", 5).expect("free");
+    let cases = [
+        ("d", Errno::Isdir),
+        ("d/", Errno::Isdir),
+        ("d/.", Errno::Isdir),
+        ("/", Errno::Isdir),
+        ("link/", Errno::Notdir),
+        ("d/file/", Errno::Notdir),
+        ("none", Errno::Noent),
+    ];
+    for (path, error) in cases {
+        assert_eq!(fs.unlink(&USER, root, path.as_bytes(), 6), Err(error), "{path}");
+    }
+    fs.unlink(&USER, root, b"link", 6).expect("a link");
+    assert_eq!(fs.at("d/file"), Ok(file));
+    fs.check();
+}
+
+#[test]
+fn hard_links_lead_to_one_file_and_never_to_a_directory() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let (d, file) = (fs.dir("d"), fs.put("a", b"text"));
+    fs.link(&USER, file, root, b"d/b", 6).expect("free");
+    assert_eq!(fs.at("d/b"), Ok(file));
+    assert_eq!(fs.stat(file).expect("alive").nlink, 2);
+    assert_eq!(fs.link(&USER, d, root, b"e", 6), Err(Errno::Perm));
+    assert_eq!(fs.link(&USER, file, root, b"a", 6), Err(Errno::Exist));
+    assert_eq!(fs.link(&USER, file, root, b"new/", 6), Err(Errno::Noent));
+    fs.unlink(&USER, root, b"a", 6).expect("there");
+    assert_eq!(fs.read_all(file, 9).as_deref(), Ok(&b"text"[..]));
+    fs.hold(file);
+    fs.unlink(&USER, root, b"d/b", 6).expect("there");
+    assert_eq!(fs.link(&USER, file, root, b"back", 6), Err(Errno::Noent));
+    fs.release(file);
+    assert_eq!(fs.stat(file), Err(Errno::Stale));
+    fs.check();
 }
 
 #[test]
@@ -37,7 +195,80 @@ fn an_unlinked_file_lives_while_it_is_held() {
     assert_eq!(fs.read_all(ino, 100).as_deref(), Ok(&b"text"[..]));
     assert_eq!(fs.stat(ino).map(|stat| stat.nlink), Ok(0));
     assert_eq!(fs.usage().file_bytes, 4);
+    fs.check();
+    fs.release(ino);
     fs.release(ino);
     assert_eq!(fs.stat(ino), Err(Errno::Stale));
     assert_eq!(fs.usage().file_bytes, 0);
+}
+
+#[test]
+fn nothing_is_made_in_a_directory_that_was_removed() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let (d, file) = (fs.dir("d"), fs.put("file", b""));
+    fs.hold(d);
+    fs.rmdir(&USER, root, b"d", 6).expect("empty");
+    assert_eq!(fs.path_of(d), None);
+    assert_eq!(fs.create(&USER, d, b"f", 0o644, false, 6), Err(Errno::Noent));
+    assert_eq!(fs.mkdir(&USER, d, b"f", 0o755, 6), Err(Errno::Noent));
+    assert_eq!(fs.symlink(&USER, b"f", d, b"f", 6), Err(Errno::Noent));
+    assert_eq!(fs.link(&USER, file, d, b"f", 6), Err(Errno::Noent));
+    assert_eq!(fs.rename(&USER, root, b"file", d, b"f", 6), Err(Errno::Noent));
+    assert_eq!(fs.walk(&USER, d, b"..", true), Ok(super::Target::Node(root)));
+    fs.check();
+    fs.release(d);
+    assert_eq!(fs.usage().inodes, 1);
+}
+
+#[test]
+fn names_change_only_in_directories_that_may_be_written() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let d = fs.dir("d");
+    fs.put("d/f", b"");
+    fs.dir("d/e");
+    let other = Cred { uid: 7, gid: 7 };
+    let before = fs.dump();
+    assert_eq!(fs.create(&other, d, b"new", 0o644, false, 6), Err(Errno::Acces));
+    assert_eq!(fs.mkdir(&other, d, b"new", 0o755, 6), Err(Errno::Acces));
+    assert_eq!(fs.symlink(&other, b"x", d, b"new", 6), Err(Errno::Acces));
+    assert_eq!(fs.unlink(&other, d, b"f", 6), Err(Errno::Acces));
+    assert_eq!(fs.rmdir(&other, d, b"e", 6), Err(Errno::Acces));
+    assert_eq!(fs.rename(&other, d, b"f", d, b"g", 6), Err(Errno::Acces));
+    assert_eq!(fs.dump(), before);
+    let (made, _) = fs.create(&HOST, d, b"new", 0o644, false, 6).expect("the host may");
+    assert_eq!(fs.stat(made).map(|stat| (stat.uid, stat.gid)), Ok((0, 0)));
+    assert_eq!(fs.unlink(&USER, root, b"d/new", 6), Ok(()), "whoever may write a directory may take names from it");
+}
+
+#[test]
+fn a_symbolic_link_holds_any_target_of_a_paths_length() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let longest = vec![b'x'; 4096];
+    let ino = fs.symlink(&USER, &longest, root, b"l", 5).expect("free");
+    assert_eq!(fs.readlink(ino), Ok(longest));
+    assert_eq!(fs.stat(ino).map(|stat| (stat.size, stat.mode)), Ok((4096, 0o777)));
+    assert_eq!(fs.symlink(&USER, &[b'x'; 4097], root, b"m", 5), Err(Errno::Nametoolong));
+    assert_eq!(fs.symlink(&USER, b"", root, b"m", 5), Err(Errno::Noent));
+    assert_eq!(fs.symlink(&USER, b"a\0b", root, b"m", 5), Err(Errno::Inval));
+    assert_eq!(fs.symlink(&USER, b"a", root, b"m/", 5), Err(Errno::Noent));
+    assert_eq!(fs.readlink(root), Err(Errno::Inval));
+    fs.check();
+}
+
+#[test]
+fn paths_of_directories_follow_their_renames() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("a");
+    let b = fs.dir("a/b");
+    assert_eq!(fs.path_of(root).as_deref(), Some(&b"/"[..]));
+    assert_eq!(fs.path_of(b).as_deref(), Some(&b"/a/b"[..]));
+    fs.dir("c");
+    fs.rename(&USER, root, b"a", root, b"c/z", 6).expect("free");
+    assert_eq!(fs.path_of(b).as_deref(), Some(&b"/c/z/b"[..]));
+    assert_eq!(fs.parent(b), fs.at("/c/z").expect("moved"));
+    assert_eq!((fs.parent(root), fs.path_of(super::Ino(99))), (root, None));
 }

@@ -1,0 +1,139 @@
+use super::super::Cred;
+use super::{USER, fresh};
+use crate::errno::Errno;
+
+#[test]
+fn a_file_replaces_a_file_in_one_step() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let (a, b) = (fs.put("a", b"new"), fs.put("b", b"old text"));
+    fs.rename(&USER, root, b"a", root, b"b", 9).expect("files");
+    assert_eq!((fs.at("b"), fs.at("a")), (Ok(a), Err(Errno::Noent)));
+    assert_eq!(fs.stat(b), Err(Errno::Stale));
+    assert_eq!((fs.usage().file_bytes, fs.usage().inodes), (3, 1));
+    fs.check();
+}
+
+#[test]
+fn a_replaced_file_that_is_held_can_still_be_read() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.put("a", b"new");
+    let b = fs.put("b", b"old");
+    fs.hold(b);
+    fs.rename(&USER, root, b"a", root, b"b", 9).expect("files");
+    assert_eq!(fs.read_all(b, 9).as_deref(), Ok(&b"old"[..]));
+    fs.release(b);
+    fs.check();
+}
+
+#[test]
+fn a_directory_replaces_an_empty_directory_only() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let a = fs.dir("a");
+    fs.put("a/file", b"");
+    fs.dir("empty");
+    fs.dir("full");
+    fs.put("full/file", b"");
+    fs.put("file", b"");
+    let before = fs.dump();
+    assert_eq!(fs.rename(&USER, root, b"a", root, b"full", 9), Err(Errno::Notempty));
+    assert_eq!(fs.rename(&USER, root, b"a", root, b"file", 9), Err(Errno::Notdir));
+    assert_eq!(fs.rename(&USER, root, b"file", root, b"empty", 9), Err(Errno::Isdir));
+    assert_eq!(fs.rename(&USER, root, b"a/file", root, b"a", 9), Err(Errno::Isdir));
+    assert_eq!(fs.dump(), before);
+    fs.rename(&USER, root, b"a", root, b"empty/", 9).expect("empty");
+    assert_eq!((fs.at("empty"), fs.names("empty")), (Ok(a), vec!["file".to_owned()]));
+    fs.check();
+}
+
+#[test]
+fn a_directory_never_moves_into_itself() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("a");
+    fs.dir("a/b");
+    fs.symlink(&USER, b"a/b", root, b"link", 5).expect("free");
+    let before = fs.dump();
+    for new in ["a/c", "a/b/c", "link/c", "a/b/../d"] {
+        assert_eq!(fs.rename(&USER, root, b"a", root, new.as_bytes(), 9), Err(Errno::Inval), "{new}");
+    }
+    assert_eq!(fs.rename(&USER, root, b"a/b", root, b"a", 9), Err(Errno::Notempty));
+    assert_eq!(fs.dump(), before);
+}
+
+#[test]
+fn two_names_of_one_file_stay_as_they_are() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let a = fs.put("a", b"");
+    fs.link(&USER, a, root, b"b", 6).expect("free");
+    let before = fs.dump();
+    assert_eq!(fs.rename(&USER, root, b"a", root, b"b", 9), Ok(()));
+    assert_eq!(fs.rename(&USER, root, b"a", root, b"./a", 9), Ok(()));
+    assert_eq!(fs.dump(), before);
+}
+
+#[test]
+fn links_are_renamed_and_replaced_never_followed() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    fs.put("f", b"f");
+    fs.symlink(&USER, b"d", root, b"to-d", 5).expect("free");
+    fs.symlink(&USER, b"nowhere", root, b"dangling", 5).expect("free");
+    fs.rename(&USER, root, b"to-d", root, b"moved", 9).expect("a link");
+    fs.rename(&USER, root, b"f", root, b"moved", 9).expect("a file over a link");
+    fs.rename(&USER, root, b"dangling", root, b"moved", 9).expect("a link over a file");
+    assert_eq!(fs.names("/"), ["d", "moved"]);
+    assert_eq!(fs.names("d"), [""; 0]);
+    fs.check();
+}
+
+#[test]
+fn slashes_behind_names_are_for_directories() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    fs.put("f", b"");
+    fs.symlink(&USER, b"d", root, b"link", 5).expect("free");
+    for (old, new) in [("f/", "g"), ("f", "g/"), ("link/", "g"), ("link", "g/")] {
+        assert_eq!(fs.rename(&USER, root, old.as_bytes(), root, new.as_bytes(), 9), Err(Errno::Notdir), "{old} {new}");
+    }
+    fs.rename(&USER, root, b"d/", root, b"e/", 9).expect("a directory");
+    assert_eq!(fs.names("/"), ["e", "f", "link"]);
+}
+
+#[test]
+fn dots_and_the_root_cannot_be_renamed() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    for (old, new, error) in [
+        ("d/.", "x", Errno::Inval),
+        ("d/..", "x", Errno::Inval),
+        ("d", "d/.", Errno::Inval),
+        ("d", "..", Errno::Inval),
+        ("/", "x", Errno::Busy),
+        ("d", "/", Errno::Busy),
+        ("none", "x", Errno::Noent),
+        ("d", "none/x", Errno::Noent),
+    ] {
+        assert_eq!(fs.rename(&USER, root, old.as_bytes(), root, new.as_bytes(), 9), Err(error), "{old} {new}");
+    }
+    fs.check();
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_stays_in_its_place() {
+    let mut fs = fresh();
+    let root = fs.root();
+    let d = fs.dir("d");
+    fs.dir("e");
+    fs.chown(d, 7, 7).expect("alive");
+    assert_eq!(fs.rename(&USER, root, b"d", root, b"e/d", 9), Err(Errno::Acces), "its `..` would change");
+    assert_eq!(fs.rename(&USER, root, b"d", root, b"d2", 9), Ok(()), "its `..` stays");
+    let other = Cred { uid: 7, gid: 7 };
+    assert_eq!(fs.rename(&other, root, b"d2", root, b"e/d", 9), Err(Errno::Acces));
+}

@@ -1,0 +1,96 @@
+//! Random calls over a small set of paths, each followed by a check of the whole file system.
+
+use tidebox_core::Limits;
+
+use super::super::{Fs, Ino, Usage};
+use super::{Dice, USER, with_limits};
+use crate::errno::Errno;
+
+const PATHS: [&str; 24] = [
+    "a",
+    "b",
+    "c",
+    "a/a",
+    "a/b",
+    "a/c",
+    "b/a",
+    "b/b",
+    "b/c",
+    "c/a",
+    "c/b",
+    "a/a/a",
+    "a/a/b",
+    "a/b/a",
+    "b/a/c",
+    "b/c/",
+    "a/../b",
+    "./c",
+    "a/.",
+    "a/..",
+    "/",
+    "c/",
+    "a/b/../a/b",
+    "a/a/a/a",
+];
+
+fn one_call(fs: &mut Fs, dice: &mut Dice, held: &mut Vec<Ino>) -> Result<(), Errno> {
+    let root = fs.root();
+    let (old, new) = (dice.pick(&PATHS).as_bytes(), dice.pick(&PATHS).as_bytes());
+    match dice.roll(11) {
+        0 => fs.create(&USER, root, old, 0o644, dice.roll(2) == 0, 6).map(|_| ()),
+        1 | 2 => fs.mkdir(&USER, root, old, 0o755, 6).map(|_| ()),
+        3 => fs.symlink(&USER, new, root, old, 6).map(|_| ()),
+        4 => fs.walk(&USER, root, old, false).and_then(|target| match target {
+            super::Target::Node(ino) => fs.link(&USER, ino, root, new, 6),
+            super::Target::Proc(_) => Err(Errno::Rofs),
+        }),
+        5 => fs.unlink(&USER, root, old, 6),
+        6 => fs.rmdir(&USER, root, old, 6),
+        7 | 8 => fs.rename(&USER, root, old, root, new, 6),
+        9 => fs.at(dice.pick(&PATHS)).and_then(|ino| fs.write_at(ino, dice.roll(99), b"text", 6)).map(|_| ()),
+        _ => {
+            if let Some(ino) = held.pop_if(|_| dice.roll(2) == 0) {
+                fs.release(ino);
+            } else if let Ok(ino) = fs.at(dice.pick(&PATHS)) {
+                fs.hold(ino);
+                held.push(ino);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Takes everything away that a guest can take.
+fn clear(fs: &mut Fs, dir: Ino) {
+    let below: Vec<(Vec<u8>, Ino)> = fs.read_dir(dir, None).map(|(name, ino, _)| (name.to_vec(), ino)).collect();
+    for (name, ino) in below {
+        if fs.unlink(&USER, dir, &name, 7) == Err(Errno::Isdir) {
+            clear(fs, ino);
+            fs.rmdir(&USER, dir, &name, 7).expect("it is empty now");
+        }
+    }
+}
+
+#[test]
+fn counts_pointers_and_charges_agree_after_any_sequence_of_calls() {
+    let mut failures = 0;
+    for seed in 1..60 {
+        let mut limits = Limits::default();
+        (limits.inodes, limits.file_bytes) = (12, 400);
+        let (mut fs, mut dice, mut held) = (with_limits(&limits), Dice(seed), Vec::new());
+        for _ in 0..500 {
+            let before = fs.dump();
+            if one_call(&mut fs, &mut dice, &mut held).is_err() {
+                assert_eq!(fs.dump(), before, "a call that fails changes nothing");
+                failures += 1;
+            }
+            fs.check();
+        }
+        let root = fs.root();
+        clear(&mut fs, root);
+        held.into_iter().for_each(|ino| fs.release(ino));
+        fs.check();
+        assert_eq!(fs.usage(), Usage::default());
+    }
+    assert!((5000..25000).contains(&failures), "the calls neither all fail nor all succeed: {failures}");
+}
