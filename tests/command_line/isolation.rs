@@ -1,0 +1,57 @@
+//! Nothing of the host is inside.
+
+use std::fs;
+
+use crate::run::{PLANTED, exec};
+
+#[test]
+fn neither_files_nor_environment_of_the_host_are_seen() {
+    let ran = exec("cat /etc/passwd; env; ls -a /");
+    let all = ran.stdout() + &ran.stderr();
+    assert!(!all.contains(PLANTED.0) && !all.contains(PLANTED.1), "{all}");
+    for line in fs::read_to_string("/etc/passwd").unwrap_or_default().lines() {
+        assert!(!all.contains(line), "a line of the host's /etc/passwd is inside: {line}");
+    }
+    for (name, value) in std::env::vars().filter(|(name, _)| !matches!(name.as_str(), "PWD" | "SHLVL" | "_" | "LANG")) {
+        assert!(!ran.stdout().contains(&format!("{name}={value}\n")), "{name} of the host is inside");
+    }
+}
+
+#[test]
+fn the_root_holds_only_what_the_sandbox_makes() {
+    let ran = exec("ls /");
+    let names: Vec<String> = ran.stdout().lines().map(str::to_owned).collect();
+    for name in &names {
+        assert!(
+            ["bin", "dev", "etc", "proc", "sbin", "tmp", "usr", "workspace"].contains(&name.as_str()),
+            "{name} in {names:?}"
+        );
+    }
+    assert!(names.contains(&"workspace".to_owned()), "{names:?}");
+}
+
+#[test]
+fn climbing_out_of_the_root_stays_in_the_root() {
+    let ran = exec("cd ../../../../..; pwd; ls ../..");
+    assert!(ran.stdout().starts_with("/\n"), "{}", ran.stdout());
+    assert!(!ran.stdout().lines().any(|name| name == "root" || name == "var"), "{}", ran.stdout());
+}
+
+#[test]
+fn the_working_folder_of_the_host_is_not_seen() {
+    let ran = exec("pwd; ls -A");
+    assert_eq!(ran.stdout(), "/workspace\n");
+}
+
+#[test]
+fn two_runs_share_nothing() {
+    assert_eq!(exec("echo mine >/workspace/a; echo mine >/tmp/a").code, Some(0));
+    assert_ne!(exec("cat /workspace/a /tmp/a").code, Some(0));
+}
+
+#[test]
+fn the_programs_of_the_system_cannot_be_replaced() {
+    let ran = exec("echo evil >/bin/true; rm -f /bin/true; true; echo $?");
+    assert!(ran.stdout().ends_with("0\n"), "{ran:?}");
+    assert!(!ran.stderr.is_empty());
+}

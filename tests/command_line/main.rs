@@ -1,0 +1,11 @@
+//! The command `tidebox` as a user meets it: what is promised for it, one test per promise, through the built binary.
+
+mod bash;
+mod bounds;
+mod isolation;
+mod options;
+mod own_program;
+mod run;
+mod session;
+#[cfg(unix)]
+mod terminal;

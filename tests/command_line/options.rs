@@ -1,0 +1,196 @@
+//! The options of `tidebox exec`.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::run::{command, exec, host_file, tidebox, tidebox_reading};
+
+#[test]
+fn the_exit_code_is_that_of_the_command() {
+    for code in [0, 1, 2, 42, 127, 255] {
+        assert_eq!(exec(&format!("exit {code}")).code, Some(code));
+    }
+}
+
+#[test]
+fn each_stream_goes_to_its_own() {
+    let ran = exec("echo out; echo err >&2");
+    assert_eq!((ran.stdout(), ran.stderr()), ("out\n".to_owned(), "err\n".to_owned()));
+}
+
+#[test]
+fn output_is_printed_as_it_arrives() {
+    let before = Instant::now();
+    let mut child = command(&["exec", "echo first; sleep 3; echo second"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+    let mut line = String::new();
+    stdout.read_line(&mut line).expect("a line arrives");
+    assert_eq!(line, "first\n");
+    assert!(before.elapsed() < Duration::from_millis(2900), "the first line came after {:?}", before.elapsed());
+    stdout.read_to_string(&mut line).expect("the rest arrives");
+    assert_eq!(line, "first\nsecond\n");
+    assert!(child.wait().expect("the command ends").success());
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_printed_as_they_are() {
+    assert_eq!(exec(r"printf '\xff\x00\xfe'").stdout, b"\xff\x00\xfe");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_command() {
+    let mut child = command(&["exec", "--timeout", "30", "yes"]).stdout(Stdio::piped()).spawn().expect("it starts");
+    let before = Instant::now();
+    let mut start = [0; 4];
+    child.stdout.take().expect("stdout is a pipe").read_exact(&mut start).expect("some output arrives");
+    assert_eq!(&start, b"y\ny\n");
+    let status = child.wait().expect("the command ends");
+    assert_eq!(status.code(), Some(141));
+    assert!(before.elapsed() < Duration::from_secs(20), "{:?}", before.elapsed());
+}
+
+#[test]
+fn json_is_one_object_with_every_field() {
+    let ran = tidebox(&["exec", "--json", "echo out; echo err >&2; exit 3"]);
+    assert_eq!(ran.code, Some(3));
+    let value: Value = serde_json::from_slice(&ran.stdout).expect("stdout is one JSON object");
+    let object = value.as_object().expect("it is an object");
+    let mut names: Vec<&str> = object.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        ["duration_ms", "exit_code", "output", "peak_memory_bytes", "stderr", "stdout", "stopped_by", "truncated"]
+    );
+    assert_eq!(object["stdout"], "out\n");
+    assert_eq!(object["stderr"], "err\n");
+    assert_eq!(object["output"], "out\nerr\n");
+    assert_eq!(object["exit_code"], 3);
+    assert_eq!(object["truncated"], false);
+    assert_eq!(object["stopped_by"], Value::Null);
+    assert!(object["duration_ms"].as_f64().is_some_and(|ms| ms > 0.0 && ms < 60_000.0), "{value}");
+    assert!(object["peak_memory_bytes"].as_u64().is_some_and(|bytes| bytes >= 65_536), "{value}");
+}
+
+#[test]
+fn json_says_what_stopped_a_command() {
+    let ran = tidebox(&["exec", "--json", "--timeout", "0.2", "echo so far; sleep 9"]);
+    let value: Value = serde_json::from_slice(&ran.stdout).expect("stdout is one JSON object");
+    assert_eq!((ran.code, &value["exit_code"]), (Some(124), &Value::from(124)));
+    assert_eq!(value["stopped_by"], "timeout");
+    assert_eq!(value["stdout"], "so far\n");
+}
+
+#[test]
+fn json_replaces_bytes_that_are_not_utf8() {
+    let ran = tidebox(&["exec", "--json", r"printf 'a\xffb'"]);
+    let value: Value = serde_json::from_slice(&ran.stdout).expect("stdout is one JSON object");
+    assert_eq!(value["stdout"], "a\u{fffd}b");
+}
+
+#[test]
+fn a_file_of_the_host_is_put_in_with_its_bytes_and_its_execute_bit() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let data = host_file(folder.path(), "data.bin", b"a\xff\0b", false);
+    let script = host_file(folder.path(), "script", b"#!/bin/sh\necho ran \"$@\"\n", true);
+    let ran = tidebox(&[
+        "exec",
+        "--file",
+        &format!("{data}:in/data.bin"),
+        "--file",
+        &format!("{script}:/tmp/script"),
+        "cat in/data.bin; /tmp/script x; test -x in/data.bin; echo $?",
+    ]);
+    assert_eq!(ran.stdout, b"a\xff\0bran x\n1\n", "{}", ran.stderr());
+}
+
+#[test]
+fn a_file_that_is_not_there_is_an_error_of_ours() {
+    let ran = tidebox(&["exec", "--file", "no/such/file:/workspace/a", "true"]);
+    assert_eq!(ran.code, Some(125));
+    assert!(ran.stderr().contains("no/such/file"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_file_cannot_be_put_over_the_system() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = host_file(folder.path(), "evil", b"evil", true);
+    let ran = tidebox(&["exec", "--file", &format!("{file}:/bin/sh"), "true"]);
+    assert_eq!(ran.code, Some(125));
+    assert!(ran.stderr().contains("/bin/sh"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_folder_is_refused_as_a_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let ran = tidebox(&["exec", "--file", &format!("{}:/workspace/a", folder.path().display()), "true"]);
+    assert_eq!(ran.code, Some(125));
+    assert!(ran.stderr().contains("--file takes files"), "{}", ran.stderr());
+}
+
+#[test]
+fn directory_and_environment_are_as_asked() {
+    let ran = tidebox(&[
+        "exec",
+        "--cwd",
+        "/tmp",
+        "--env",
+        "A=x y=z",
+        "--env",
+        "B=",
+        "pwd; echo \"[$A][$B]\"; env | grep ^A=",
+    ]);
+    assert_eq!(ran.stdout(), "/tmp\n[x y=z][]\nA=x y=z\n");
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_told() {
+    let ran = tidebox(&["exec", "--cwd", "/no/such", "echo ran"]);
+    assert!(ran.code.is_some_and(|code| code != 0), "{ran:?}");
+    assert_eq!(ran.stdout(), "");
+    assert!(ran.stderr().contains("/no/such"), "{}", ran.stderr());
+}
+
+#[test]
+fn standard_input_is_handed_in_when_asked_for_and_empty_else() {
+    assert_eq!(tidebox_reading(&["exec", "--stdin", "tr a-z A-Z"], b"hello").stdout(), "HELLO");
+    assert_eq!(tidebox_reading(&["exec", "wc -c"], b"hello").stdout().trim(), "0");
+}
+
+#[test]
+fn a_large_standard_input_arrives_whole() {
+    let input = "0123456789abcdef\n".repeat(100_000);
+    let ran = tidebox_reading(&["exec", "--stdin", "cat | tail -c 17; "], input.as_bytes());
+    assert_eq!(ran.stdout(), "0123456789abcdef\n");
+    let ran = tidebox_reading(&["exec", "--stdin", "wc -c"], input.as_bytes());
+    assert_eq!(ran.stdout().trim(), input.len().to_string());
+}
+
+#[test]
+fn wrong_options_are_errors_of_ours_that_say_what_to_change() {
+    for (arguments, expected) in [
+        (&["exec"][..], "there is no command to run"),
+        (&["exec", "--limits", "speed=1", "true"], "there are: wall-time"),
+        (&["exec", "--timeout", "soon", "true"], "number of seconds"),
+        (&["exec", "--cwd", "", "true"], "empty"),
+        (&["frobnicate"], "tidebox --help"),
+    ] {
+        let ran = tidebox(arguments);
+        assert_eq!(ran.code, Some(125), "{arguments:?}");
+        assert!(ran.stderr().contains(expected), "{arguments:?}: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn help_lists_every_option_and_goes_to_stdout() {
+    let ran = tidebox(&["--help"]);
+    assert_eq!(ran.code, Some(0));
+    for option in ["--file", "--cwd", "--env", "--timeout", "--limits", "--json", "--stdin", "memory", "124", "125"] {
+        assert!(ran.stdout().contains(option), "{option}");
+    }
+}

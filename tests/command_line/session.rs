@@ -1,0 +1,86 @@
+//! `tidebox shell`, with a pipe in place of the terminal.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::run::{command, tidebox, tidebox_reading};
+
+fn session(lines: &str) -> crate::run::Ran {
+    tidebox_reading(&["shell"], lines.as_bytes())
+}
+
+#[test]
+fn files_and_the_working_directory_persist_between_lines() {
+    let ran = session("mkdir -p a/b && echo kept >a/b/f\ncd a/b\npwd\ncat f\ncd ..; ls\n");
+    assert_eq!(ran.stdout(), "/workspace/a/b\nkept\nb\n", "{}", ran.stderr());
+    assert_eq!(ran.code, Some(0));
+}
+
+#[test]
+fn the_directory_is_kept_after_a_line_that_fails_or_exits() {
+    let ran = session("cd /tmp; false\npwd\ncd / && exit 3\npwd\n)\npwd\n");
+    assert_eq!(ran.stdout(), "/tmp\n/\n/\n", "{}", ran.stderr());
+}
+
+#[test]
+fn a_directory_that_was_removed_does_not_end_the_session() {
+    let ran = session("mkdir d; cd d; rmdir ../d\ncd /; pwd\necho alive\n");
+    assert!(ran.stdout().ends_with("alive\n"), "{ran:?}");
+}
+
+#[test]
+fn a_session_ends_with_the_last_exit_code_or_the_one_it_is_left_with() {
+    assert_eq!(session("true\n(exit 4)\n").code, Some(4));
+    assert_eq!(session("true\nexit 5\necho not reached\n").code, Some(5));
+    assert_eq!(session("").code, Some(0));
+}
+
+#[test]
+fn a_line_that_is_unfinished_goes_on_in_the_next() {
+    let ran = session("for i in 1 2\ndo echo $i\ndone\necho 'two\nlines'\necho a\\\nb\ncat <<END\nhere\nEND\n");
+    assert_eq!(ran.stdout(), "1\n2\ntwo\nlines\nab\nhere\n", "{}", ran.stderr());
+}
+
+#[test]
+fn options_hold_for_the_whole_session() {
+    let ran = tidebox_reading(
+        &["shell", "--env", "A=1", "--cwd", "/tmp", "--timeout", "0.3"],
+        b"echo $A; pwd\nsleep 9\necho $A\n",
+    );
+    assert_eq!(ran.stdout(), "1\n/tmp\n1\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_running_command_only() {
+    let mut child = command(&["shell"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the session starts");
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+    let mut line = String::new();
+
+    stdin.write_all(b"echo looping; while :; do :; done\n").expect("the line is sent");
+    stdout.read_line(&mut line).expect("the loop has started");
+    assert_eq!(line, "looping\n");
+    let before = Instant::now();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    assert!(killed.success());
+
+    stdin.write_all(b"echo alive\n").expect("the next line is sent");
+    line.clear();
+    stdout.read_line(&mut line).expect("the session goes on");
+    assert_eq!(line, "alive\n");
+    assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
+    drop(stdin);
+    assert_eq!(child.wait().expect("the session ends").code(), Some(0));
+}
+
+#[test]
+fn a_session_takes_no_command() {
+    assert_eq!(tidebox(&["shell", "echo hi"]).code, Some(125));
+}

@@ -1,0 +1,117 @@
+//! `tidebox shell` at a terminal: line editing and history.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::pty::{OpenptyResult, Winsize, openpty};
+
+use crate::run::command;
+
+/// A session whose standard streams are a terminal, and the person at it.
+struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Terminal {
+    fn open(state: &std::path::Path) -> Self {
+        let size = Winsize { ws_row: 24, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+        let OpenptyResult { master, slave } = openpty(&size, None).expect("a terminal can be made");
+        let handle = || Stdio::from(slave.try_clone().expect("a descriptor can be copied"));
+        let child = command(&["shell"])
+            .env("TERM", "xterm")
+            .env("XDG_STATE_HOME", state)
+            .stdin(handle())
+            .stdout(handle())
+            .stderr(handle())
+            .spawn()
+            .expect("the session starts");
+        drop(slave);
+        let keyboard = File::from(master);
+        let mut output = keyboard.try_clone().expect("a descriptor can be copied");
+        let (arrives, screen) = mpsc::channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // The read fails when the session has closed the other side.
+            while let Ok(read @ 1..) = output.read(&mut buffer) {
+                if arrives.send(buffer[..read].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, keyboard, screen, seen: String::new() }
+    }
+
+    fn type_keys(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("keys can be typed");
+    }
+
+    /// Waits until `text` is on the screen, and forgets everything up to there.
+    fn see(&mut self, text: &str) {
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                self.seen.drain(..at + text.len());
+                return;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            let more = self.screen.recv_timeout(left).unwrap_or_else(|_| panic!("no {text:?} in {:?}", self.seen));
+            self.seen.push_str(&String::from_utf8_lossy(&more));
+        }
+    }
+}
+
+const LEFT: &str = "\u{1b}[D";
+const UP: &str = "\u{1b}[A";
+const CTRL_C: &str = "\u{3}";
+const CTRL_D: &str = "\u{4}";
+
+#[test]
+fn lines_can_be_edited_recalled_and_dropped() {
+    let state = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut terminal = Terminal::open(state.path());
+    terminal.see("tidebox:/workspace$ ");
+    terminal.type_keys(&format!("echo ac{LEFT}b\r"));
+    terminal.see("\nabc\r\n");
+    terminal.see("tidebox:/workspace$ ");
+    terminal.type_keys(&format!("{UP}{LEFT}{LEFT}x\r"));
+    terminal.see("\naxbc\r\n");
+    terminal.see("tidebox:/workspace$ ");
+    terminal.type_keys(&format!("echo dropped{CTRL_C}"));
+    terminal.see("tidebox:/workspace$ ");
+    terminal.type_keys("cd /tmp\r");
+    terminal.see("tidebox:/tmp$ ");
+    terminal.type_keys("echo 'two\r");
+    terminal.see("> ");
+    terminal.type_keys("lines'\r");
+    terminal.see("\ntwo\r\nlines\r\n");
+    terminal.see("tidebox:/tmp$ ");
+    terminal.type_keys(CTRL_D);
+    let status = terminal.child.wait().expect("the session ends");
+    assert_eq!(status.code(), Some(0));
+    assert!(!terminal.seen.contains("\ndropped"));
+}
+
+#[test]
+fn history_outlives_the_session() {
+    let state = tempfile::tempdir().expect("a temporary folder can be made");
+    let mut first = Terminal::open(state.path());
+    first.see("$ ");
+    first.type_keys("echo remembered\r");
+    first.see("\nremembered\r\n");
+    first.type_keys(CTRL_D);
+    first.child.wait().expect("the first session ends");
+
+    let mut second = Terminal::open(state.path());
+    second.see("$ ");
+    second.type_keys(&format!("{UP}\r"));
+    second.see("\nremembered\r\n");
+    second.type_keys(CTRL_D);
+    second.child.wait().expect("the second session ends");
+}
