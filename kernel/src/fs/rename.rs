@@ -1,6 +1,6 @@
 //! `rename`, the one call that gives and takes a name at once.
 
-use super::walk::{Final, Last, Spot};
+use super::walk::{Final, Spot};
 use super::{At, Cred, Fs, Ino};
 use crate::errno::Errno;
 
@@ -9,8 +9,8 @@ impl Fs {
     /// a directory. Two names of one inode stay as they are. Symbolic links are renamed, never followed.
     ///
     /// # Errors
-    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree, or a path that ends
-    /// in `.` or `..`), `BUSY` (`/` and `/proc`), `ACCES`, `ROFS`, `MLINK`. Nothing has changed then.
+    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree), `BUSY` (`/`,
+    /// `/proc`, and as on Linux a path that ends in `.` or `..`), `ACCES`, `ROFS`, `MLINK`. Nothing has changed then.
     pub fn rename(
         &mut self,
         cred: &Cred,
@@ -20,9 +20,9 @@ impl Fs {
         new: &[u8],
         now: u64,
     ) -> Result<(), Errno> {
-        let special = |last: Last<'_>| if last == Last::Root { Errno::Busy } else { Errno::Inval };
-        let old = self.place(cred, at_old.into(), old, Final::Entry)?.named(special)?;
-        let new = self.place(cred, at_new.into(), new, Final::Entry)?.named(special)?;
+        let old = self.place(cred, at_old.into(), old, Final::Entry)?;
+        let new = self.place(cred, at_new.into(), new, Final::Entry)?;
+        let (old, new) = (old.named(|_| Errno::Busy)?, new.named(|_| Errno::Busy)?);
         let ino = old.node.ok_or(Errno::Noent)?;
         let moves_dir = self.node(ino)?.is_dir();
         if !moves_dir && (old.slash || new.slash) {
@@ -41,7 +41,8 @@ impl Fs {
         } else if let Some(there) = new.node
             && self.node(there)?.is_dir()
         {
-            return Err(Errno::Isdir);
+            // Linux calls a directory that holds the file full before it calls it a directory.
+            return Err(if self.lies_in(old.dir, there) { Errno::Notempty } else { Errno::Isdir });
         }
         self.apply_rename(ino, moves_dir, old, new, now)
     }

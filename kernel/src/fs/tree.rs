@@ -15,8 +15,8 @@ impl Fs {
     /// The permissions of a file that exists are the caller's to ask for, by [`Self::access`].
     ///
     /// # Errors
-    /// Those of [`Self::walk`]; `EXIST`, `ISDIR` (a directory, or a slash at the end), `ACCES` (the directory cannot be
-    /// written), `NOSPC` (inodes), `ROFS` (inside `/proc`).
+    /// Those of [`Self::walk`]; `EXIST`, `ISDIR` (a directory, or a slash behind the name, whatever is there, as on
+    /// Linux), `ACCES` (the directory cannot be written), `NOSPC` (inodes), `ROFS` (inside `/proc`).
     pub fn create(
         &mut self,
         cred: &Cred,
@@ -26,8 +26,11 @@ impl Fs {
         exclusive: bool,
         now: u64,
     ) -> Result<(Ino, bool), Errno> {
-        let last = if exclusive { Final::Entry } else { Final::Follow };
+        let last = if exclusive || path.ends_with(b"/") { Final::Entry } else { Final::Follow };
         let found = self.place(cred, at.into(), path, last)?;
+        if found.slash && matches!(found.last, Last::Name(_)) {
+            return Err(Errno::Isdir);
+        }
         match found.node {
             Some(_) if exclusive => return Err(Errno::Exist),
             Some(ino) if self.node(ino)?.is_dir() => return Err(Errno::Isdir),
@@ -35,9 +38,6 @@ impl Fs {
             None => {}
         }
         let spot = found.named(|_| Errno::Isdir)?;
-        if spot.slash {
-            return Err(Errno::Isdir);
-        }
         let ino = self.add(cred, spot, Body::File(Default::default()), mode, now)?;
         Ok((ino, true))
     }

@@ -41,7 +41,7 @@ fn a_directory_replaces_an_empty_directory_only() {
     assert_eq!(fs.rename(&USER, root, b"a", root, b"full", 9), Err(Errno::Notempty));
     assert_eq!(fs.rename(&USER, root, b"a", root, b"file", 9), Err(Errno::Notdir));
     assert_eq!(fs.rename(&USER, root, b"file", root, b"empty", 9), Err(Errno::Isdir));
-    assert_eq!(fs.rename(&USER, root, b"a/file", root, b"a", 9), Err(Errno::Isdir));
+    assert_eq!(fs.rename(&USER, root, b"a/file", root, b"a", 9), Err(Errno::Notempty));
     assert_eq!(fs.dump(), before);
     fs.rename(&USER, root, b"a", root, b"empty/", 9).expect("empty");
     assert_eq!((fs.at("empty"), fs.names("empty")), (Ok(a), vec!["file".to_owned()]));
@@ -111,16 +111,30 @@ fn dots_and_the_root_cannot_be_renamed() {
     let root = fs.root();
     fs.dir("d");
     for (old, new, error) in [
-        ("d/.", "x", Errno::Inval),
-        ("d/..", "x", Errno::Inval),
-        ("d", "d/.", Errno::Inval),
-        ("d", "..", Errno::Inval),
+        ("d/.", "x", Errno::Busy),
+        ("d/..", "x", Errno::Busy),
+        ("d", "d/.", Errno::Busy),
+        ("d", "..", Errno::Busy),
         ("/", "x", Errno::Busy),
         ("d", "/", Errno::Busy),
         ("none", "x", Errno::Noent),
         ("d", "none/x", Errno::Noent),
     ] {
         assert_eq!(fs.rename(&USER, root, old.as_bytes(), root, new.as_bytes(), 9), Err(error), "{old} {new}");
+    }
+    fs.check();
+}
+
+#[test]
+fn a_file_replaces_no_directory_and_one_above_it_counts_as_full() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.dir("d");
+    fs.dir("d/e");
+    fs.dir("f");
+    fs.put("d/e/x", b"");
+    for (new, error) in [("d", Errno::Notempty), ("d/e", Errno::Notempty), ("f", Errno::Isdir)] {
+        assert_eq!(fs.rename(&USER, root, b"d/e/x", root, new.as_bytes(), 9), Err(error), "{new}");
     }
     fs.check();
 }

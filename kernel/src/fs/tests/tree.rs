@@ -39,11 +39,31 @@ fn create_gives_the_file_that_exists_unless_it_must_be_new() {
     assert_eq!(fs.create(&USER, root, b"a", 0o600, true, 8), Err(Errno::Exist));
     assert_eq!(fs.stat(ino).expect("alive").mode, 0o640);
     fs.dir("d");
-    for path in ["d", "d/", ".", "/", "d/..", "new/"] {
+    for path in ["d", ".", "/", "d/..", "d/./"] {
         assert_eq!(fs.create(&USER, root, path.as_bytes(), 0o644, false, 8), Err(Errno::Isdir), "{path}");
+        assert_eq!(fs.create(&USER, root, path.as_bytes(), 0o644, true, 8), Err(Errno::Exist), "{path}");
     }
-    assert_eq!(fs.create(&USER, root, b"a/", 0o644, false, 8), Err(Errno::Notdir));
     assert_eq!(fs.create(&USER, root, b"none/a", 0o644, false, 8), Err(Errno::Noent));
+}
+
+#[test]
+fn create_answers_isdir_to_a_slash_behind_a_name_whatever_is_there() {
+    let mut fs = fresh();
+    let root = fs.root();
+    fs.put("file", b"");
+    fs.dir("d");
+    for (target, link) in [("file", "link"), ("nowhere", "dangling"), ("loop", "loop")] {
+        fs.symlink(&USER, target.as_bytes(), root, link.as_bytes(), 5).expect("free");
+    }
+    for path in ["file/", "d/", "d//", "link/", "dangling/", "loop/", "new/"] {
+        for exclusive in [false, true] {
+            let created = fs.create(&USER, root, path.as_bytes(), 0o644, exclusive, 8);
+            assert_eq!(created, Err(Errno::Isdir), "{path} {exclusive}");
+        }
+    }
+    assert_eq!(fs.create(&USER, root, b"file/x/", 0o644, false, 8), Err(Errno::Notdir));
+    assert_eq!(fs.create(&USER, root, b"none/x/", 0o644, false, 8), Err(Errno::Noent));
+    assert_eq!(fs.names("/"), ["d", "dangling", "file", "link", "loop"]);
 }
 
 #[test]
