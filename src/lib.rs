@@ -1,1 +1,25 @@
-//! x
+//! A whole sandbox inside your process for code that language models write.
+//!
+//! ```no_run
+//! use tidebox::{ExecuteRequest, SandboxBackend};
+//!
+//! # async fn example() -> tidebox::Result<()> {
+//! let sandbox = tidebox::sandbox()?.build()?;
+//! let response = sandbox.execute(ExecuteRequest::new("seq 3 | sort -r")).await?;
+//! assert_eq!(response.stdout, b"3\n2\n1\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! This crate puts the parts together: the contract (`tidebox-core`), the kernel, the Wasmtime engine, the development
+//! backend and the programs of the userland.
+
+#![forbid(unsafe_code)]
+
+mod host;
+mod runtime;
+
+pub use runtime::{Runtime, RuntimeConfig, sandbox};
+pub use tidebox_core::*;
+pub use tidebox_vfs_backend::{SandboxBuilder, VfsBackend as Sandbox};
+pub use tidebox_wasi_runner::CacheDir;

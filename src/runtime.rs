@@ -1,0 +1,87 @@
+//! The engine and the userland that the sandboxes of a program share.
+
+use std::sync::{Arc, OnceLock};
+
+use tidebox_core::{Error, ErrorKind, Result};
+use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
+use tidebox_wasi_runner::{CacheDir, EngineConfig, WasmtimeEngine};
+
+use crate::host::{self, HostClock, HostEntropy};
+
+/// How a runtime is set up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RuntimeConfig {
+    /// Processes that may live at once over all sandboxes. Default 1,000.
+    pub processes: u32,
+    /// Where native code is kept between runs. Default: `tidebox/aot` in the user's cache folder.
+    pub cache: Option<CacheDir>,
+}
+
+impl Default for RuntimeConfig {
+    fn default() -> Self {
+        Self { processes: EngineConfig::default().slots, cache: host::cache_dir() }
+    }
+}
+
+/// What sandboxes share: the WebAssembly engine, the compiled programs and the file tree that each begins with.
+///
+/// Most programs need one, which [`sandbox`] keeps for them. Sharing it shares no state between sandboxes.
+#[derive(Debug)]
+pub struct Runtime {
+    engine: Arc<WasmtimeEngine>,
+    base: BaseImage,
+    programs: Vec<Program>,
+}
+
+impl Runtime {
+    /// Sets a runtime up. Programs are compiled when they are first started; [`prepare`](Self::prepare) does it ahead.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Engine`] when the engine cannot start on this machine.
+    pub fn new(config: RuntimeConfig) -> Result<Self> {
+        let engine = WasmtimeEngine::new(EngineConfig { slots: config.processes, cache: config.cache })
+            .map_err(|error| failed("start the engine", error.to_string()))?;
+        let programs: Vec<Program> = tidebox_userland_bundle::MODULES
+            .iter()
+            .map(|module| Program::new(module.commands.iter().copied(), module.wasm))
+            .collect();
+        let base = BaseImage::new(&programs)?;
+        Ok(Self { engine: Arc::new(engine), base, programs })
+    }
+
+    /// Compiles every program of the userland now, or loads it from the cache. The first time this takes a minute.
+    /// `progress` is told each command's name before it is compiled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Engine`] when a program cannot be compiled.
+    pub fn prepare(&self, mut progress: impl FnMut(&str)) -> Result<()> {
+        for program in &self.programs {
+            progress(program.names.first().map_or("", String::as_str));
+            self.engine.prepare(&program.bytes).map_err(|error| failed("prepare the programs", error.message))?;
+        }
+        Ok(())
+    }
+
+    /// Begins a sandbox on this runtime.
+    pub fn sandbox(&self) -> SandboxBuilder {
+        let engine = Arc::clone(&self.engine);
+        SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy))
+    }
+}
+
+/// Begins a sandbox on the runtime that this process shares, which the first call sets up with the defaults.
+///
+/// # Errors
+/// [`ErrorKind::Engine`] when the engine cannot start on this machine.
+pub fn sandbox() -> Result<SandboxBuilder> {
+    static SHARED: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    match SHARED.get_or_init(|| Runtime::new(RuntimeConfig::default()).map_err(|error| error.to_string())) {
+        Ok(runtime) => Ok(runtime.sandbox()),
+        Err(message) => Err(failed("start the engine", message.clone())),
+    }
+}
+
+fn failed(operation: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::Engine, operation, message)
+}
