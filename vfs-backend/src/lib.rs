@@ -26,3 +26,6 @@ const USER: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 1000, gid
 
 /// The host itself, whom no mode bit stops.
 const ROOT: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 0, gid: 0 };
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_executor::block_on;
+use tidebox_core::{ErrorKind, SandboxBackend, SandboxId, Upload};
+use tidebox_kernel::{FixedClock, SeededEntropy};
+
+use super::engine::{Play, Stage};
+use super::{builder, js, mode, path, text};
+use crate::{BaseImage, Program, SandboxBuilder};
+
+fn stage() -> Stage {
+    Stage::new([Play::Exit(0)])
+}
+
+#[test]
+fn the_base_tree_is_a_small_unix_that_knows_no_host() {
+    let sandbox = js();
+    let names = |dir: &str| {
+        let entries = block_on(sandbox.ls(&path(dir))).unwrap().unwrap().entries;
+        entries.iter().map(|entry| String::from_utf8(entry.path.clone()).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("/"), ["/bin", "/dev", "/etc", "/proc", "/sbin", "/tmp", "/usr", "/workspace"]);
+    assert_eq!(names("/usr/bin"), ["/usr/bin/bash", "/usr/bin/sh"]);
+    assert_eq!(mode(&sandbox, "/tmp"), 0o1777);
+    assert_eq!(text(&sandbox, "/etc/hostname"), "tidebox\n");
+    assert!(text(&sandbox, "/etc/passwd").contains("tidebox:x:1000:1000:"));
+    assert!(text(&sandbox, "/etc/os-release").contains("ID=tidebox\n"));
+}
+
+#[test]
+fn names_of_one_program_are_one_file() {
+    let sandbox = js();
+    let kernel = sandbox.kernel("stat").unwrap();
+    let kernel = crate::backend::lock(&kernel);
+    let ino = |name: &str| crate::file::locate(kernel.fs(), name.as_bytes(), true).unwrap();
+    assert_eq!(ino("/bin/bash"), ino("/bin/sh"));
+    assert_eq!(kernel.fs().usage().file_bytes, 0, "installed programs are not the sandbox's bytes");
+}
+
+#[test]
+fn command_names_that_cannot_be_are_refused() {
+    for names in [vec!["a/b"], vec![""], vec![".."], vec!["a\0"], vec!["a", "a"], vec!["x".repeat(300).leak()]] {
+        let error = BaseImage::new(&[Program::new(names.clone(), vec![])]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{names:?}");
+    }
+}
+
+#[test]
+fn ids_are_random_and_never_empty() {
+    let base = BaseImage::new(&[]).unwrap();
+    let id = |seed| {
+        let entropy = Box::new(SeededEntropy::new(seed));
+        let builder = SandboxBuilder::new(Arc::new(stage()), &base, Box::new(FixedClock::new(0)), entropy);
+        builder.build().unwrap().id().as_str().to_owned()
+    };
+    let ids: BTreeSet<_> = (0..100).map(id).collect();
+    assert_eq!(ids.len(), 100);
+    assert!(ids.iter().all(|id| id.len() == 35 && id.starts_with("sb-")));
+    let named = builder(stage()).id(SandboxId::parse("mine").unwrap()).build().unwrap();
+    assert_eq!(named.id().as_str(), "mine");
+}
+
+#[test]
+fn a_builder_seeds_files_names_the_machine_and_sets_the_directory() {
+    let sandbox = builder(stage())
+        .cwd(path("/home/agent"))
+        .hostname("box-7")
+        .file("notes/a.txt", "relative")
+        .file("/workspace/tool.wasm", b"\0asm\x01\0\0\0".to_vec())
+        .build()
+        .unwrap();
+    assert_eq!(text(&sandbox, "/home/agent/notes/a.txt"), "relative");
+    assert_eq!(mode(&sandbox, "/workspace/tool.wasm"), 0o755);
+    assert_eq!(text(&sandbox, "/etc/hostname"), "box-7\n");
+    assert!(text(&sandbox, "/etc/hosts").contains("box-7"));
+    let results = block_on(sandbox.upload_files(vec![Upload::new("rel", "x")])).unwrap();
+    assert!(results[0].result.is_ok());
+    assert_eq!(text(&sandbox, "/home/agent/rel"), "x");
+}
+
+#[test]
+fn what_a_builder_cannot_do_is_an_error_that_says_why() {
+    let refused = |builder: SandboxBuilder| builder.build().unwrap_err();
+    assert_eq!(refused(builder(stage()).file("/bin/x", "x")).kind(), ErrorKind::FileOperationFailed);
+    assert_eq!(refused(builder(stage()).file("", "x")).kind(), ErrorKind::FileOperationFailed);
+    assert_eq!(refused(builder(stage()).env("A=B", "x")).kind(), ErrorKind::InvalidRequest);
+    assert_eq!(refused(builder(stage()).hostname("a b")).kind(), ErrorKind::InvalidRequest);
+}
+
+#[test]
+fn sandboxes_of_one_image_do_not_see_each_others_files() {
+    let base = BaseImage::new(&[]).unwrap();
+    let make = || {
+        let entropy = Box::new(SeededEntropy::new(1));
+        SandboxBuilder::new(Arc::new(stage()), &base, Box::new(FixedClock::new(0)), entropy).build().unwrap()
+    };
+    let (one, other) = (make(), make());
+    super::write(&one, "/workspace/a", "x").unwrap();
+    assert!(super::read(&other, "/workspace/a").is_err());
+}
