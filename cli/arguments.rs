@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lexopt::prelude::*;
-use tidebox_core::Limits;
+use tidebox::Limits;
 
 use crate::limits;
 

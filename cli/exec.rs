@@ -4,7 +4,7 @@ use std::future::pending;
 use std::io::{self, Read as _, Write as _};
 
 use anyhow::{Context, Result, bail};
-use tidebox_core::{ExecuteRequest, ExecuteResponse, SandboxBackend};
+use tidebox::{ExecuteRequest, ExecuteResponse, SandboxBackend};
 use tokio::select;
 
 use crate::arguments::Exec;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tidebox_core::Limits;
+use tidebox::Limits;
 
 use crate::arguments::seconds;
 

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result};
-use tidebox_core::{OutputEvent, OutputStream};
+use tidebox::{OutputEvent, OutputStream};
 use tokio::sync::oneshot;
 
 /// A thread that writes to our stdout and stderr. A reader that is slow holds up the thread and not the sandbox, whose

@@ -1,7 +1,7 @@
 //! The one object that `--json` prints.
 
 use serde::Serialize;
-use tidebox_core::ExecuteResponse;
+use tidebox::ExecuteResponse;
 
 /// An [`ExecuteResponse`] as text. Bytes that are not UTF-8 become U+FFFD, because JSON has no bytes.
 #[derive(Debug, Serialize)]
@@ -24,7 +24,7 @@ impl<'a> Report<'a> {
             output: response.output_text(),
             exit_code: response.exit_code,
             truncated: response.truncated,
-            stopped_by: response.stopped_by.map(tidebox_core::StopReason::as_str),
+            stopped_by: response.stopped_by.map(tidebox::StopReason::as_str),
             // To the microsecond: most commands take less than a millisecond.
             duration_ms: response.duration.as_micros() as f64 / 1e3,
             peak_memory_bytes: response.peak_memory_bytes,

@@ -4,8 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tidebox::Sandbox;
-use tidebox_core::{ExecuteRequest, ExecuteResponse, SandboxBackend, SandboxPath, Upload};
+use tidebox::{ExecuteRequest, ExecuteResponse, RuntimeConfig, SandboxBackend, SandboxPath, Upload};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::{self, Setting};
@@ -20,7 +19,7 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 /// Makes the sandbox and puts the files of `--file` into it.
 pub(crate) async fn open(setting: &Setting) -> Result<Arc<dyn SandboxBackend>> {
-    let sandbox = Sandbox::builder().limits(setting.limits.clone()).build()?;
+    let sandbox = tidebox::sandbox()?.limits(setting.limits.clone()).build()?;
     for file in &setting.files {
         upload(&sandbox, file).await?;
     }
@@ -46,16 +45,17 @@ pub(crate) fn exit_code(response: &ExecuteResponse) -> Result<u8> {
     }
 }
 
-/// Compiles the guest programs into the cache.
+/// Compiles the guest programs into the cache, and says which one it is at.
 pub(crate) fn warm() -> Result<u8> {
-    runtime()?.block_on(async {
-        let sandbox = Sandbox::builder().build()?;
-        let response = sandbox.execute(ExecuteRequest::new("true")).await?;
-        exit_code(&response)
-    })
+    let config = RuntimeConfig::default();
+    if config.cache.is_none() {
+        bail!("there is no cache folder that only you can write to; set XDG_CACHE_HOME to one");
+    }
+    tidebox::Runtime::new(config)?.prepare(|program| eprintln!("  {program}"))?;
+    Ok(0)
 }
 
-async fn upload(sandbox: &Sandbox, file: &arguments::Upload) -> Result<()> {
+async fn upload(sandbox: &dyn SandboxBackend, file: &arguments::Upload) -> Result<()> {
     let host = file.host.display();
     let metadata = fs::metadata(&file.host).with_context(|| format!("cannot read {host}"))?;
     if !metadata.is_file() {

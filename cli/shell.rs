@@ -3,7 +3,7 @@
 mod input;
 
 use anyhow::Result;
-use tidebox_core::{ExecuteRequest, SandboxBackend, SandboxPath};
+use tidebox::{ExecuteRequest, SandboxBackend, SandboxPath};
 use tokio::runtime::Runtime;
 use tokio::signal;
 
