@@ -71,7 +71,9 @@ impl Dialect {
         self == Self::Python
     }
 
-    /// Whether `glob` returns paths relative to where it searched.
+    /// Whether `glob` returns paths relative to where it searched. Those of a search at the root are absolute in every
+    /// dialect: the JavaScript tool searches there when the model names no directory and promises absolute paths, and
+    /// `workspace/a` would mean something else to the next tool.
     pub fn glob_is_relative(self) -> bool {
         self != Self::Python
     }

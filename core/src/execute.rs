@@ -124,7 +124,7 @@ pub struct ExecuteResponse {
     pub truncated: bool,
     /// Why it was stopped, `None` when it ended by itself.
     pub stopped_by: Option<StopReason>,
-    /// Wall time it took.
+    /// Time it took, by the sandbox's clock.
     pub duration: Duration,
     /// The most linear memory that its processes held together. 0 when the backend does not know.
     pub peak_memory_bytes: u64,

@@ -107,6 +107,10 @@ impl VfsBackend {
         }
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.open().is_none()
+    }
+
     fn open(&self) -> MutexGuard<'_, Option<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,7 +217,8 @@ impl SandboxBackend for VfsBackend {
 
     fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            if let Some(open) = self.open().take() {
+            let open = self.open().take();
+            if let Some(open) = open {
                 let mut kernel = lock(&open.kernel);
                 for session in open.running {
                     kernel.stop(session, Stop::Caller);

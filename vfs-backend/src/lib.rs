@@ -11,6 +11,7 @@ mod builder;
 mod execute;
 mod file;
 mod image;
+mod provider;
 mod refusal;
 mod remove;
 mod search;
@@ -20,6 +21,7 @@ mod turn;
 pub use backend::VfsBackend;
 pub use builder::SandboxBuilder;
 pub use image::{BaseImage, Program};
+pub use provider::VfsProvider;
 
 /// The user that everything inside runs as, and as whom the host's file operations are checked.
 const USER: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 1000, gid: 1000 };

@@ -1,8 +1,8 @@
 //! Finding files by name.
 
 use tidebox_core::glob::GlobPattern;
-use tidebox_core::{Dialect, FileInfo, FileResult, GlobRequest, GlobResponse, Truncation};
-use tidebox_kernel::fs::{Fs, Kind};
+use tidebox_core::{Dialect, FileInfo, FileResult, GlobRequest, GlobResponse, SandboxPath, Truncation};
+use tidebox_kernel::fs::{Fs, Ino, Kind};
 use tidebox_kernel::{Errno, SharedKernel};
 
 use super::walk::Walk;
@@ -30,7 +30,7 @@ pub(crate) async fn glob(kernel: &SharedKernel, request: &GlobRequest, dialect: 
     }
 }
 
-fn directory(fs: &Fs, request: &GlobRequest) -> FileResult<tidebox_kernel::fs::Ino> {
+fn directory(fs: &Fs, request: &GlobRequest) -> FileResult<Ino> {
     let path = request.path.as_bytes();
     let dir = match fs.walk(&crate::USER, fs.root(), path, true) {
         Err(errno) => return Err(root_refusal(errno, path)),
@@ -67,7 +67,7 @@ impl Search {
                     self.response.truncated = Some(Truncation::Budget);
                     return true;
                 }
-                self.response.files.extend(self.found(fs, &entry.ino, request, dialect));
+                self.response.files.extend(self.found(fs, entry.ino, request, dialect));
             }
             if is_dir && !entry.state.is_dead() {
                 self.walk.enter(fs, entry.ino, entry.state);
@@ -80,15 +80,9 @@ impl Search {
         crate::file::open(fs, &request.path.join(self.walk.path()), 0).is_ok()
     }
 
-    fn found(
-        &self,
-        fs: &Fs,
-        ino: &tidebox_kernel::fs::Ino,
-        request: &GlobRequest,
-        dialect: Dialect,
-    ) -> Option<FileInfo> {
-        let path =
-            if dialect.glob_is_relative() { self.walk.path().to_vec() } else { request.path.join(self.walk.path()) };
-        Some(info(path, &fs.stat(*ino).ok()?))
+    fn found(&self, fs: &Fs, ino: Ino, request: &GlobRequest, dialect: Dialect) -> Option<FileInfo> {
+        let relative = dialect.glob_is_relative() && request.path != SandboxPath::root();
+        let path = if relative { self.walk.path().to_vec() } else { request.path.join(self.walk.path()) };
+        Some(info(path, &fs.stat(ino).ok()?))
     }
 }

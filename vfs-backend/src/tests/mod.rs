@@ -5,6 +5,7 @@ mod command;
 mod engine;
 mod files;
 mod image;
+mod provider;
 mod search;
 mod transfer;
 

@@ -44,6 +44,15 @@ fn glob_in_js_is_relative_finds_directories_and_stays_where_it_is() {
 }
 
 #[test]
+fn glob_of_the_whole_tree_is_absolute_in_every_dialect() {
+    for dialect in [Dialect::Js, Dialect::Python, Dialect::LangchainTests] {
+        let sandbox = tree(dialect);
+        assert_eq!(glob(&sandbox, "**/d.py", "/").0, ["/workspace/src/deep/d.py"]);
+        assert_eq!(glob(&sandbox, "/workspace/*.txt", "/").0, ["/workspace/b.txt"]);
+    }
+}
+
+#[test]
 fn glob_in_python_is_absolute_finds_files_only_and_any_depth() {
     let sandbox = tree(Dialect::Python);
     let all = ["/workspace/a.py", "/workspace/src/c.py", "/workspace/src/deep/d.py"];
