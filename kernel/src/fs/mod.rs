@@ -39,6 +39,10 @@ use quota::Quota;
 use table::Table;
 use version::Versions;
 
+/// Longest path in bytes that [`Fs::path_of`] builds. A guest can nest directories as deep as it has inodes, and asking
+/// for a path must not cost the host 50 MiB each time; no path of this length can be passed to a call anyway.
+pub const PATH_OF_MAX: usize = 64 * 1024;
+
 /// Number of an inode, as `st_ino` shows it. It is never used for another file, so one that is kept for too long answers
 /// [`Errno::Stale`] and not with a stranger's bytes. The root is 1, and 0 is never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -213,10 +217,11 @@ impl Fs {
         self.table.get(dir).and_then(|node| node.dir().ok()).map_or(self.root, |dir| dir.parent)
     }
 
-    /// The absolute path of a directory; `None` when it was removed or is no directory.
+    /// The absolute path of a directory; `None` when it was removed, is no directory, or lies so deep that its path is
+    /// longer than [`PATH_OF_MAX`].
     #[must_use]
     pub fn path_of(&self, dir: Ino) -> Option<Vec<u8>> {
-        let mut names = Vec::new();
+        let (mut names, mut len) = (Vec::new(), 0);
         let mut ino = dir;
         loop {
             let node = self.table.get(ino)?;
@@ -227,10 +232,15 @@ impl Fs {
             if ino == self.root {
                 break;
             }
-            names.push(dir.name.as_bytes());
+            let name = dir.name.as_bytes();
+            len += name.len() + 1;
+            if len > PATH_OF_MAX {
+                return None;
+            }
+            names.push(name);
             ino = dir.parent;
         }
-        let mut path = Vec::new();
+        let mut path = Vec::with_capacity(len);
         for name in names.iter().rev() {
             path.push(b'/');
             path.extend_from_slice(name);

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use tidebox_core::Limits;
 
@@ -87,6 +88,25 @@ fn contents_keep_what_the_file_held() {
     drop(fs);
     assert_eq!((kept.len(), kept.as_bytes().as_ref()), (3 * B, text.as_slice()));
     assert!(Contents::default().is_empty() && !kept.is_empty());
+}
+
+#[test]
+fn contents_are_the_same_until_the_file_is_written() {
+    let mut fs = fresh();
+    for len in [1, BLOCK, 3 * BLOCK] {
+        let ino = fs.put("f", &vec![b'a'; len]);
+        let kept = fs.contents(ino).expect("a file");
+        assert!(kept.is_same(&fs.contents(ino).expect("a file")));
+        assert!(kept.shared().is_none());
+        fs.write_at(ino, len as u64 - 1, b"a", 6).expect("room");
+        assert!(!kept.is_same(&fs.contents(ino).expect("a file")), "{len}: equal bytes are not the same bytes");
+    }
+    let bytes: Arc<[u8]> = vec![1, 2].into();
+    let ino = fs.install(b"/tool", Arc::clone(&bytes), 0o755, 0).expect("free");
+    let kept = fs.contents(ino).expect("a file");
+    assert!(kept.shared().is_some_and(|shared| Arc::ptr_eq(shared, &bytes)));
+    fs.truncate(ino, 1, 6).expect("a file");
+    assert!(!kept.is_same(&fs.contents(ino).expect("a file")));
 }
 
 #[test]

@@ -37,6 +37,7 @@ impl Fs {
             used.file_bytes += node.charged_bytes();
             used.inodes += u64::from(count.max(1)) - u64::from(node.installed);
         }
+        assert!(self.holds.keys().all(|&ino| self.node(ino).is_ok()), "what is held is there");
         assert_eq!(self.usage(), used, "the usage is the sum of the charges");
     }
 

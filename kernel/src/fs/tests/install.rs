@@ -56,6 +56,8 @@ fn installing_replaces_files_and_keeps_directories() {
     assert_ne!(old, new);
     assert_eq!(fs.usage(), Usage::default());
     let d = fs.dir("d");
+    fs.install(b"f", vec![2].into(), 0o444, 5).expect("an installed file is replaced too");
+    assert_eq!(fs.usage(), Usage { file_bytes: 0, inodes: 1 });
     assert_eq!(fs.install_dir(b"/d/", 0o1777, 3), Ok(d));
     assert_eq!(fs.stat(d).map(|stat| (stat.mode, stat.uid, stat.gid)), Ok((0o1777, 3, 3)));
     assert_eq!(fs.install(b"/d", vec![1].into(), 0o444, 5), Err(Errno::Isdir));

@@ -151,3 +151,15 @@ fn a_directory_that_may_not_be_written_stays_in_its_place() {
     let other = Cred { uid: 7, gid: 7 };
     assert_eq!(fs.rename(&other, root, b"d2", root, b"e/d", 9), Err(Errno::Acces));
 }
+
+#[test]
+fn a_name_leaves_only_a_directory_that_may_be_written() {
+    let mut fs = fresh();
+    let (root, closed) = (fs.root(), fs.dir("closed"));
+    fs.put("closed/f", b"");
+    fs.mkdir(&USER, root, b"open", 0o777, 5).expect("free");
+    let other = Cred { uid: 7, gid: 7 };
+    let before = fs.dump();
+    assert_eq!(fs.rename(&other, closed, b"f", root, b"open/f", 9), Err(Errno::Acces));
+    assert_eq!(fs.dump(), before);
+}

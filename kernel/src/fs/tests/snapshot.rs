@@ -114,11 +114,13 @@ fn a_fork_under_lower_limits_keeps_its_files_and_adds_none() {
     let mut fs = fresh();
     let f = fs.put("f", &[1; 1000]);
     let mut limits = Limits::default();
-    (limits.file_bytes, limits.inodes) = (10, 1);
+    (limits.file_bytes, limits.inodes, limits.single_file_bytes) = (10, 1, 100);
     let mut fork = Fs::from_snapshot(&fs.snapshot(), &limits);
     assert_eq!(fork.len(f), Ok(1000));
-    assert_eq!(fork.write_at(f, 1000, b"x", 6), Err(Errno::Nospc));
+    assert_eq!(fork.write_at(f, 1000, b"x", 6), Err(Errno::Fbig));
     assert_eq!(fork.create(&USER, fork.root(), b"g", 0o644, false, 6), Err(Errno::Nospc));
+    assert_eq!(fork.truncate(f, 1001, 6), Err(Errno::Fbig));
+    fork.truncate(f, 500, 6).expect("what is too long may shrink");
     fork.truncate(f, 5, 6).expect("a file");
     assert_eq!(fork.write_at(f, 5, b"0123456789", 6), Ok(5));
 }

@@ -94,3 +94,31 @@ fn counts_pointers_and_charges_agree_after_any_sequence_of_calls() {
     }
     assert!((5000..25000).contains(&failures), "the calls neither all fail nor all succeed: {failures}");
 }
+
+fn any_path(dice: &mut Dice) -> Vec<u8> {
+    const BYTES: &[u8; 40] = b"////////....aaaaaaaabbbbbbbbpppppppp\0\xff..";
+    (0..dice.roll(12)).map(|_| BYTES[dice.roll(BYTES.len() as u64) as usize]).collect()
+}
+
+#[test]
+fn no_bytes_in_a_path_break_anything() {
+    let (mut fs, mut dice) = (with_limits(&Limits::default()), Dice(99));
+    fs.install_proc(b"/p").expect("free");
+    let mut given = 0;
+    for _ in 0..20_000 {
+        let (old, new, root) = (any_path(&mut dice), any_path(&mut dice), fs.root());
+        let done = match dice.roll(8) {
+            0 => fs.create(&USER, root, &old, 0o644, dice.roll(2) == 0, 6).map(|_| ()),
+            1 => fs.mkdir(&USER, root, &old, 0o755, 6).map(|_| ()),
+            2 => fs.symlink(&USER, &new, root, &old, 6).map(|_| ()),
+            3 => fs.unlink(&USER, root, &old, 6),
+            4 => fs.rmdir(&USER, root, &old, 6),
+            5 => fs.rename(&USER, root, &old, root, &new, 6),
+            6 => fs.walk(&USER, root, &old, dice.roll(2) == 0).map(|_| ()),
+            _ => fs.walk_beneath(&USER, root, &old, dice.roll(2) == 0).map(|_| ()),
+        };
+        given += usize::from(done.is_ok());
+    }
+    fs.check();
+    assert!(given > 1000, "too few calls went through: {given}");
+}

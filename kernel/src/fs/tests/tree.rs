@@ -1,4 +1,4 @@
-use super::super::Cred;
+use super::super::{Cred, PATH_OF_MAX};
 use super::{HOST, USER, fresh};
 use crate::errno::Errno;
 
@@ -291,4 +291,17 @@ fn paths_of_directories_follow_their_renames() {
     assert_eq!(fs.path_of(b).as_deref(), Some(&b"/c/z/b"[..]));
     assert_eq!(fs.parent(b), fs.at("/c/z").expect("moved"));
     assert_eq!((fs.parent(root), fs.path_of(super::Ino(99))), (root, None));
+}
+
+#[test]
+fn a_path_that_no_call_could_take_is_not_built() {
+    let mut fs = fresh();
+    let (mut dir, name) = (fs.root(), [b'n'; 255]);
+    for _ in 0..PATH_OF_MAX / 256 {
+        dir = fs.mkdir(&USER, dir, &name, 0o755, 5).expect("room");
+    }
+    assert_eq!(fs.path_of(dir).map(|path| path.len()), Some(PATH_OF_MAX));
+    let deeper = fs.mkdir(&USER, dir, b"x", 0o755, 5).expect("room");
+    assert_eq!(fs.path_of(deeper), None);
+    fs.check();
 }
