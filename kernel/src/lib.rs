@@ -25,6 +25,8 @@ mod resolve;
 mod session;
 mod signal;
 mod slab;
+#[cfg(test)]
+mod testing;
 mod time;
 pub mod wasi;
 

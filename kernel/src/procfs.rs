@@ -1,5 +1,7 @@
 //! `/proc`: a small, read-only window on the sandbox's own processes and limits. Nothing in it tells of the host.
 
+#[cfg(test)]
+mod tests;
 mod text;
 
 use crate::errno::Errno;
@@ -151,7 +153,7 @@ pub(crate) fn walk(k: &Kernel, caller: Pid, below: &[u8], follow: bool) -> Resul
                     k.process(pid)?;
                     trail.push(Dir::Process(pid));
                 }
-                item => return leave(k, item, or_dot(rest)),
+                item => return leave(k, item, or_dot(rest), must_be_dir),
             },
         }
         if last {
@@ -183,14 +185,14 @@ fn open_dir(k: &Kernel, pid: Pid, number: u32) -> Option<Place> {
 }
 
 /// Follows a link out of `/proc`.
-fn leave(k: &Kernel, item: Item, rest: Vec<u8>) -> Result<Step, Errno> {
+fn leave(k: &Kernel, item: Item, rest: Vec<u8>, must_be_dir: bool) -> Result<Step, Errno> {
     let root = Place::Node(k.fs.root());
     let place = match item {
         Item::Link(Link::Cwd(pid)) => k.process(pid)?.cwd.clone(),
         Item::Link(Link::Root(_)) => root,
         Item::Link(Link::Exe(pid)) => {
             let mut path = k.process(pid)?.program.path.to_vec();
-            if rest != b"." {
+            if rest != b"." || must_be_dir {
                 path.push(b'/');
                 path.extend_from_slice(&rest);
             }

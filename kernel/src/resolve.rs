@@ -41,10 +41,14 @@ impl Kernel {
     pub(crate) fn find(&self, pid: Pid, at: &Place, path: &[u8], walk: Walk) -> Result<Found, Errno> {
         let mut target = self.first_step(at, path, walk)?;
         for _ in 0..=self.limits.symlink_depth {
-            let below = match target {
+            let mut below = match target {
                 Target::Node(ino) => return Ok(Found::Node(ino)),
                 Target::Proc(below) => below,
             };
+            // The file system has dropped the slash that says that it must be a directory.
+            if path.ends_with(b"/") {
+                below.push(b'/');
+            }
             match procfs::walk(self, pid, &below, walk.follow)? {
                 Step::At(item) => return Ok(Found::Proc(item)),
                 Step::Leave(place, rest) => {

@@ -10,6 +10,8 @@ mod p1_io;
 mod p1_path;
 mod p1_poll;
 mod stat;
+#[cfg(test)]
+mod tests;
 
 use crate::errno::Errno;
 use crate::kernel::Kernel;

@@ -1,0 +1,13 @@
+//! Calls as guests make them, on their way of success and on every way of failing.
+
+mod bytes;
+mod descriptors;
+mod directories;
+mod hostile;
+mod paths;
+mod pipes;
+mod plain;
+mod poll;
+mod processes;
+mod signals;
+mod start;

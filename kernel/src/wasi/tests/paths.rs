@@ -1,0 +1,279 @@
+//! Opening, making and removing by path.
+
+use crate::Errno;
+use crate::testing::{DATA, Guest, OK, OUT, call, done};
+use crate::wasi::{Sys, ext, p1};
+
+fn mkdir(g: &mut Guest, path: &[u8]) -> Sys {
+    let (at, len) = g.put(path);
+    call!(g, p1::path_create_directory(3, at, len))
+}
+
+fn symlink(g: &mut Guest, target: &[u8], path: &[u8]) -> Sys {
+    let ((target, target_len), (at, len)) = (g.put(target), g.put(path));
+    call!(g, p1::path_symlink(target, target_len, 3, at, len))
+}
+
+/// File type, size and number of names by preview1's stat.
+fn stat(g: &mut Guest, path: &[u8], follow: u32) -> Result<(u8, u64, u64), Sys> {
+    let (at, len) = g.put(path);
+    match call!(g, p1::path_filestat_get(3, follow, at, len, DATA)) {
+        OK => Ok((g.bytes(DATA + 16, 1)[0], g.u64(DATA + 32), g.u64(DATA + 24))),
+        other => Err(other),
+    }
+}
+
+#[test]
+fn opening_says_what_is_wrong() {
+    let mut g = Guest::new();
+    for (path, how, errno) in [
+        (b"workspace/none".as_slice(), "r", Errno::Noent),
+        (b"", "r", Errno::Noent),
+        (b"none/file", "wc", Errno::Noent),
+        (b"etc/motd/x", "r", Errno::Notdir),
+        (b"etc/motd", "rd", Errno::Notdir),
+        (b"etc/motd", "rcx", Errno::Exist),
+        (b"workspace", "w", Errno::Isdir),
+        (b"workspace", "rt", Errno::Isdir),
+        (b"workspace", "rc", Errno::Isdir),
+        (b"workspace/x", "rcd", Errno::Inval),
+        (b"etc/motd", "w", Errno::Acces),
+        (b"etc/motd", "rt", Errno::Acces),
+        (b"etc/new", "wc", Errno::Acces),
+        (b"/etc/motd", "r", Errno::Notcapable),
+        (b"etc/m\0otd", "r", Errno::Inval),
+        (b"proc/new", "wc", Errno::Rofs),
+        (b"proc/version", "w", Errno::Acces),
+    ] {
+        let result = g.open(path, how);
+        assert_eq!(result, Err(done(errno)), "{} {how}", String::from_utf8_lossy(path));
+    }
+    let long = vec![b'x'; 5000];
+    assert_eq!(g.open(&long, "r"), Err(done(Errno::Nametoolong)));
+    assert_eq!(g.open_at(0, b"etc/motd", "r"), Err(done(Errno::Notdir)));
+    assert_eq!(g.open_at(99, b"etc/motd", "r"), Err(done(Errno::Badf)));
+    assert_eq!(g.open(b"etc/motd", "r"), Ok(67), "no refused open kept a descriptor");
+}
+
+#[test]
+fn creating_honours_the_mask_and_exclusive_makes_sure() {
+    let mut g = Guest::new();
+    let mode = |g: &mut Guest, fd: u32| {
+        assert_eq!(call!(g, ext::fstat(fd, DATA)), OK);
+        g.u32(DATA + 48) & 0o7777
+    };
+    let fd = g.open(b"workspace/a", "wcx").expect("made");
+    assert_eq!(mode(&mut g, fd), 0o644);
+    assert_eq!(call!(&mut g, ext::umask(0o277, OUT)), OK);
+    assert_eq!(g.out(), 0o022);
+    let fd = g.open(b"workspace/b", "wc").expect("what is made may be written, whatever its mode");
+    assert_eq!(mode(&mut g, fd), 0o400);
+    assert_eq!(g.open(b"workspace/b", "w"), Err(done(Errno::Acces)));
+    assert_eq!(call!(&mut g, ext::umask(u32::MAX, OUT)), OK);
+    assert_eq!(g.out(), 0o277, "asking changes nothing");
+    assert_eq!(call!(&mut g, ext::umask(0o1000, OUT)), done(Errno::Inval));
+    assert_eq!(call!(&mut g, ext::umask(0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, ext::umask(u32::MAX, OUT)), OK);
+    assert_eq!(g.out(), 0o277, "nor does a refused call");
+}
+
+#[test]
+fn truncating_empties_the_file() {
+    let mut g = Guest::new();
+    let fd = g.open(b"workspace/f", "wc").expect("made");
+    g.write(fd, b"long").expect("room");
+    let again = g.open(b"workspace/f", "wct").expect("there");
+    g.write(again, b"x").expect("room");
+    assert_eq!(stat(&mut g, b"workspace/f", 0), Ok((4, 1, 1)));
+}
+
+#[test]
+fn a_link_is_followed_only_when_asked() {
+    let mut g = Guest::new();
+    assert_eq!(symlink(&mut g, b"../etc/motd", b"workspace/l"), OK);
+    assert_eq!(symlink(&mut g, b"/etc", b"workspace/d"), OK);
+    let fd = g.open(b"workspace/l", "r").expect("followed");
+    assert_eq!(g.read(fd, 5), Ok(b"hello".to_vec()));
+    assert_eq!(g.open(b"workspace/l", "rn"), Err(done(Errno::Loop)));
+    assert_eq!(g.open(b"workspace/d", "rdn"), Err(done(Errno::Notdir)));
+    assert!(g.open(b"workspace/d/motd", "rn").is_ok(), "only the last one counts");
+    assert_eq!(stat(&mut g, b"workspace/l", 1), Ok((4, 6, 1)));
+    assert_eq!(stat(&mut g, b"workspace/l", 0), Ok((7, 11, 1)));
+    let (at, len) = g.put(b"workspace/l");
+    assert_eq!(call!(&mut g, p1::path_readlink(3, at, len, DATA, 4, OUT)), OK);
+    assert_eq!(g.bytes(DATA, g.out()), b"../e", "cut to the buffer");
+    let (at, len) = g.put(b"etc/motd");
+    assert_eq!(call!(&mut g, p1::path_readlink(3, at, len, DATA, 9, OUT)), done(Errno::Inval));
+    assert_eq!(symlink(&mut g, b"l2", b"workspace/l1"), OK);
+    assert_eq!(symlink(&mut g, b"l1", b"workspace/l2"), OK);
+    assert_eq!(g.open(b"workspace/l1", "r"), Err(done(Errno::Loop)));
+    assert_eq!(symlink(&mut g, b"", b"workspace/l3"), done(Errno::Noent));
+    assert_eq!(symlink(&mut g, b"x", b"workspace/l1"), done(Errno::Exist));
+}
+
+#[test]
+fn a_dangling_link_is_created_through_but_not_exclusively() {
+    let mut g = Guest::new();
+    assert_eq!(symlink(&mut g, b"target", b"workspace/l"), OK);
+    assert_eq!(g.open(b"workspace/l", "wcx"), Err(done(Errno::Exist)));
+    assert!(g.open(b"workspace/l", "wc").is_ok());
+    assert_eq!(stat(&mut g, b"workspace/target", 0), Ok((4, 0, 1)));
+}
+
+#[test]
+fn a_directory_descriptor_does_not_lead_out_of_its_directory() {
+    let mut g = Guest::new();
+    assert_eq!(mkdir(&mut g, b"workspace/in"), OK);
+    assert_eq!(symlink(&mut g, b"/etc/motd", b"workspace/in/out"), OK);
+    let dir = g.open(b"workspace/in", "rd").expect("there");
+    for path in [b"../f".as_slice(), b"out", b"/etc/motd", b".."] {
+        assert_eq!(g.open_at(dir, path, "r"), Err(done(Errno::Notcapable)));
+    }
+    assert_eq!(g.open_at(dir, b"../f", "wc"), Err(done(Errno::Notcapable)));
+    let (at, len) = g.put(b"../made");
+    assert_eq!(call!(&mut g, p1::path_create_directory(dir, at, len)), done(Errno::Notcapable));
+    assert!(g.open_at(dir, b"inside", "wc").is_ok());
+    assert_eq!(stat(&mut g, b"workspace/in/inside", 0), Ok((4, 0, 1)));
+    assert!(g.open(b"workspace/../etc/motd", "r").is_ok(), "below / there is nothing to leave");
+}
+
+#[test]
+fn names_are_linked_moved_and_removed() {
+    let mut g = Guest::new();
+    let fd = g.open(b"workspace/a", "wc").expect("made");
+    g.write(fd, b"abc").expect("room");
+    let ((a, alen), (b, blen), (c, clen)) = (g.put(b"workspace/a"), g.put(b"workspace/b"), g.put(b"workspace/c"));
+    assert_eq!(call!(&mut g, p1::path_link(3, 0, a, alen, 3, b, blen)), OK);
+    assert_eq!(stat(&mut g, b"workspace/b", 0), Ok((4, 3, 2)));
+    assert_eq!(call!(&mut g, p1::path_link(3, 0, a, alen, 3, b, blen)), done(Errno::Exist));
+    assert_eq!(call!(&mut g, p1::path_link(3, 0, c, clen, 3, c, clen)), done(Errno::Noent));
+    assert_eq!(call!(&mut g, p1::path_link(99, 0, a, alen, 3, c, clen)), done(Errno::Badf));
+    assert_eq!(call!(&mut g, p1::path_rename(3, a, alen, 3, c, clen)), OK);
+    assert_eq!(stat(&mut g, b"workspace/a", 0), Err(done(Errno::Noent)));
+    assert_eq!(call!(&mut g, p1::path_rename(3, a, alen, 3, c, clen)), done(Errno::Noent));
+    assert_eq!(call!(&mut g, p1::path_rename(3, a, alen, 99, c, clen)), done(Errno::Badf));
+    assert_eq!(call!(&mut g, p1::path_unlink_file(3, b, blen)), OK);
+    assert_eq!(stat(&mut g, b"workspace/c", 0), Ok((4, 3, 1)));
+    assert_eq!(call!(&mut g, p1::path_unlink_file(3, b, blen)), done(Errno::Noent));
+    let (motd, len) = g.put(b"etc/motd");
+    assert_eq!(call!(&mut g, p1::path_unlink_file(3, motd, len)), done(Errno::Acces));
+    assert_eq!(call!(&mut g, p1::path_remove_directory(3, c, clen)), done(Errno::Notdir));
+}
+
+#[test]
+fn directories_are_made_and_removed() {
+    let mut g = Guest::new();
+    assert_eq!(mkdir(&mut g, b"workspace/d/"), OK);
+    assert_eq!(mkdir(&mut g, b"workspace/d"), done(Errno::Exist));
+    assert_eq!(mkdir(&mut g, b"workspace/d/e"), OK);
+    assert_eq!(mkdir(&mut g, b"proc/d"), done(Errno::Rofs));
+    let ((d, dlen), (e, elen)) = (g.put(b"workspace/d"), g.put(b"workspace/d/e"));
+    assert_eq!(call!(&mut g, p1::path_remove_directory(3, d, dlen)), done(Errno::Notempty));
+    assert_eq!(call!(&mut g, p1::path_unlink_file(3, e, elen)), done(Errno::Isdir));
+    assert_eq!(call!(&mut g, p1::path_remove_directory(3, e, elen)), OK);
+    assert_eq!(call!(&mut g, p1::path_remove_directory(3, d, dlen)), OK);
+    assert_eq!(stat(&mut g, b"workspace/d", 0), Err(done(Errno::Noent)));
+}
+
+#[test]
+fn times_can_be_set_by_path() {
+    let mut g = Guest::new();
+    g.open(b"workspace/f", "wc").expect("made");
+    let (at, len) = g.put(b"workspace/f");
+    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), OK);
+    assert_eq!(call!(&mut g, p1::path_filestat_get(3, 1, at, len, DATA)), OK);
+    assert_eq!((g.u64(DATA + 40), g.u64(DATA + 48)), (5, 7));
+    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 3)), done(Errno::Inval));
+    let (at, len) = g.put(b"etc/motd");
+    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), done(Errno::Perm));
+    let (at, len) = g.put(b"proc/version");
+    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), done(Errno::Perm));
+    assert_eq!(call!(&mut g, p1::path_filestat_get(3, 1, at, len, u32::MAX)), done(Errno::Fault));
+}
+
+#[test]
+fn the_working_directory_can_be_changed_and_told() {
+    let mut g = Guest::new();
+    let cwd = |g: &mut Guest| {
+        assert_eq!(call!(g, ext::getcwd(DATA, 100, OUT)), OK);
+        String::from_utf8(g.bytes(DATA, g.out())).expect("ASCII")
+    };
+    assert_eq!(cwd(&mut g), "/workspace");
+    assert_eq!(call!(&mut g, ext::getcwd(DATA, 3, OUT)), done(Errno::Range));
+    assert_eq!(g.out(), 10, "the length is told all the same");
+    for (path, expected) in [(b"..".as_slice(), "/"), (b"tmp/./", "/tmp"), (b"/proc/self/fd/..", "/proc/2")] {
+        let (at, len) = g.put(path);
+        assert_eq!(call!(&mut g, ext::chdir(at, len)), OK);
+        assert_eq!(cwd(&mut g), expected);
+    }
+    for (path, errno) in [
+        (b"/none".as_slice(), Errno::Noent),
+        (b"/etc/motd", Errno::Notdir),
+        (b"/proc/version", Errno::Notdir),
+        (b"", Errno::Noent),
+        (b"/\0", Errno::Inval),
+    ] {
+        let (at, len) = g.put(path);
+        assert_eq!(call!(&mut g, ext::chdir(at, len)), done(errno));
+    }
+    assert_eq!(call!(&mut g, ext::chdir(u32::MAX, 10)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, ext::chdir(0, u32::MAX)), done(Errno::Nametoolong));
+}
+
+#[test]
+fn a_removed_working_directory_has_no_path() {
+    let mut g = Guest::new();
+    assert_eq!(mkdir(&mut g, b"workspace/d"), OK);
+    let (at, len) = g.put(b"/workspace/d");
+    assert_eq!(call!(&mut g, ext::chdir(at, len)), OK);
+    let (d, dlen) = g.put(b"workspace/d");
+    assert_eq!(call!(&mut g, p1::path_remove_directory(3, d, dlen)), OK);
+    assert_eq!(call!(&mut g, ext::getcwd(DATA, 100, OUT)), done(Errno::Noent));
+    let (up, uplen) = g.put(b"..");
+    assert_eq!(call!(&mut g, ext::chdir(at, len)), done(Errno::Noent));
+    let _ = call!(&mut g, ext::chdir(up, uplen));
+    let (root, len) = g.put(b"/");
+    assert_eq!(call!(&mut g, ext::chdir(root, len)), OK, "a way back is always there");
+}
+
+#[test]
+fn paths_of_the_extension_start_at_the_working_directory() {
+    let mut g = Guest::new();
+    g.open(b"workspace/f", "wc").expect("made");
+    let (at, len) = g.put(b"f");
+    assert_eq!(call!(&mut g, ext::chmod(at, len, 0o4750)), OK);
+    assert_eq!(call!(&mut g, ext::stat(at, len, 1, DATA)), OK);
+    assert_eq!(g.u32(DATA + 48), 0o104_750);
+    assert_eq!(call!(&mut g, ext::access(at, len, 7)), OK);
+    assert_eq!(call!(&mut g, ext::access(at, len, 8)), done(Errno::Inval));
+    for (path, mode, errno) in [
+        (b"/etc/motd".as_slice(), 4, Errno::Success),
+        (b"/etc/motd", 2, Errno::Acces),
+        (b"/etc/motd", 1, Errno::Acces),
+        (b"/etc/none", 0, Errno::Noent),
+        (b"/proc/version", 4, Errno::Success),
+        (b"/proc/version", 2, Errno::Acces),
+        (b"/dev/stdout", 2, Errno::Success),
+    ] {
+        let (at, len) = g.put(path);
+        assert_eq!(call!(&mut g, ext::access(at, len, mode)), done(errno), "{}", String::from_utf8_lossy(path));
+    }
+    for (path, errno) in [(b"/etc/motd".as_slice(), Errno::Perm), (b"/proc/version", Errno::Perm)] {
+        let (at, len) = g.put(path);
+        assert_eq!(call!(&mut g, ext::chmod(at, len, 0o777)), done(errno));
+    }
+    assert_eq!(symlink(&mut g, b"f", b"workspace/l"), OK);
+    let (at, len) = g.put(b"l");
+    assert_eq!(call!(&mut g, ext::stat(at, len, 0, DATA)), OK);
+    assert_eq!(g.u32(DATA + 48) & 0o170_000, 0o120_000);
+    assert_eq!(call!(&mut g, ext::stat(at, len, 0, u32::MAX)), done(Errno::Fault));
+}
+
+#[test]
+fn limits_are_told() {
+    let mut g = Guest::new();
+    assert_eq!(call!(&mut g, ext::limits(DATA)), OK);
+    assert_eq!((g.u64(DATA), g.u64(DATA + 8)), (512 << 20, 512 << 20));
+    assert_eq!([g.u32(DATA + 16), g.u32(DATA + 20), g.u32(DATA + 24), g.u32(DATA + 28)], [1024, 256, 1000, 0]);
+    assert_eq!(call!(&mut g, ext::limits(u32::MAX - 20)), done(Errno::Fault));
+}

@@ -1,0 +1,365 @@
+//! Spawning, forking and waiting.
+
+use crate::testing::{DATA, Guest, OK, OUT, call, done};
+use crate::wasi::{Sys, Wait, ext, p1};
+use crate::{Errno, Pid, Signal, Status};
+use tidebox_core::Limits;
+
+struct Request<'a> {
+    path: &'a [u8],
+    argv: &'a [&'a [u8]],
+    env: &'a [&'a [u8]],
+    cwd: &'a [u8],
+    fds: &'a [(u32, u32)],
+    group: u32,
+    ignored: u64,
+}
+
+const PROG: Request<'static> = Request {
+    path: b"/bin/prog",
+    argv: &[b"prog", b"arg"],
+    env: &[b"A=b"],
+    cwd: b"",
+    fds: &[(0, 0), (1, 1), (2, 2)],
+    group: 0,
+    ignored: 0,
+};
+
+fn encode(request: &Request<'_>) -> Vec<u8> {
+    let mut out = 1u32.to_le_bytes().to_vec();
+    let number = |out: &mut Vec<u8>, n: usize| out.extend(u32::try_from(n).expect("small").to_le_bytes());
+    let bytes = |out: &mut Vec<u8>, b: &[u8]| {
+        number(out, b.len());
+        out.extend(b);
+    };
+    bytes(&mut out, request.path);
+    for list in [request.argv, request.env] {
+        number(&mut out, list.len());
+        list.iter().for_each(|s| bytes(&mut out, s));
+    }
+    bytes(&mut out, request.cwd);
+    number(&mut out, request.fds.len());
+    for (theirs, ours) in request.fds {
+        out.extend(theirs.to_le_bytes());
+        out.extend(ours.to_le_bytes());
+    }
+    out.extend(request.group.to_le_bytes());
+    out.extend(request.ignored.to_le_bytes());
+    out
+}
+
+fn spawn(g: &mut Guest, request: &Request<'_>) -> Result<Pid, Sys> {
+    let (at, len) = g.put(&encode(request));
+    match call!(g, ext::spawn(at, len, OUT)) {
+        OK => Ok(Pid(g.out())),
+        other => Err(other),
+    }
+}
+
+fn errno(result: Result<Pid, Sys>) -> Errno {
+    match result {
+        Err(Sys::Done(errno)) => errno,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn wait(g: &mut Guest, pid: i32, flags: u32) -> Result<(u32, u32), Sys> {
+    match call!(g, ext::wait(pid, flags, OUT)) {
+        OK => Ok((g.u32(OUT), g.u32(OUT + 4))),
+        other => Err(other),
+    }
+}
+
+fn file(g: &mut Guest, path: &[u8], content: &[u8], mode: u32) {
+    let fd = g.open(path, "wct").expect("made");
+    g.write(fd, content).expect("room");
+    g.close(fd);
+    let (at, len) = g.put(&[b"/", path].concat());
+    assert_eq!(call!(g, ext::chmod(at, len, mode)), OK);
+}
+
+fn arguments(g: &mut Guest, pid: Pid) -> Vec<String> {
+    let process = g.k.processes.get(pid).expect("it lives");
+    process.program.argv.iter().map(|a| String::from_utf8_lossy(a).into_owned()).collect()
+}
+
+#[test]
+fn a_child_starts_with_what_the_request_says() {
+    let mut g = Guest::new();
+    let motd = g.open(b"etc/motd", "r").expect("there");
+    assert_eq!(g.k.take_starts(g.session).len(), 1, "the root process");
+    let request = Request { cwd: b"/tmp", fds: &[(0, motd), (67, motd)], group: 1, ignored: 1 << 13, ..PROG };
+    let child = spawn(&mut g, &request).expect("started");
+    assert!(g.k.has_starts(g.session));
+    let starts = g.k.take_starts(g.session);
+    assert_eq!((starts.len(), starts[0].pid, starts[0].fork), (1, child, None));
+    assert_eq!(arguments(&mut g, child), ["prog", "arg"]);
+    let (root, motd_bytes) = (g.pid, b"hello\n".to_vec());
+    g.k.set_aware(child, true);
+    g.as_process(child, |g| {
+        assert_eq!(call!(g, ext::getids(DATA)), OK);
+        let ids: Vec<u32> = (0..5).map(|n| g.u32(DATA + 4 * n)).collect();
+        assert_eq!(ids, [child.0, root.0, child.0, 1000, 1000]);
+        assert_eq!(call!(g, ext::getcwd(DATA, 100, OUT)), OK);
+        assert_eq!(g.bytes(DATA, g.out()), b"/tmp");
+        assert_eq!(g.read(67, 99), Ok(motd_bytes));
+        assert_eq!(g.read(0, 99), Ok(Vec::new()), "both are one open file");
+        assert_eq!(g.write(1, b"x"), Err(done(Errno::Badf)), "what was not named is not there");
+        assert_eq!(call!(g, ext::kill(child.0.cast_signed(), 13)), OK);
+    });
+}
+
+#[test]
+fn a_spawn_that_cannot_be_says_why_and_starts_nothing() {
+    let mut g = Guest::new();
+    file(&mut g, b"workspace/loop", b"#!/workspace/loop\n", 0o755);
+    file(&mut g, b"workspace/nothing", b"#!/bin/none\n", 0o755);
+    file(&mut g, b"workspace/bad", b"#!\n", 0o755);
+    file(&mut g, b"workspace/empty", b"", 0o755);
+    g.k.take_starts(g.session);
+    let long = vec![b'x'; 5000];
+    for (path, expected) in [
+        (b"/bin/none".as_slice(), Errno::Noent),
+        (b"/bin/plain", Errno::Acces),
+        (b"/bin", Errno::Acces),
+        (b"/dev/null", Errno::Acces),
+        (b"/proc/version", Errno::Acces),
+        (b"/bin/data", Errno::Noexec),
+        (b"/workspace/empty", Errno::Noexec),
+        (b"/workspace/bad", Errno::Noexec),
+        (b"/workspace/nothing", Errno::Noent),
+        (b"/workspace/loop", Errno::Loop),
+        (b"", Errno::Noent),
+        (&long, Errno::Nametoolong),
+    ] {
+        let refused = spawn(&mut g, &Request { path, ..PROG });
+        assert_eq!(errno(refused), expected, "{}", String::from_utf8_lossy(path));
+    }
+    for (request, expected) in [
+        (Request { fds: &[(0, 99)], ..PROG }, Errno::Badf),
+        (Request { fds: &[(3, 0)], ..PROG }, Errno::Badf),
+        (Request { fds: &[(u32::MAX, 0)], ..PROG }, Errno::Badf),
+        (Request { cwd: b"/none", ..PROG }, Errno::Noent),
+        (Request { cwd: b"/etc/motd", ..PROG }, Errno::Notdir),
+        (Request { group: 4000, ..PROG }, Errno::Perm),
+        (Request { argv: &[b"a\0b"], ..PROG }, Errno::Inval),
+    ] {
+        assert_eq!(errno(spawn(&mut g, &request)), expected);
+    }
+    assert!(!g.k.has_starts(g.session));
+    assert_eq!(g.k.process_count(), 1);
+    assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
+}
+
+#[test]
+fn malformed_requests_are_refused_wherever_they_are_cut() {
+    let mut g = Guest::new();
+    let whole = encode(&PROG);
+    for len in 0..whole.len() {
+        let (at, len) = g.put(&whole[..len]);
+        assert_eq!(call!(&mut g, ext::spawn(at, len, OUT)), done(Errno::Inval), "{len}");
+    }
+    let (at, len) = g.put(&[&whole[..], b"x"].concat());
+    assert_eq!(call!(&mut g, ext::spawn(at, len, OUT)), done(Errno::Inval));
+    for position in (0..whole.len() - 12).step_by(4) {
+        let mut wrong = whole.clone();
+        wrong[position..position + 4].fill(0xff);
+        let (at, len) = g.put(&wrong);
+        let sys = call!(&mut g, ext::spawn(at, len, OUT));
+        assert!(matches!(sys, Sys::Done(_)), "{position}: {sys:?}");
+    }
+    assert_eq!(call!(&mut g, ext::spawn(0, u32::MAX, OUT)), done(Errno::TooBig));
+    assert_eq!(call!(&mut g, ext::spawn(u32::MAX - 9, 100, OUT)), done(Errno::Fault));
+    let before = g.k.process_count();
+    let (at, len) = g.put(&whole);
+    assert_eq!(call!(&mut g, ext::spawn(at, len, u32::MAX)), done(Errno::Fault));
+    assert_eq!(g.k.process_count(), before, "a child that cannot be told is not started");
+}
+
+#[test]
+fn a_script_runs_its_interpreter_with_one_argument() {
+    let mut g = Guest::new();
+    file(&mut g, b"workspace/inner", b"#!/bin/prog\n", 0o755);
+    file(&mut g, b"workspace/outer", b"#! ./inner -x  y \nrest", 0o755);
+    let request = Request { path: b"./outer", argv: &[b"name", b"one"], ..PROG };
+    let child = spawn(&mut g, &request).expect("started");
+    assert_eq!(arguments(&mut g, child), ["/bin/prog", "./inner", "-x  y", "./outer", "one"]);
+}
+
+#[test]
+fn arguments_and_environment_are_bounded_together() {
+    let mut limits = Limits::default();
+    limits.argument_bytes = 10_000;
+    let mut g = Guest::with(limits, &[]);
+    let half = vec![b'x'; 4990];
+    let env: [&[u8]; 1] = [&half];
+    assert!(spawn(&mut g, &Request { argv: &[&half], env: &env, ..PROG }).is_ok());
+    let refused = spawn(&mut g, &Request { argv: &[&half, b"more than that"], env: &env, ..PROG });
+    assert_eq!(errno(refused), Errno::TooBig);
+    let many: Vec<&[u8]> = vec![b""; 2500];
+    let refused = spawn(&mut g, &Request { argv: &many, ..PROG });
+    assert_eq!(errno(refused), Errno::TooBig, "empty arguments cost too");
+}
+
+#[test]
+fn a_guests_own_module_is_bounded_and_an_installed_one_is_not() {
+    let mut limits = Limits::default();
+    limits.module_bytes = 6;
+    let mut g = Guest::with(limits, &[]);
+    file(&mut g, b"workspace/tool", b"\0asm\x01\0\0\0", 0o755);
+    assert_eq!(errno(spawn(&mut g, &Request { path: b"tool", ..PROG })), Errno::TooBig);
+    assert!(spawn(&mut g, &PROG).is_ok());
+}
+
+#[test]
+fn processes_are_bounded_and_zombies_count() {
+    let mut limits = Limits::default();
+    limits.processes = 3;
+    let mut g = Guest::with(limits, &[]);
+    let first = spawn(&mut g, &PROG).expect("room");
+    let second = g.fork();
+    assert_eq!(errno(spawn(&mut g, &PROG)), Errno::Again);
+    assert_eq!(call!(&mut g, ext::fork(0, OUT)), done(Errno::Again));
+    g.k.exited(first, Status::Exited(0));
+    assert_eq!(errno(spawn(&mut g, &PROG)), Errno::Again, "a zombie still has its number");
+    assert_eq!(wait(&mut g, first.0.cast_signed(), 0), Ok((first.0, 0)));
+    assert!(spawn(&mut g, &PROG).is_ok());
+    g.k.exited(second, Status::Exited(0));
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let mut limits = Limits::default();
+    limits.nesting = 2;
+    let mut g = Guest::with(limits, &[]);
+    let child = g.fork();
+    let grandchild = g.as_process(child, |g| spawn(g, &PROG)).expect("two levels");
+    let refused = g.as_process(grandchild, |g| spawn(g, &PROG));
+    assert_eq!(errno(refused), Errno::Again);
+    assert_eq!(g.as_process(grandchild, |g| call!(g, ext::fork(0, OUT))), done(Errno::Again));
+}
+
+#[test]
+fn a_copy_has_the_same_descriptors_and_its_own_table() {
+    let mut g = Guest::new();
+    let fd = g.open(b"etc/motd", "r").expect("there");
+    g.k.take_starts(g.session);
+    assert_eq!(call!(&mut g, ext::fork(-7, OUT)), OK);
+    let child = Pid(g.out());
+    let start = g.k.take_fork(g.pid).expect("the copy");
+    assert_eq!(start.fork.map(|f| (f.parent, f.arg)), Some((g.pid, -7)));
+    assert_eq!((start.pid, g.k.has_starts(g.session)), (child, false));
+    assert!(g.k.take_fork(g.pid).is_none());
+    assert_eq!(g.read(fd, 2), Ok(b"he".to_vec()));
+    g.as_process(child, |g| {
+        assert_eq!(g.read(fd, 2), Ok(b"ll".to_vec()));
+        g.close(fd);
+        assert_eq!(call!(g, p1::fd_prestat_get(3, DATA)), OK);
+    });
+    assert_eq!(g.read(fd, 2), Ok(b"o\n".to_vec()));
+    assert_eq!(call!(&mut g, ext::fork(0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(g.k.process_count(), 2);
+}
+
+#[test]
+fn an_abandoned_start_leaves_no_trace() {
+    let mut g = Guest::new();
+    let files = g.k.files.count();
+    let child = g.fork();
+    g.k.abandon(child);
+    assert_eq!((g.k.process_count(), g.k.files.count()), (1, files));
+    assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
+    assert!(g.k.take_fork(g.pid).is_none());
+    g.k.abandon(child);
+}
+
+#[test]
+fn waiting_gives_each_status_once() {
+    let mut g = Guest::new();
+    let (a, b) = (g.fork(), g.fork());
+    assert_eq!(wait(&mut g, -1, 1), Ok((0, 0)), "none has ended");
+    assert_eq!(wait(&mut g, -1, 0), Err(Sys::Block(Wait::default())));
+    let parked = g.park(g.pid);
+    g.k.exited(b, Status::Killed(Signal::Term));
+    assert_eq!(parked.get(), 1);
+    assert_eq!(call!(&mut g, ext::wait(-1, 0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(wait(&mut g, a.0.cast_signed(), 1), Ok((0, 0)));
+    assert_eq!(wait(&mut g, -1, 0), Ok((b.0, 256 + 15)), "a bad address lost nothing");
+    g.k.exited(a, Status::Exited(3));
+    g.k.exited(a, Status::Exited(4));
+    assert_eq!(wait(&mut g, a.0.cast_signed(), 0), Ok((a.0, 3)), "the first report counts");
+    assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
+    assert_eq!(wait(&mut g, a.0.cast_signed(), 1), Err(done(Errno::Child)));
+    assert_eq!(wait(&mut g, i32::MIN, 0), Err(done(Errno::Child)));
+}
+
+#[test]
+fn waiting_for_a_group_takes_only_its_members() {
+    let mut g = Guest::new();
+    let (a, b) = (g.fork(), g.fork());
+    assert_eq!(call!(&mut g, ext::setpgid(b.0.cast_signed(), 0)), OK);
+    for pid in [a, b] {
+        g.k.exited(pid, Status::Exited(1));
+    }
+    assert_eq!(wait(&mut g, -b.0.cast_signed(), 0), Ok((b.0, 1)));
+    assert_eq!(wait(&mut g, -b.0.cast_signed(), 0), Err(done(Errno::Child)));
+    assert_eq!(wait(&mut g, 0, 0), Ok((a.0, 1)), "0 is the caller's group");
+}
+
+#[test]
+fn a_noted_signal_ends_a_wait() {
+    let mut g = Guest::new();
+    let child = g.fork();
+    assert_eq!(call!(&mut g, ext::sig_set(17, 2)), OK);
+    assert_eq!(wait(&mut g, child.0.cast_signed(), 0), Err(Sys::Block(Wait::default())));
+    let other = g.fork();
+    g.k.exited(other, Status::Exited(0));
+    assert_eq!(wait(&mut g, child.0.cast_signed(), 0), Err(done(Errno::Intr)));
+    assert_eq!(call!(&mut g, ext::sig_take(OUT)), OK);
+    assert_eq!(g.u64(OUT), 1 << 17);
+}
+
+#[test]
+fn who_ignores_its_children_has_no_zombies() {
+    let mut g = Guest::new();
+    assert_eq!(call!(&mut g, ext::sig_set(17, 1)), OK);
+    let child = g.fork();
+    assert_eq!(wait(&mut g, -1, 0), Err(Sys::Block(Wait::default())));
+    let parked = g.park(g.pid);
+    g.k.exited(child, Status::Exited(0));
+    assert_eq!(parked.get(), 1);
+    assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
+    assert_eq!(g.k.process_count(), 1);
+}
+
+#[test]
+fn orphans_go_on_and_leave_no_zombies() {
+    let mut g = Guest::new();
+    let child = g.fork();
+    let (live, dead) = g.as_process(child, |g| (g.fork(), g.fork()));
+    g.k.exited(dead, Status::Exited(0));
+    assert_eq!(g.k.process_count(), 4);
+    g.k.exited(child, Status::Exited(0));
+    assert_eq!(g.k.process_count(), 3, "the zombie of a dead parent is gone");
+    g.as_process(live, |g| {
+        assert_eq!(call!(g, ext::getids(DATA)), OK);
+        assert_eq!(g.u32(DATA + 4), 0);
+    });
+    g.k.exited(live, Status::Exited(0));
+    assert_eq!(g.k.process_count(), 2, "only the child that the root may still ask for");
+}
+
+#[test]
+fn what_a_process_held_is_given_back_when_it_ends() {
+    let mut g = Guest::new();
+    let (files, pipes) = (g.k.files.count(), g.k.pipes.count());
+    let child = g.fork();
+    g.as_process(child, |g| {
+        g.pipe();
+        g.open(b"etc/motd", "r").expect("there");
+    });
+    assert!(g.k.grow_memory(child, 0, 1 << 20));
+    g.k.exited(child, Status::Exited(0));
+    assert_eq!((g.k.files.count(), g.k.pipes.count(), g.k.memory_bytes), (files, pipes, 0));
+    assert!(!g.k.grow_memory(child, 0, 1), "a zombie gets no memory");
+}
