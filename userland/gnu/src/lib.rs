@@ -1,0 +1,9 @@
+//! What GNU tools share: command lines, patterns, and the words of their messages.
+//!
+//! Tools that no crate offers in a form which runs here (`grep`, `find`, `xargs`, `chmod` ...) are written on top of
+//! this, so that they read options, patterns and globs in one way.
+
+pub mod getopt;
+pub mod glob;
+pub mod message;
+pub mod regex;

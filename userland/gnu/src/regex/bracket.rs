@@ -1,0 +1,75 @@
+//! Sets in brackets, such as `[^[:alpha:]_-]`.
+
+use super::Error;
+use super::parse::first_char;
+use super::syntax::Set;
+
+const UNMATCHED: &str = "Unmatched [, [^, [:, [., or [=";
+
+/// Reads a set that begins at the start of `source`: the set and its length.
+pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error> {
+    let mut at = 1;
+    let mut set = Set { negated: source.get(at) == Some(&b'^'), ranges: Vec::new() };
+    at += usize::from(set.negated);
+    let begin = at;
+    loop {
+        let rest = source.get(at..).unwrap_or_default();
+        let first = *rest.first().ok_or_else(|| Error::new(UNMATCHED))?;
+        if first == b']' && at > begin {
+            at += 1;
+            break;
+        }
+        if let Some(inner) = rest.strip_prefix(b"[:") {
+            let (name, used) = until(inner, b":]")?;
+            let class = std::str::from_utf8(name).ok().filter(|name| *name != "word");
+            let class = class.and_then(|name| Set::named(name, unicode));
+            set.ranges.extend(class.ok_or_else(|| Error::new("Invalid character class name"))?.ranges);
+            at += used + 2;
+            continue;
+        }
+        let (low, used) = element(rest)?;
+        at += used;
+        let high = match source.get(at..) {
+            Some([b'-', next, ..]) if *next != b']' => {
+                let (high, used) = element(source.get(at + 1..).unwrap_or_default())?;
+                at += used + 1;
+                high
+            }
+            _ => low,
+        };
+        if high < low {
+            return Err(Error::new("Invalid range end"));
+        }
+        set.ranges.push((low, high));
+    }
+    let text = source.get(..at).unwrap_or_default();
+    if text.len() > 3 && text.starts_with(b"[:") && text.ends_with(b":]") {
+        return Err(Error::new("character class syntax is [[:space:]], not [:space:]"));
+    }
+    Ok((set, at))
+}
+
+/// One character, which may be written as `[.x.]` or `[=x=]`: it and its length.
+fn element(rest: &[u8]) -> Result<(char, usize), Error> {
+    for (open, close) in [(b"[.", b".]"), (b"[=", b"=]")] {
+        if let Some(inner) = rest.strip_prefix(open) {
+            let (name, used) = until(inner, close)?;
+            return match first_char(name) {
+                Some(char) if char.len_utf8() == name.len() => Ok((char, used + 2)),
+                _ => Err(Error::new("Invalid collation character")),
+            };
+        }
+    }
+    match first_char(rest) {
+        Some(char) => Ok((char, char.len_utf8())),
+        None if rest.is_empty() => Err(Error::new(UNMATCHED)),
+        // A byte that is not UTF-8 cannot be in a set of characters; the replacement character stands for it.
+        None => Ok((char::REPLACEMENT_CHARACTER, 1)),
+    }
+}
+
+/// What stands before `close`, and the length with it.
+fn until<'a>(inner: &'a [u8], close: &[u8]) -> Result<(&'a [u8], usize), Error> {
+    let end = inner.windows(2).position(|pair| pair == close).ok_or_else(|| Error::new(UNMATCHED))?;
+    Ok((inner.get(..end).unwrap_or_default(), end + 2))
+}

@@ -1,0 +1,235 @@
+//! What searches.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use memchr::memmem;
+use regex_automata::meta;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::hir::Hir;
+
+use super::lower::{Reading, first_is_longest};
+use super::parse::{Parsed, parse, plain};
+use super::syntax::Node;
+use super::{Dialect, Error, Options};
+
+/// Bytes that one pattern may take once compiled. Ten times what the longest hand-written patterns take.
+const MOST_COMPILED_BYTES: usize = 20 << 20;
+
+/// Steps of backtracking within one line before a search fails, as in PCRE.
+const MOST_STEPS: usize = 10_000_000;
+
+/// What searches.
+#[derive(Debug)]
+pub(crate) enum Engine {
+    /// No pattern.
+    Never,
+    /// One fixed text.
+    Literal(Box<memmem::Finder<'static>>),
+    /// Everything regular.
+    Automaton(Box<Automaton>),
+    /// Patterns with back-references, and Perl's.
+    Backtracker(Box<fancy_regex::Regex>),
+}
+
+/// An automaton for the leftmost match, and one for how long it can get.
+#[derive(Debug)]
+pub(crate) struct Automaton {
+    first: meta::Regex,
+    hir: Hir,
+    terminator: u8,
+    /// Whether `first` finds the longest match too.
+    first_is_longest: bool,
+    longest: OnceCell<Option<meta::Regex>>,
+}
+
+impl Engine {
+    pub(crate) fn new(patterns: &[Vec<u8>], options: &Options, warnings: &mut Vec<String>) -> Result<Self, Error> {
+        if patterns.is_empty() {
+            return Ok(Self::Never);
+        }
+        if options.dialect == Dialect::Perl {
+            return perl(patterns, options);
+        }
+        if let ([only], false, false) = (patterns, options.whole_line, options.whole_word)
+            && is_literal(only, options)
+        {
+            return Ok(Self::Literal(Box::new(memmem::Finder::new(only).into_owned())));
+        }
+        let reading = Reading {
+            ignore_case: options.ignore_case,
+            unicode: options.unicode,
+            terminator: char::from(options.terminator),
+        };
+        let mut nodes = Vec::with_capacity(patterns.len());
+        let mut back_references = false;
+        for pattern in patterns {
+            let parsed = match options.dialect {
+                Dialect::Fixed => fixed(pattern),
+                dialect => parse(pattern, dialect, options.unicode)?,
+            };
+            back_references |= parsed.back_references;
+            warnings.extend(parsed.warnings);
+            nodes.push(parsed.node);
+        }
+        if back_references {
+            return backtracker(&nodes, &reading, options);
+        }
+        let first_is_longest = nodes.len() == 1 && nodes.iter().all(first_is_longest);
+        let hir = Hir::alternation(nodes.iter().map(|node| reading.hir(node)).collect());
+        let hir = reading.bounded(hir, options.whole_line, options.whole_word);
+        let first = compile(&hir, options.terminator, MatchKind::LeftmostFirst)?;
+        Ok(Self::Automaton(Box::new(Automaton {
+            first,
+            hir,
+            terminator: options.terminator,
+            first_is_longest,
+            longest: OnceCell::new(),
+        })))
+    }
+
+    /// Whether a line that [`Self::find_somewhere`] points at matches for certain.
+    pub(crate) fn is_certain(&self) -> bool {
+        !matches!(self, Self::Backtracker(_))
+    }
+
+    /// A place on the first line that may match, at or after `from`.
+    pub(crate) fn find_somewhere(&self, text: &[u8], from: usize, terminator: u8) -> Result<Option<usize>, Error> {
+        Ok(match self {
+            Self::Never => None,
+            Self::Literal(finder) => finder.find(text.get(from..).unwrap_or_default()).map(|at| from + at),
+            Self::Automaton(automaton) => {
+                let input = Input::new(text).span(from..text.len());
+                automaton.first.search_half(&input).map(|end| end.offset())
+            }
+            Self::Backtracker(_) => {
+                let mut at = from;
+                while at < text.len() {
+                    let rest = text.get(at..).unwrap_or_default();
+                    let end = memchr::memchr(terminator, rest).unwrap_or(rest.len());
+                    if self.find_in_line(rest.get(..end).unwrap_or_default(), 0)?.is_some() {
+                        return Ok(Some(at));
+                    }
+                    at += end + 1;
+                }
+                None
+            }
+        })
+    }
+
+    /// The leftmost and there the longest match in a line, at or after `from`.
+    pub(crate) fn find_in_line(&self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
+        if from > line.len() {
+            return Ok(None);
+        }
+        Ok(match self {
+            Self::Never => None,
+            Self::Literal(finder) => {
+                let found = finder.find(line.get(from..).unwrap_or_default());
+                found.map(|at| from + at..from + at + finder.needle().len())
+            }
+            Self::Automaton(automaton) => automaton.find(line, from),
+            Self::Backtracker(regex) => {
+                let found = regex.find_from_pos(line, from).map_err(|_| {
+                    Error::new(
+                        "exceeded the limit of backtracking; a pattern without back-references has no such limit",
+                    )
+                })?;
+                found.map(|found| found.start()..found.end())
+            }
+        })
+    }
+}
+
+impl Automaton {
+    fn find(&self, line: &[u8], from: usize) -> Option<Range<usize>> {
+        let found = self.first.search(&Input::new(line).span(from..line.len()))?.range();
+        if self.first_is_longest {
+            return Some(found);
+        }
+        let longest = self.longest.get_or_init(|| compile(&self.hir, self.terminator, MatchKind::All).ok());
+        let anchored = Input::new(line).span(found.start..line.len()).anchored(Anchored::Yes);
+        let end = longest.as_ref().and_then(|longest| longest.search_half(&anchored)).map(|end| end.offset());
+        Some(found.start..end.unwrap_or(found.end).max(found.end))
+    }
+}
+
+fn compile(hir: &Hir, terminator: u8, kind: MatchKind) -> Result<meta::Regex, Error> {
+    let config = meta::Config::new()
+        .match_kind(kind)
+        .utf8_empty(false)
+        .line_terminator(terminator)
+        .nfa_size_limit(Some(MOST_COMPILED_BYTES))
+        // Both are built ahead of the search and pay only on more text than a command usually sees.
+        .dfa(false)
+        .onepass(false);
+    meta::Builder::new()
+        .configure(config)
+        .syntax(syntax::Config::new().utf8(false))
+        .build_from_hir(hir)
+        .map_err(|_| Error::too_big())
+}
+
+/// Whether a pattern is searched for as it is written.
+fn is_literal(pattern: &[u8], options: &Options) -> bool {
+    if pattern.is_empty() || pattern.contains(&options.terminator) {
+        return false;
+    }
+    let special = |byte: &u8| match options.dialect {
+        Dialect::Fixed => false,
+        _ => b"\\[]^$.*+?{}()|".contains(byte),
+    };
+    let cased = |byte: &u8| options.ignore_case && (byte.is_ascii_alphabetic() || !byte.is_ascii());
+    !pattern.iter().any(|byte| special(byte) || cased(byte))
+}
+
+fn fixed(pattern: &[u8]) -> Parsed {
+    let mut nodes = Vec::new();
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let (node, length) = plain(rest);
+        nodes.push(node);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Parsed { node: Node::Concat(nodes), back_references: false, warnings: Vec::new() }
+}
+
+fn backtracker(nodes: &[Node], reading: &Reading, options: &Options) -> Result<Engine, Error> {
+    // Back-references count groups from the beginning of their own pattern.
+    if nodes.len() > 1 {
+        return Err(Error::new("back-references are not supported together with a second pattern; use one at a time"));
+    }
+    let mut text = String::new();
+    nodes.iter().for_each(|node| reading.text(node, &mut text));
+    build(&text, options, true)
+}
+
+fn perl(patterns: &[Vec<u8>], options: &Options) -> Result<Engine, Error> {
+    let [pattern] = patterns else {
+        return Err(Error::new("the -P option only supports a single pattern"));
+    };
+    let text = std::str::from_utf8(pattern).map_err(|_| Error::new("the pattern is not UTF-8"))?;
+    build(text, options, false)
+}
+
+fn build(pattern: &str, options: &Options, longest: bool) -> Result<Engine, Error> {
+    let pattern = match (options.whole_line, options.whole_word) {
+        (true, _) => format!("^(?:{pattern})$"),
+        (_, true) => format!("(?<!\\w)(?:{pattern})(?!\\w)"),
+        _ => pattern.to_owned(),
+    };
+    let regex = fancy_regex::RegexBuilder::new(&pattern)
+        .case_insensitive(options.ignore_case)
+        .leftmost_longest(longest)
+        .bytes_mode(fancy_regex::BytesMode::UnicodeBytes)
+        .backtrack_limit(MOST_STEPS)
+        .delegate_size_limit(MOST_COMPILED_BYTES)
+        .build()
+        .map_err(|error| Error::new(one_line(&error.to_string())))?;
+    Ok(Engine::Backtracker(Box::new(regex)))
+}
+
+fn one_line(message: &str) -> String {
+    message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}

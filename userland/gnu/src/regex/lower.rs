@@ -1,0 +1,171 @@
+//! From the tree to what the engines read.
+
+use std::fmt::Write;
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
+
+use super::syntax::{Node, Place, Set};
+
+/// How characters are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) ignore_case: bool,
+    /// Word characters are those of Unicode.
+    pub(crate) unicode: bool,
+    /// The character that ends a line, which nothing matches.
+    pub(crate) terminator: char,
+}
+
+impl Reading {
+    /// The tree for the automaton. It must hold no back-reference.
+    pub(crate) fn hir(&self, node: &Node) -> Hir {
+        match node {
+            Node::Empty | Node::BackReference(_) => Hir::empty(),
+            Node::Char(char) => self.char(*char),
+            Node::Byte(byte) => Hir::literal([*byte]),
+            Node::Any => {
+                let all = ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]);
+                let mut class = all;
+                class.difference(&ClassUnicode::new([ClassUnicodeRange::new(self.terminator, self.terminator)]));
+                Hir::class(Class::Unicode(class))
+            }
+            Node::Set(set) => self.set(set),
+            Node::Place(place) => Hir::look(self.look(*place)),
+            Node::Group(inner) => self.hir(inner),
+            Node::Repeat { node, min, max } => {
+                let sub = Box::new(self.hir(node));
+                Hir::repetition(Repetition { min: *min, max: *max, greedy: true, sub })
+            }
+            Node::Concat(nodes) => Hir::concat(nodes.iter().map(|node| self.hir(node)).collect()),
+            Node::Alternate(nodes) => Hir::alternation(nodes.iter().map(|node| self.hir(node)).collect()),
+        }
+    }
+
+    fn char(&self, char: char) -> Hir {
+        if self.ignore_case && (char.is_alphabetic() || !char.is_ascii()) {
+            return self.set(&Set { negated: false, ranges: vec![(char, char)] });
+        }
+        Hir::literal(char.encode_utf8(&mut [0; 4]).as_bytes())
+    }
+
+    fn set(&self, set: &Set) -> Hir {
+        let mut set = set.clone();
+        if self.ignore_case {
+            set.fold();
+        }
+        Hir::class(Class::Unicode(set.class(self.terminator)))
+    }
+
+    fn look(&self, place: Place) -> Look {
+        match (place, self.unicode) {
+            (Place::LineStart, _) => Look::StartLF,
+            (Place::LineEnd, _) => Look::EndLF,
+            (Place::WordEdge, true) => Look::WordUnicode,
+            (Place::WordEdge, false) => Look::WordAscii,
+            (Place::NoWordEdge, true) => Look::WordUnicodeNegate,
+            (Place::NoWordEdge, false) => Look::WordAsciiNegate,
+            (Place::WordStart, true) => Look::WordStartUnicode,
+            (Place::WordStart, false) => Look::WordStartAscii,
+            (Place::WordEnd, true) => Look::WordEndUnicode,
+            (Place::WordEnd, false) => Look::WordEndAscii,
+        }
+    }
+
+    /// The pattern only as a whole line, or only as a whole word.
+    pub(crate) fn bounded(&self, hir: Hir, whole_line: bool, whole_word: bool) -> Hir {
+        if whole_line {
+            return Hir::concat(vec![Hir::look(Look::StartLF), hir, Hir::look(Look::EndLF)]);
+        }
+        if !whole_word {
+            return hir;
+        }
+        let (start, end) = if self.unicode {
+            (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode)
+        } else {
+            (Look::WordStartHalfAscii, Look::WordEndHalfAscii)
+        };
+        Hir::concat(vec![Hir::look(start), hir, Hir::look(end)])
+    }
+
+    /// The pattern as a backtracking engine reads it.
+    pub(crate) fn text(&self, node: &Node, out: &mut String) {
+        // Writing to a String cannot fail.
+        match node {
+            Node::Empty => {}
+            Node::Char(char) => escape(*char, out),
+            Node::Byte(byte) => {
+                let _ = write!(out, "(?-u:\\x{byte:02X})");
+            }
+            Node::Any => out.push('.'),
+            Node::Set(set) => self.set_text(set, out),
+            Node::Place(place) => out.push_str(match place {
+                Place::LineStart => "(?m:^)",
+                Place::LineEnd => "(?m:$)",
+                Place::WordEdge => r"\b",
+                Place::NoWordEdge => r"\B",
+                Place::WordStart => r"\b(?=\w)",
+                Place::WordEnd => r"\b(?<=\w)",
+            }),
+            Node::Group(inner) => {
+                out.push('(');
+                self.text(inner, out);
+                out.push(')');
+            }
+            Node::BackReference(number) => {
+                let _ = write!(out, "(?:\\{number})");
+            }
+            Node::Repeat { node, min, max } => {
+                out.push_str("(?:");
+                self.text(node, out);
+                let _ = match max {
+                    Some(max) => write!(out, "){{{min},{max}}}"),
+                    None => write!(out, "){{{min},}}"),
+                };
+            }
+            Node::Concat(nodes) => nodes.iter().for_each(|node| self.text(node, out)),
+            Node::Alternate(nodes) => {
+                out.push_str("(?:");
+                for (at, node) in nodes.iter().enumerate() {
+                    if at > 0 {
+                        out.push('|');
+                    }
+                    self.text(node, out);
+                }
+                out.push(')');
+            }
+        }
+    }
+
+    fn set_text(&self, set: &Set, out: &mut String) {
+        out.push_str(if set.negated { "[^" } else { "[" });
+        for (low, high) in &set.ranges {
+            let _ = write!(out, "\\x{{{:x}}}-\\x{{{:x}}}", u32::from(*low), u32::from(*high));
+        }
+        out.push(']');
+    }
+}
+
+fn escape(char: char, out: &mut String) {
+    if char.is_ascii_punctuation() || char.is_ascii_whitespace() {
+        let _ = write!(out, "\\x{{{:x}}}", u32::from(char));
+    } else {
+        out.push(char);
+    }
+}
+
+/// Whether the match that is found first is the longest at its place. So it is when one part at most varies in length, and
+/// that one only by how often it repeats a character: more is tried first.
+pub(crate) fn first_is_longest(node: &Node) -> bool {
+    varying(node).is_some_and(|parts| parts <= 1)
+}
+
+/// How many parts vary in length; `None` when one does so in another way than by repeating a character.
+fn varying(node: &Node) -> Option<u32> {
+    match node {
+        Node::Group(inner) => varying(inner),
+        Node::Concat(nodes) => nodes.iter().try_fold(0u32, |sum, node| Some(sum.saturating_add(varying(node)?))),
+        Node::Alternate(_) | Node::BackReference(_) => None,
+        Node::Repeat { node, .. } => matches!(**node, Node::Char(_) | Node::Any | Node::Set(_)).then_some(1),
+        _ => Some(0),
+    }
+}

@@ -1,0 +1,128 @@
+//! Regular expressions as POSIX and GNU write them, found in time that grows only linearly with the text.
+//!
+//! Patterns are read into a tree of our own and then handed to `regex-automata`, because neither the syntax nor the rule
+//! for the longest match is that of Perl. Patterns with back-references, and Perl's own, go to `fancy-regex`, which may
+//! backtrack and gives up after a bounded number of steps.
+
+mod bracket;
+mod engine;
+mod lower;
+mod parse;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::ops::Range;
+
+use engine::Engine;
+
+/// How patterns are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// POSIX basic: `\(`, `\{`, `\|` are operators.
+    Basic,
+    /// POSIX extended: `(`, `{`, `|` are operators.
+    Extended,
+    /// Emacs, which `find` reads by default: as basic, but `+` and `?` are operators and there are no counts.
+    Emacs,
+    /// Perl.
+    Perl,
+    /// No operators at all.
+    Fixed,
+}
+
+/// How text is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How patterns are written.
+    pub dialect: Dialect,
+    /// Letters match in either case.
+    pub ignore_case: bool,
+    /// Only whole lines match.
+    pub whole_line: bool,
+    /// Only whole words match.
+    pub whole_word: bool,
+    /// The byte that ends a line. Nothing matches it.
+    pub terminator: u8,
+    /// Classes such as `[:alpha:]` and word characters reach beyond ASCII. Any character is one character either way.
+    pub unicode: bool,
+}
+
+/// A pattern that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+
+    pub(crate) fn too_big() -> Self {
+        Self::new("Regular expression too big")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// One or more patterns, ready to search.
+#[derive(Debug)]
+pub struct Regex {
+    engine: Engine,
+    terminator: u8,
+    warnings: Vec<String>,
+}
+
+impl Regex {
+    /// Reads patterns, of which any may match. Without patterns nothing matches.
+    pub fn new(patterns: &[Vec<u8>], options: &Options) -> Result<Self, Error> {
+        let mut warnings = Vec::new();
+        let engine = Engine::new(patterns, options, &mut warnings)?;
+        Ok(Self { engine, terminator: options.terminator, warnings })
+    }
+
+    /// What GNU warns of when it reads the patterns.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The first line of `text` at or after `from` that matches, without its end. `from` is the beginning of a line.
+    ///
+    /// Fails when a backtracking pattern takes too many steps.
+    pub fn find_line(&self, text: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
+        let mut from = from;
+        loop {
+            let Some(within) = self.engine.find_somewhere(text, from, self.terminator)? else {
+                return Ok(None);
+            };
+            // A match behind the last line end is on no line.
+            if within >= text.len() && text.last().is_none_or(|last| *last == self.terminator) {
+                return Ok(None);
+            }
+            let before = text.get(from..within).unwrap_or_default();
+            let start = memchr::memrchr(self.terminator, before).map_or(from, |at| from + at + 1);
+            let after = text.get(within..).unwrap_or_default();
+            let end = memchr::memchr(self.terminator, after).map_or(text.len(), |at| within + at);
+            if self.engine.is_certain() || self.find_in_line(text.get(start..end).unwrap_or_default(), 0)?.is_some() {
+                return Ok(Some(start..end));
+            }
+            from = end + 1;
+            if from >= text.len() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The leftmost and there the longest match in a line, at or after `from`.
+    pub fn find_in_line(&self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
+        self.engine.find_in_line(line, from)
+    }
+}

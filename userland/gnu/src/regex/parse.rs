@@ -1,0 +1,347 @@
+//! Patterns as POSIX writes them, with the extensions of GNU.
+
+use super::bracket;
+use super::syntax::{Node, Place, Set};
+use super::{Dialect, Error};
+
+/// The largest count in braces, as in GNU's `RE_DUP_MAX`.
+const MOST_REPEATS: u32 = 32_767;
+
+/// Groups within groups. Deeper patterns would only serve to exhaust the stack.
+const MOST_NESTING: u32 = 250;
+
+/// Counts after counts on one atom, such as `a{2}{2}`.
+const MOST_STACKED: u32 = 16;
+
+/// A pattern as read.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) node: Node,
+    /// Whether it holds back-references.
+    pub(crate) back_references: bool,
+    /// What GNU warns of.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads a pattern.
+pub(crate) fn parse(pattern: &[u8], dialect: Dialect, unicode: bool) -> Result<Parsed, Error> {
+    let mut parser = Parser {
+        rest: pattern,
+        dialect,
+        unicode,
+        depth: 0,
+        closed_groups: Vec::new(),
+        groups: 0,
+        back_references: false,
+        warnings: Vec::new(),
+    };
+    let node = parser.alternation()?;
+    if !parser.rest.is_empty() {
+        return Err(Error::new("Unmatched ) or \\)"));
+    }
+    Ok(Parsed { node, back_references: parser.back_references, warnings: parser.warnings })
+}
+
+struct Parser<'p> {
+    rest: &'p [u8],
+    dialect: Dialect,
+    unicode: bool,
+    depth: u32,
+    /// Numbers of the groups that are complete, which is when a back-reference may name them.
+    closed_groups: Vec<u32>,
+    groups: u32,
+    back_references: bool,
+    warnings: Vec<String>,
+}
+
+/// What stands next in the pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    Open,
+    Close,
+    Or,
+    Star,
+    Plus,
+    Maybe,
+    Brace,
+    Caret,
+    Dollar,
+    Dot,
+    Bracket,
+    Escaped(u8),
+    Plain(u8),
+}
+
+impl Parser<'_> {
+    /// The next token and its length.
+    fn peek(&self) -> Result<Option<(Token, usize)>, Error> {
+        let Some(first) = self.rest.first() else {
+            return Ok(None);
+        };
+        let extended = self.dialect == Dialect::Extended;
+        let emacs = self.dialect == Dialect::Emacs;
+        if *first != b'\\' {
+            let token = match first {
+                b'(' if extended => Token::Open,
+                b')' if extended && self.depth > 0 => Token::Close,
+                b'|' if extended => Token::Or,
+                b'*' => Token::Star,
+                b'+' if extended || emacs => Token::Plus,
+                b'?' if extended || emacs => Token::Maybe,
+                b'{' if extended => Token::Brace,
+                b'^' => Token::Caret,
+                b'$' => Token::Dollar,
+                b'.' => Token::Dot,
+                b'[' => Token::Bracket,
+                byte => Token::Plain(*byte),
+            };
+            return Ok(Some((token, 1)));
+        }
+        let Some(second) = self.rest.get(1) else {
+            return Err(Error::new("Trailing backslash"));
+        };
+        let token = match second {
+            b'(' if !extended => Token::Open,
+            b')' if !extended => Token::Close,
+            b'|' if !extended => Token::Or,
+            b'{' if !extended && !emacs => Token::Brace,
+            b'+' if !extended && !emacs => Token::Plus,
+            b'?' if !extended && !emacs => Token::Maybe,
+            byte => Token::Escaped(*byte),
+        };
+        Ok(Some((token, 2)))
+    }
+
+    fn skip(&mut self, length: usize) {
+        self.rest = self.rest.get(length..).unwrap_or_default();
+    }
+
+    fn alternation(&mut self) -> Result<Node, Error> {
+        let mut branches = vec![self.branch()?];
+        while let Some((Token::Or, length)) = self.peek()? {
+            self.skip(length);
+            branches.push(self.branch()?);
+        }
+        Ok(if branches.len() == 1 { branches.remove(0) } else { Node::Alternate(branches) })
+    }
+
+    fn branch(&mut self) -> Result<Node, Error> {
+        let mut nodes: Vec<Node> = Vec::new();
+        // Whether an operator that comes now has nothing to apply to.
+        let mut start = true;
+        // Counts on the last node.
+        let mut stacked = 0;
+        while let Some((token, length)) = self.peek()? {
+            let counts = match token {
+                Token::Or => break,
+                Token::Close if self.depth > 0 => break,
+                Token::Close => return Err(Error::new("Unmatched ) or \\)")),
+                Token::Star => Some((0, None)),
+                Token::Plus => Some((1, None)),
+                Token::Maybe => Some((0, Some(1))),
+                _ => None,
+            };
+            if let Some((min, max)) = counts {
+                self.skip(length);
+                let literal = char::from(match token {
+                    Token::Plus => b'+',
+                    Token::Maybe => b'?',
+                    _ => b'*',
+                });
+                if start && self.dialect != Dialect::Extended {
+                    nodes.push(Node::Char(literal));
+                    start = false;
+                    continue;
+                }
+                if start {
+                    self.warnings.push(format!("{literal} at start of expression"));
+                }
+                self.repeat(&mut nodes, min, max, &mut stacked)?;
+                start = false;
+                continue;
+            }
+            if token == Token::Brace
+                && let Some((min, max)) = self.braces(length, start)?
+            {
+                if start {
+                    self.warnings.push("{...} at start of expression".to_owned());
+                }
+                self.repeat(&mut nodes, min, max, &mut stacked)?;
+                start = false;
+                continue;
+            }
+            let node = self.atom(token, length, start)?;
+            // After an anchor an operator still has nothing to apply to.
+            start = matches!(node, Node::Place(Place::LineStart));
+            stacked = 0;
+            nodes.push(node);
+        }
+        Ok(match nodes.len() {
+            0 => Node::Empty,
+            1 => nodes.remove(0),
+            _ => Node::Concat(nodes),
+        })
+    }
+
+    fn repeat(&self, nodes: &mut Vec<Node>, min: u32, max: Option<u32>, stacked: &mut u32) -> Result<(), Error> {
+        let last = nodes.pop().unwrap_or(Node::Empty);
+        let node = match last {
+            // `a**` is `a*`, however often.
+            Node::Repeat { node, min: 0, max: None } if min <= 1 => Node::Repeat { node, min: 0, max: None },
+            Node::Repeat { node, min: 0 | 1, max: None | Some(1) } if min == 0 && max.is_none() => {
+                Node::Repeat { node, min: 0, max: None }
+            }
+            Node::Repeat { node, min: before, max: None } if before <= 1 && min == 1 && max.is_none() => {
+                Node::Repeat { node, min: before, max: None }
+            }
+            node => {
+                *stacked += 1;
+                if *stacked > MOST_STACKED {
+                    return Err(Error::too_big());
+                }
+                Node::Repeat { node: Box::new(node), min, max }
+            }
+        };
+        nodes.push(node);
+        Ok(())
+    }
+
+    /// Reads `{n,m}`. `None` when it is no count and the brace stands for itself.
+    fn braces(&mut self, length: usize, start: bool) -> Result<Option<(u32, Option<u32>)>, Error> {
+        let extended = self.dialect == Dialect::Extended;
+        if start && !extended {
+            return Ok(None);
+        }
+        let inner = self.rest.get(length..).unwrap_or_default();
+        let closing: &[u8] = if extended { b"}" } else { b"\\}" };
+        let Some(end) = inner.windows(closing.len()).position(|window| window == closing) else {
+            return if extended { Ok(None) } else { Err(Error::new("Unmatched \\{")) };
+        };
+        let text = inner.get(..end).unwrap_or_default();
+        let (low, high) = match text.iter().position(|byte| *byte == b',') {
+            Some(comma) => (text.get(..comma).unwrap_or_default(), text.get(comma + 1..)),
+            None => (text, None),
+        };
+        let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+        let is_count = digits(low) && high.is_none_or(digits) && !(low.is_empty() && high.is_none());
+        if !is_count {
+            return if extended { Ok(None) } else { Err(Error::new("Invalid content of \\{\\}")) };
+        }
+        let min = number(low)?;
+        let max = match high {
+            None => Some(min),
+            Some([]) => None,
+            Some(high) => Some(number(high)?),
+        };
+        if max.is_some_and(|max| max < min) {
+            return Err(Error::new("Invalid content of \\{\\}"));
+        }
+        self.skip(length + end + closing.len());
+        Ok(Some((min, max)))
+    }
+
+    fn atom(&mut self, token: Token, length: usize, start: bool) -> Result<Node, Error> {
+        if token == Token::Bracket {
+            let (set, used) = bracket::parse(self.rest, self.unicode)?;
+            self.skip(used);
+            return Ok(Node::Set(set));
+        }
+        let whole = self.rest;
+        self.skip(length);
+        Ok(match token {
+            Token::Open => return self.group(),
+            Token::Dot => Node::Any,
+            Token::Caret if start || self.dialect == Dialect::Extended => Node::Place(Place::LineStart),
+            Token::Dollar if self.at_branch_end()? => Node::Place(Place::LineEnd),
+            Token::Caret => Node::Char('^'),
+            Token::Dollar => Node::Char('$'),
+            Token::Escaped(byte) => return self.escaped(byte, whole),
+            // A count without anything to count.
+            Token::Brace => Node::Char('{'),
+            _ => {
+                let (node, used) = plain(whole);
+                // The first byte is skipped already.
+                self.skip(used.saturating_sub(length));
+                node
+            }
+        })
+    }
+
+    /// Whether `$` is an anchor here: always in extended patterns, at the end of a branch in the others.
+    fn at_branch_end(&self) -> Result<bool, Error> {
+        if self.dialect == Dialect::Extended {
+            return Ok(true);
+        }
+        Ok(matches!(self.peek()?, None | Some((Token::Close | Token::Or, _))))
+    }
+
+    fn group(&mut self) -> Result<Node, Error> {
+        self.depth += 1;
+        if self.depth > MOST_NESTING {
+            return Err(Error::new("Regular expression too big: groups are nested too deeply"));
+        }
+        self.groups += 1;
+        let number = self.groups;
+        let inner = self.alternation()?;
+        match self.peek()? {
+            Some((Token::Close, length)) => self.skip(length),
+            _ => return Err(Error::new("Unmatched ( or \\(")),
+        }
+        self.depth -= 1;
+        self.closed_groups.push(number);
+        Ok(Node::Group(Box::new(inner)))
+    }
+
+    fn escaped(&mut self, byte: u8, whole: &[u8]) -> Result<Node, Error> {
+        let named = |name: &str, negated: bool| {
+            let set = Set::named(name, self.unicode).unwrap_or_default();
+            Node::Set(Set { negated, ..set })
+        };
+        Ok(match byte {
+            b'w' => named("word", false),
+            b'W' => named("word", true),
+            b's' => named("space", false),
+            b'S' => named("space", true),
+            b'b' => Node::Place(Place::WordEdge),
+            b'B' => Node::Place(Place::NoWordEdge),
+            b'<' => Node::Place(Place::WordStart),
+            b'>' => Node::Place(Place::WordEnd),
+            b'`' => Node::Place(Place::LineStart),
+            b'\'' => Node::Place(Place::LineEnd),
+            b'1'..=b'9' => {
+                let number = u32::from(byte - b'0');
+                if !self.closed_groups.contains(&number) {
+                    return Err(Error::new("Invalid back reference"));
+                }
+                self.back_references = true;
+                Node::BackReference(number)
+            }
+            _ => {
+                let (node, used) = plain(whole.get(1..).unwrap_or_default());
+                self.skip(used.saturating_sub(1));
+                node
+            }
+        })
+    }
+}
+
+fn number(digits: &[u8]) -> Result<u32, Error> {
+    let mut value = 0u32;
+    for digit in digits {
+        value = value.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+    }
+    if value > MOST_REPEATS { Err(Error::too_big()) } else { Ok(value) }
+}
+
+/// The character at the beginning, and its length.
+pub(crate) fn plain(bytes: &[u8]) -> (Node, usize) {
+    match first_char(bytes) {
+        Some(char) => (Node::Char(char), char.len_utf8()),
+        None => (bytes.first().map_or(Node::Empty, |byte| Node::Byte(*byte)), 1),
+    }
+}
+
+/// The first character, when it is UTF-8.
+pub(crate) fn first_char(bytes: &[u8]) -> Option<char> {
+    bytes.get(..bytes.len().min(4))?.utf8_chunks().next()?.valid().chars().next()
+}

@@ -1,0 +1,131 @@
+//! What a pattern means, as a tree.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+
+/// A pattern or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    /// Matches nothing, anywhere.
+    Empty,
+    /// One character.
+    Char(char),
+    /// A byte of the pattern that is not UTF-8.
+    Byte(u8),
+    /// Any character.
+    Any,
+    /// One character of a set.
+    Set(Set),
+    /// A place between characters.
+    Place(Place),
+    /// A group that a back-reference can name.
+    Group(Box<Self>),
+    /// What the group of that number matched.
+    BackReference(u32),
+    /// A repeated node; no maximum means any number.
+    Repeat { node: Box<Self>, min: u32, max: Option<u32> },
+    /// One after the other.
+    Concat(Vec<Self>),
+    /// One or the other.
+    Alternate(Vec<Self>),
+}
+
+/// A place between characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// `^`
+    LineStart,
+    /// `$`
+    LineEnd,
+    /// `\b`
+    WordEdge,
+    /// `\B`
+    NoWordEdge,
+    /// `\<`
+    WordStart,
+    /// `\>`
+    WordEnd,
+}
+
+/// Characters by ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Set {
+    /// Whether it holds all others instead.
+    pub(crate) negated: bool,
+    /// First and last character of each range.
+    pub(crate) ranges: Vec<(char, char)>,
+}
+
+/// A character class: its name, what it holds of ASCII, and the property that holds the rest.
+type Named = (&'static str, &'static [(char, char)], &'static str);
+
+const NAMED: &[Named] = &[
+    ("alpha", &[('A', 'Z'), ('a', 'z')], r"\p{Alphabetic}"),
+    ("digit", &[('0', '9')], ""),
+    ("alnum", &[('0', '9'), ('A', 'Z'), ('a', 'z')], r"[\p{Alphabetic}\p{Nd}]"),
+    ("upper", &[('A', 'Z')], r"\p{Uppercase}"),
+    ("lower", &[('a', 'z')], r"\p{Lowercase}"),
+    ("space", &[('\t', '\r'), (' ', ' ')], r"[\p{White_Space}&&[^\u{a0}\u{2007}\u{202f}]]"),
+    ("blank", &[('\t', '\t'), (' ', ' ')], r"[\p{Zs}&&[^\u{a0}\u{2007}\u{202f}]]"),
+    ("punct", &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')], r"[\p{P}\p{S}]"),
+    ("print", &[(' ', '~')], r"[^\p{C}]"),
+    ("graph", &[('!', '~')], r"[^\p{C}\p{Z}]"),
+    ("cntrl", &[('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')], r"\p{Cc}"),
+    ("xdigit", &[('0', '9'), ('A', 'F'), ('a', 'f')], ""),
+    ("word", &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')], r"[\p{Alphabetic}\p{Nd}]"),
+];
+
+impl Set {
+    /// A named class. Beyond ASCII only with `unicode`, because the tables are large and the C locale has none of it.
+    pub(crate) fn named(name: &str, unicode: bool) -> Option<Self> {
+        let (_, ascii, property) = NAMED.iter().find(|(known, ..)| *known == name)?;
+        let mut ranges = ascii.to_vec();
+        if unicode && !property.is_empty() {
+            ranges.extend(property_ranges(property));
+        }
+        Some(Self { negated: false, ranges })
+    }
+
+    /// The same characters in either case. Letters of ASCII stay within ASCII.
+    pub(crate) fn fold(&mut self) {
+        let mut beyond = Vec::new();
+        for (low, high) in self.ranges.clone() {
+            for (begin, end, shift) in [('a', 'z', -32), ('A', 'Z', 32)] {
+                let (from, to) = (low.max(begin), high.min(end));
+                let moved = |c: char| u32::try_from(i64::from(u32::from(c)) + shift).ok().and_then(char::from_u32);
+                if let (true, Some(from), Some(to)) = (from <= to, moved(from), moved(to)) {
+                    self.ranges.push((from, to));
+                }
+            }
+            if !high.is_ascii() {
+                beyond.push(ClassUnicodeRange::new(low.max('\u{80}'), high));
+            }
+        }
+        if !beyond.is_empty() {
+            let mut class = ClassUnicode::new(beyond);
+            // Fails only without the tables, which are built in.
+            if class.try_case_fold_simple().is_ok() {
+                self.ranges.extend(class.iter().map(|range| (range.start(), range.end())));
+            }
+        }
+    }
+
+    /// The set as the engine wants it, without the character that ends a line.
+    pub(crate) fn class(&self, terminator: char) -> ClassUnicode {
+        let mut class = ClassUnicode::new(self.ranges.iter().map(|(low, high)| ClassUnicodeRange::new(*low, *high)));
+        if self.negated {
+            class.negate();
+        }
+        class.difference(&ClassUnicode::new([ClassUnicodeRange::new(terminator, terminator)]));
+        class
+    }
+}
+
+fn property_ranges(property: &str) -> Vec<(char, char)> {
+    let Ok(hir) = regex_syntax::parse(property) else {
+        return Vec::new();
+    };
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => class.iter().map(|range| (range.start(), range.end())).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,134 @@
+use super::{Dialect, Options, Regex};
+
+fn options(dialect: Dialect) -> Options {
+    Options { dialect, ignore_case: false, whole_line: false, whole_word: false, terminator: b'\n', unicode: false }
+}
+
+fn regex(dialect: Dialect, pattern: &str) -> Regex {
+    Regex::new(&[pattern.as_bytes().to_vec()], &options(dialect)).expect("the pattern is one")
+}
+
+fn refusal(dialect: Dialect, pattern: &str) -> String {
+    Regex::new(&[pattern.as_bytes().to_vec()], &options(dialect)).expect_err("the pattern is none").to_string()
+}
+
+/// What the pattern matches in a line.
+fn found(regex: &Regex, line: &str) -> Option<String> {
+    let range = regex.find_in_line(line.as_bytes(), 0).expect("the search ends")?;
+    Some(line[range].to_owned())
+}
+
+fn lines(regex: &Regex, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(line) = regex.find_line(text.as_bytes(), at).expect("the search ends") {
+        at = line.end + 1;
+        found.push(text[line].to_owned());
+        if at >= text.len() {
+            break;
+        }
+    }
+    found
+}
+
+#[test]
+fn operators_of_basic_patterns_are_escaped() {
+    for (pattern, line, wanted) in [
+        (r"a\+", "baaa", Some("aaa")),
+        ("a+", "aa+", Some("a+")),
+        (r"\(ab\)\{2\}", "xababab", Some("abab")),
+        (r"a\|b", "xb", Some("b")),
+        ("a|b", "a|b", Some("a|b")),
+        ("*a", "b*a", Some("*a")),
+        ("a^b$c", "a^b$c", Some("a^b$c")),
+        (r"\(^a\)", "ba", None),
+        (r"\{1\}", "{1}", Some("{1}")),
+        (r"\<oo", "foo", None),
+        (r"[]x]*", "x]x", Some("x]x")),
+        (r"[^[:alpha:]_-]\{1,\}", "a_12-", Some("12")),
+    ] {
+        assert_eq!(found(&regex(Dialect::Basic, pattern), line).as_deref(), wanted, "{pattern} in {line}");
+    }
+}
+
+#[test]
+fn the_longest_of_the_leftmost_matches_wins() {
+    for (pattern, line, wanted) in [
+        ("a|ab|abc", "xabc", "abc"),
+        ("a*(ab)?", "aab", "aab"),
+        ("(foo|foo_)bar|foo", "foo_bar", "foo_bar"),
+        ("(a|ab)(c|bcd)", "abcd", "abcd"),
+        (r"(a*)\1", "aaaa", "aaaa"),
+        ("x*", "aaa", ""),
+    ] {
+        assert_eq!(found(&regex(Dialect::Extended, pattern), line).as_deref(), Some(wanted), "{pattern} in {line}");
+    }
+}
+
+#[test]
+fn no_match_reaches_over_the_end_of_a_line() {
+    let text = "ab\ncd\n\nab";
+    assert_eq!(lines(&regex(Dialect::Extended, "b[^x]*c"), text), Vec::<String>::new());
+    assert_eq!(lines(&regex(Dialect::Extended, "^$"), text), [""]);
+    assert_eq!(lines(&regex(Dialect::Extended, ""), text), ["ab", "cd", "", "ab"]);
+    assert_eq!(lines(&regex(Dialect::Extended, "b$"), text), ["ab", "ab"]);
+    assert_eq!(lines(&regex(Dialect::Fixed, "b"), text), ["ab", "ab"]);
+    assert_eq!(lines(&regex(Dialect::Perl, r"(?<=a)b\s*"), text), ["ab", "ab"]);
+}
+
+#[test]
+fn whole_words_and_lines_are_told_apart() {
+    let word = Options { whole_word: true, ..options(Dialect::Basic) };
+    let word = Regex::new(&[b"foo".to_vec()], &word).expect("the pattern is one");
+    assert_eq!(lines(&word, "foo_bar\na foo\nfoo-bar\n"), ["a foo", "foo-bar"]);
+    let line = Options { whole_line: true, ..options(Dialect::Fixed) };
+    let line = Regex::new(&[b"a".to_vec(), b"b".to_vec()], &line).expect("the patterns are some");
+    assert_eq!(lines(&line, "ab\nb\na\n"), ["b", "a"]);
+}
+
+#[test]
+fn either_case_fits_when_asked() {
+    let ignore = Options { ignore_case: true, ..options(Dialect::Basic) };
+    for (pattern, line) in [("HeLLo", "hEllO"), ("[a-c]x", "BX"), ("É", "é"), ("k", "K")] {
+        let regex = Regex::new(&[pattern.as_bytes().to_vec()], &ignore).expect("the pattern is one");
+        assert_eq!(found(&regex, line).as_deref(), Some(line), "{pattern} in {line}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_in_the_words_of_gnu() {
+    for (dialect, pattern, message) in [
+        (Dialect::Extended, "(a", r"Unmatched ( or \("),
+        (Dialect::Basic, r"a\)", r"Unmatched ) or \)"),
+        (Dialect::Basic, "[a", "Unmatched [, [^, [:, [., or [="),
+        (Dialect::Basic, "[:space:]", "character class syntax is [[:space:]], not [:space:]"),
+        (Dialect::Basic, "[[:foo:]]", "Invalid character class name"),
+        (Dialect::Basic, r"a\", "Trailing backslash"),
+        (Dialect::Extended, r"(a)\2", "Invalid back reference"),
+        (Dialect::Basic, "[b-a]", "Invalid range end"),
+        (Dialect::Extended, "a{99999}", "Regular expression too big"),
+        (Dialect::Extended, "((a{1000}){1000}){1000}", "Regular expression too big"),
+        (Dialect::Extended, &"(".repeat(100_000), "Regular expression too big: groups are nested too deeply"),
+    ] {
+        assert_eq!(refusal(dialect, pattern), message);
+    }
+    let stars = "a".to_owned() + &"*".repeat(100_000);
+    assert_eq!(found(&regex(Dialect::Extended, &stars), "aaa").as_deref(), Some("aaa"));
+    let counts = "a".to_owned() + &"{2}".repeat(100_000);
+    assert_eq!(refusal(Dialect::Extended, &counts), "Regular expression too big");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_match_only_themselves() {
+    let literal = Regex::new(&[b"\xe9.".to_vec()], &options(Dialect::Basic)).expect("the pattern is one");
+    assert_eq!(literal.find_in_line(b"caf\xe9!", 0), Ok(Some(3..5)));
+    assert_eq!(regex(Dialect::Basic, "f.").find_in_line(b"caf\xe9!", 0), Ok(None));
+    assert_eq!(regex(Dialect::Perl, "(?<=f)é").find_in_line("caf\u{e9}".as_bytes(), 0), Ok(Some(3..5)));
+}
+
+#[test]
+fn a_backtracking_pattern_gives_up() {
+    let line = "a".repeat(40);
+    let found = regex(Dialect::Perl, r"(a*)*\1b").find_in_line(line.as_bytes(), 0);
+    assert!(found.is_err() || found == Ok(None), "{found:?}");
+}

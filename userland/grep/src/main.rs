@@ -1,0 +1,213 @@
+//! `grep`, `egrep` and `fgrep` with the command line of GNU.
+
+mod input;
+mod options;
+mod output;
+mod search;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::exit;
+
+use options::{Directories, Listing, Options, Request};
+use output::Output;
+use search::{Found, Searcher};
+use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
+use tidebox_gnu::regex::Regex;
+
+/// Exit code of any trouble.
+const TROUBLE: i32 = 2;
+
+fn main() {
+    tidebox_rt::start();
+    exit(run());
+}
+
+fn run() -> i32 {
+    let request = match options::parse(&tidebox_gnu::message::program(), tidebox_gnu::message::arguments()) {
+        Ok(request) => request,
+        Err(message) => {
+            if let Some(message) = message {
+                complain("grep", &message);
+            }
+            eprintln!("{}", options::USAGE);
+            return TROUBLE;
+        }
+    };
+    let options = match request {
+        Request::Search(options) => options,
+        Request::Say(text) => {
+            print!("{text}");
+            return 0;
+        }
+        Request::Fail(message) => {
+            complain("grep", &message);
+            return TROUBLE;
+        }
+    };
+    let regex = match Regex::new(&options.patterns, &options.regex) {
+        Ok(regex) => regex,
+        Err(error) => {
+            complain("grep", &error.to_string());
+            return TROUBLE;
+        }
+    };
+    for warning in regex.warnings() {
+        complain("grep: warning", warning);
+    }
+    if options.max_count == Some(0) {
+        return 1;
+    }
+    let mut grep = Grep { options: &options, regex: &regex, out: Output::new(&options), matched: false, failed: false };
+    grep.all();
+    grep.end()
+}
+
+struct Grep<'a> {
+    options: &'a Options,
+    regex: &'a Regex,
+    out: Output,
+    /// A line was selected somewhere.
+    matched: bool,
+    /// A message was printed, or would have been without `-s`.
+    failed: bool,
+}
+
+impl Grep<'_> {
+    fn all(&mut self) {
+        let files = &self.options.files;
+        let recursive = self.options.directories == Directories::Recurse;
+        if files.is_empty() && recursive {
+            // The files are then named without `./`.
+            self.walk(Path::new("."), true);
+        } else if files.is_empty() {
+            self.file(None, b"-", false);
+        }
+        for name in files {
+            if self.is_done() {
+                return;
+            }
+            if name == b"-" {
+                self.file(None, name, false);
+                continue;
+            }
+            let path = bytes_path(name).to_owned();
+            let is_folder = path.is_dir();
+            if self.options.filter.excludes_argument(name, is_folder) {
+                continue;
+            }
+            if is_folder && recursive {
+                self.walk(&path, false);
+            } else if !(is_folder && self.options.directories == Directories::Skip) {
+                self.file(Some(&path), name, false);
+            }
+        }
+    }
+
+    /// Whether the exit code is settled and nothing is left to print.
+    fn is_done(&self) -> bool {
+        self.out.is_broken() || (self.options.quiet && self.matched)
+    }
+
+    fn walk(&mut self, root: &Path, bare: bool) {
+        let mut walk = walk::Walk::new(root, self.options.follow_links);
+        while let Some(next) = walk.next_file(&self.options.filter) {
+            match next {
+                Ok(path) => {
+                    let shown = if bare { path.strip_prefix(root).unwrap_or(&path).to_owned() } else { path.clone() };
+                    self.file(Some(&path), path_bytes(&shown), true);
+                }
+                Err(walk::Trouble { path, reason }) => self.trouble(path_bytes(&path), &reason),
+            }
+            if self.is_done() {
+                return;
+            }
+        }
+    }
+
+    fn trouble(&mut self, name: &[u8], reason: &str) {
+        self.failed = true;
+        if !self.options.no_messages {
+            self.out.flush();
+            complain("grep", &format!("{}: {reason}", String::from_utf8_lossy(name)));
+        }
+    }
+
+    /// Searches one file; without a path, standard input.
+    fn file(&mut self, path: Option<&PathBuf>, name: &[u8], walked: bool) {
+        let shown = match path {
+            Some(_) => name.to_vec(),
+            None => self.options.label.clone().unwrap_or_else(|| b"(standard input)".to_vec()),
+        };
+        self.out.begin_file(shown.clone(), self.options.with_names.unwrap_or(walked || self.options.files.len() > 1));
+        let found = match path {
+            Some(path) => match File::open(path) {
+                Ok(file) if self.is_output(path) => {
+                    drop(file);
+                    self.trouble(name, "input file is also the output");
+                    return;
+                }
+                Ok(file) => self.search(file),
+                Err(error) => {
+                    self.trouble(name, &reason(&error));
+                    return;
+                }
+            },
+            None => self.search(std::io::stdin().lock()),
+        };
+        if let Some(error) = &found.error {
+            self.trouble(&shown, error);
+        }
+        self.report(&found);
+    }
+
+    fn search(&mut self, from: impl Read) -> Found {
+        Searcher::new(self.options, self.regex, &mut self.out).search(from)
+    }
+
+    /// Prints what is said once for a file.
+    fn report(&mut self, found: &Found) {
+        let selected = found.selected > 0;
+        self.matched |= selected;
+        if self.options.quiet {
+            return;
+        }
+        match self.options.listing {
+            Listing::Matching if selected => self.out.file_name(),
+            Listing::NotMatching if !selected => self.out.file_name(),
+            Listing::Count => self.out.count(found.selected),
+            Listing::Lines if selected && found.binary => self.out.binary_matches(),
+            _ => {}
+        }
+    }
+
+    /// Whether searching the file would go on for ever, because what is found is appended to it.
+    fn is_output(&self, path: &Path) -> bool {
+        if self.options.quiet || self.options.listing != Listing::Lines || self.options.max_count == Some(1) {
+            return false;
+        }
+        let out = tidebox_rt::fstat(1).ok().filter(|out| out.kind() == tidebox_rt::FileKind::File);
+        let Some(out) = out else {
+            return false;
+        };
+        tidebox_rt::stat(path_bytes(path), true).is_ok_and(|file| (file.dev, file.ino) == (out.dev, out.ino))
+    }
+
+    fn end(mut self) -> i32 {
+        self.out.flush();
+        if let Some(error) = self.out.error() {
+            complain("grep", &format!("write error: {error}"));
+            return TROUBLE;
+        }
+        match (self.matched, self.failed) {
+            (true, true) if self.options.quiet => 0,
+            (_, true) => TROUBLE,
+            (true, false) => 0,
+            (false, false) => 1,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The search of one file.
+
+use std::io::Read;
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+use tidebox_gnu::message::reason;
+use tidebox_gnu::regex::Regex;
+
+use crate::input::Input;
+use crate::options::{Binary, Listing, Options};
+use crate::output::{Line, Output};
+
+/// What a search brought.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// How many lines were selected.
+    pub(crate) selected: u64,
+    /// Whether the file holds a zero byte.
+    pub(crate) binary: bool,
+    /// Why the search ended early.
+    pub(crate) error: Option<String>,
+}
+
+/// Searches one file and prints its lines.
+pub(crate) struct Searcher<'a> {
+    options: &'a Options,
+    regex: &'a Regex,
+    out: &'a mut Output,
+    found: Found,
+    /// Lines are printed. Not so for binary files.
+    prints: bool,
+    /// Lines after the last selected one that are still to be printed.
+    pending: usize,
+    /// Up to where lines are printed, or need not be.
+    done: usize,
+    /// Lines between the last printed one and what is in memory are gone.
+    apart: bool,
+    /// Up to where lines are counted, and how many they are.
+    counted: usize,
+    lines: u64,
+    /// Enough lines are selected.
+    full: bool,
+}
+
+impl<'a> Searcher<'a> {
+    pub(crate) fn new(options: &'a Options, regex: &'a Regex, out: &'a mut Output) -> Self {
+        let prints = options.prints_lines();
+        let found = Found::default();
+        Self { options, regex, out, found, prints, pending: 0, done: 0, apart: true, counted: 0, lines: 0, full: false }
+    }
+
+    pub(crate) fn search(mut self, from: impl Read) -> Found {
+        let mut input = Input::new(from);
+        // Where the first line begins that is not searched yet.
+        let mut next = 0;
+        loop {
+            let before = input.bytes().len();
+            let count = match input.read() {
+                Ok(count) => count,
+                Err(error) => {
+                    self.found.error = Some(reason(&error));
+                    return self.found;
+                }
+            };
+            if !self.look_at(&mut input, before) {
+                return Found::default();
+            }
+            let bytes = input.bytes();
+            let fresh = bytes.get(before.max(next)..).unwrap_or_default();
+            let end = match memrchr(self.options.regex.terminator, fresh) {
+                _ if input.ended => bytes.len(),
+                Some(at) => before.max(next) + at + 1,
+                None => continue,
+            };
+            let text = bytes.get(..end).unwrap_or_default();
+            let go_on = self.lines(text, next, input.offset);
+            if !go_on || count == 0 || self.out.is_broken() {
+                return self.found;
+            }
+            next = end - self.forget(&mut input, end);
+        }
+    }
+
+    /// Looks for zero bytes in what was read last. `false` when the file does not count for that.
+    fn look_at(&mut self, input: &mut Input<impl Read>, before: usize) -> bool {
+        if self.options.binary == Binary::Text || self.options.regex.terminator == 0 {
+            return true;
+        }
+        let fresh = input.bytes_mut().get_mut(before..).unwrap_or_default();
+        if !self.found.binary && memchr(0, fresh).is_none() {
+            return true;
+        }
+        if self.options.binary == Binary::Never {
+            return false;
+        }
+        self.found.binary = true;
+        self.prints = false;
+        // As in GNU, zero bytes end lines then, so that these stay short.
+        fresh.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b'\n');
+        true
+    }
+
+    /// Forgets lines that are not needed any more and answers how many bytes they were.
+    fn forget(&mut self, input: &mut Input<impl Read>, end: usize) -> usize {
+        self.count_to(input.bytes(), end);
+        let keep = match self.options.before {
+            Some(lines) if self.prints => self.back(input.bytes(), end, lines),
+            _ => end,
+        };
+        input.forget(keep);
+        self.apart |= self.done < keep;
+        self.done = self.done.saturating_sub(keep);
+        self.counted = self.counted.saturating_sub(keep);
+        keep
+    }
+
+    /// Where the `lines` lines before `end` begin, but not before what is done.
+    fn back(&self, text: &[u8], end: usize, lines: usize) -> usize {
+        let mut at = end;
+        for _ in 0..lines {
+            if at <= self.done {
+                break;
+            }
+            let before = text.get(self.done..at - 1).unwrap_or_default();
+            at = memrchr(self.options.regex.terminator, before).map_or(self.done, |found| self.done + found + 1);
+        }
+        at
+    }
+
+    /// Searches whole lines from `next` on. `false` when the rest of the file does not matter.
+    fn lines(&mut self, text: &[u8], next: usize, offset: u64) -> bool {
+        let mut at = next;
+        while at < text.len() {
+            if self.full {
+                // Enough is selected, so that only the lines after it matter.
+                return self.unselected(text, at..text.len(), offset);
+            }
+            let hit = match self.regex.find_line(text, at) {
+                Ok(hit) => hit,
+                Err(error) => {
+                    self.found.error = Some(error.to_string());
+                    return false;
+                }
+            };
+            let gap = at..hit.as_ref().map_or(text.len(), |hit| hit.start);
+            at = hit.as_ref().map_or(text.len(), |hit| hit.end.saturating_add(1)).min(text.len());
+            let go_on = if self.options.invert {
+                self.each_line(text, gap, offset) && hit.is_none_or(|hit| self.unselected(text, hit.start..at, offset))
+            } else {
+                self.unselected(text, gap, offset) && hit.is_none_or(|hit| self.selected(text, hit, offset))
+            };
+            if !go_on {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Selects every line of a range.
+    fn each_line(&mut self, text: &[u8], range: Range<usize>, offset: u64) -> bool {
+        let mut at = range.start;
+        while at < range.end {
+            let end = line_end(text, at, range.end, self.options.regex.terminator);
+            if !self.selected(text, at..end, offset) {
+                return false;
+            }
+            at = end + 1;
+            if self.full {
+                return self.unselected(text, at..range.end, offset);
+            }
+        }
+        true
+    }
+
+    /// Passes over lines, of which the first may be context.
+    fn unselected(&mut self, text: &[u8], range: Range<usize>, offset: u64) -> bool {
+        let mut at = range.start;
+        while self.pending > 0 && at < range.end {
+            let end = line_end(text, at, range.end, self.options.regex.terminator);
+            self.print(text, at..end, offset, false);
+            self.pending -= 1;
+            at = end + 1;
+        }
+        !(self.full && self.pending == 0)
+    }
+
+    fn selected(&mut self, text: &[u8], line: Range<usize>, offset: u64) -> bool {
+        if self.full {
+            return false;
+        }
+        self.found.selected += 1;
+        self.full = self.options.max_count.is_some_and(|most| self.found.selected >= most);
+        if !self.prints {
+            let counts = self.options.listing == Listing::Count && !self.options.quiet;
+            return counts && !self.full;
+        }
+        let first = self.back(text, line.start, self.options.before.unwrap_or(0));
+        if self.options.before.is_some() || self.options.after.is_some() {
+            self.out.separate(!self.apart && first == self.done);
+        }
+        let mut at = first;
+        while at < line.start {
+            let end = line_end(text, at, line.start, self.options.regex.terminator);
+            self.print(text, at..end, offset, false);
+            at = end + 1;
+        }
+        self.print(text, line, offset, true);
+        self.pending = self.options.after.unwrap_or(0);
+        !(self.full && self.pending == 0)
+    }
+
+    fn print(&mut self, text: &[u8], line: Range<usize>, offset: u64, selected: bool) {
+        if self.options.line_numbers {
+            self.count_to(text, line.start);
+        }
+        self.done = line.end.saturating_add(1).min(text.len());
+        self.apart = false;
+        let printed = Line {
+            text: text.get(line.clone()).unwrap_or_default(),
+            number: self.lines + 1,
+            offset: offset.saturating_add(line.start as u64),
+            selected,
+        };
+        if let Err(error) = self.out.line(self.options, self.regex, &printed) {
+            self.found.error = Some(error.to_string());
+        }
+    }
+
+    /// Counts lines up to `end`.
+    fn count_to(&mut self, text: &[u8], end: usize) {
+        if self.options.line_numbers {
+            let passed = text.get(self.counted..end).unwrap_or_default();
+            self.lines += memchr::memchr_iter(self.options.regex.terminator, passed).count() as u64;
+        }
+        self.counted = end;
+    }
+}
+
+fn line_end(text: &[u8], at: usize, limit: usize, terminator: u8) -> usize {
+    memchr(terminator, text.get(at..limit).unwrap_or_default()).map_or(limit, |end| at + end)
+}
