@@ -8,6 +8,8 @@ use std::fmt::Display;
 use crate::sys::{self, Errno, Open, Record};
 use crate::text;
 
+const NO_DESCRIPTOR: u32 = 0x7fff_fff0;
+
 /// A descriptor and what lines call it.
 #[derive(Clone)]
 pub(crate) struct Fd {
@@ -22,7 +24,11 @@ impl Fd {
 
     /// A number that no host gives out, so that what follows a failed `path_open` answers `badf` everywhere.
     pub(crate) fn none(name: impl Into<String>) -> Self {
-        Self::new(0x7fff_fff0, name)
+        Self::new(NO_DESCRIPTOR, name)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.number != NO_DESCRIPTOR
     }
 }
 
@@ -222,7 +228,7 @@ impl Journal {
         let (errno, stat) = sys::fd_fdstat_get(fd.number);
         let rights = |at| text::flags((stat.u64(at) & 0x46) as u32, &["", "read", "seek", "", "", "", "write"]);
         self.line(
-            format_args!("fd_fdstat_get({}) rights", fd.name),
+            format_args!("fd_fdstat_get({}, rights)", fd.name),
             errno,
             format_args!("{} inheriting {}", rights(8), rights(16)),
         );
@@ -257,7 +263,7 @@ impl Journal {
 
     /// Reads into buffers of the given sizes and writes down all that arrived.
     pub(crate) fn fd_read(&self, fd: &Fd, sizes: &[usize]) -> Vec<u8> {
-        self.read("fd_read", fd, sizes, "", |fd, buffers| sys::fd_read(fd, buffers))
+        self.read("fd_read", fd, sizes, "", sys::fd_read)
     }
 
     pub(crate) fn fd_pread(&self, fd: &Fd, sizes: &[usize], offset: u64) -> Vec<u8> {

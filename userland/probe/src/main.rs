@@ -34,7 +34,7 @@ fn run(words: &[&str]) -> Option<()> {
     match words {
         ["list"] => {
             scenario::SCENARIOS.iter().for_each(|(name, _)| println!("{name}"));
-            (0..sys::fault::FAULTS.len()).for_each(|number| println!("fault {number}"));
+            sys::fault::all().enumerate().for_each(|(number, _)| println!("fault {number}"));
         }
         ["random", seed, steps] => random::play(&journal, &root, seed.parse().ok()?, steps.parse().ok()?),
         ["fault", number] => scenario::fault(&mut journal, &root, number.parse().ok()?)?,

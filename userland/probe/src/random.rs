@@ -2,6 +2,8 @@
 
 use crate::journal::{APPEND, BOTH, CREAT, DIRECTORY, EXCL, FOLLOW, Fd, Journal, NOFOLLOW, READ, TRUNC, WRITE};
 
+use crate::sys;
+
 /// Few names, so that calls meet each other's results all the time.
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -53,6 +55,11 @@ struct Play<'a> {
     slots: [Fd; 5],
 }
 
+fn appends(fd: &Fd) -> bool {
+    let (errno, stat) = sys::fd_fdstat_get(fd.number);
+    errno == 0 && u32::from(stat.u16(2)) & APPEND != 0
+}
+
 /// Makes `steps` calls that depend on `seed` alone.
 pub(crate) fn play(journal: &Journal, root: &Fd, seed: u64, steps: u32) {
     let slots = [0, 1, 2, 3, 4].map(|number| Fd::none(format!("s{number}")));
@@ -63,8 +70,13 @@ pub(crate) fn play(journal: &Journal, root: &Fd, seed: u64, steps: u32) {
 }
 
 impl Play<'_> {
+    /// A descriptor that is open, if one is; now and then one that is not.
     fn slot(&mut self) -> Fd {
-        self.slots[self.dice.roll(5)].clone()
+        let open: Vec<Fd> = self.slots.iter().filter(|fd| fd.is_open()).cloned().collect();
+        if open.is_empty() || self.dice.roll(10) == 0 {
+            return self.slots[self.dice.roll(5)].clone();
+        }
+        open[self.dice.roll(open.len())].clone()
     }
 
     /// Where a path starts: mostly at the root, else at any descriptor, whatever it is.
@@ -83,9 +95,11 @@ impl Play<'_> {
     }
 
     fn open(&mut self) {
-        let mut how = self.dice.of(&[READ, WRITE, BOTH, BOTH]);
         let sets = [0, 0, CREAT, CREAT, CREAT, CREAT | EXCL, CREAT | TRUNC, TRUNC, DIRECTORY, DIRECTORY];
-        how = how.flags(self.dice.of(&sets));
+        let oflags = self.dice.of(&sets);
+        // What makes or cuts a file is open for writing in other implementations even when only reading was asked for.
+        let modes = if oflags & (CREAT | TRUNC) == 0 { [READ, WRITE, BOTH] } else { [WRITE, BOTH, BOTH] };
+        let mut how = self.dice.of(&modes).flags(oflags);
         if self.dice.roll(6) == 0 {
             how = how.fd(APPEND);
         }
@@ -104,8 +118,9 @@ impl Play<'_> {
             0 | 1 => drop(self.journal.fd_read(&fd, &[size])),
             2 => drop(self.journal.fd_pread(&fd, &[size], offset)),
             3..=5 => drop(self.journal.fd_write(&fd, &[&self.dice.bytes()])),
-            6 => self.journal.fd_pwrite(&fd, &[&self.dice.bytes()], offset),
-            7 => self.journal.fd_filestat_set_size(&fd, offset),
+            // Not to what appends: some hosts heed the offset then, as POSIX says, and some do not, as Linux.
+            6 if !appends(&fd) => self.journal.fd_pwrite(&fd, &[&self.dice.bytes()], offset),
+            6 | 7 => self.journal.fd_filestat_set_size(&fd, offset),
             8 => {
                 let (by, whence) = (self.dice.of(&[-5, -1, 0, 1, 50]), self.dice.of(&[0, 1, 2]));
                 self.journal.fd_seek(&fd, by, whence);
@@ -137,7 +152,8 @@ impl Play<'_> {
         let (at, path) = (self.start(), self.dice.path());
         match self.dice.roll(18) {
             0..4 => self.journal.mkdir(&at, path),
-            4 | 5 => self.journal.rmdir(&at, path),
+            // Without a slash at the end, which other implementations refuse.
+            4 | 5 => self.journal.rmdir(&at, path.trim_end_matches('/')),
             6..8 => self.journal.unlink(&at, path),
             8..13 => {
                 let (to, new) = (self.start(), self.dice.path());
@@ -173,7 +189,12 @@ impl Play<'_> {
                     self.slots[from] = Fd::none(format!("s{from}"));
                 }
             }
-            _ => drop(self.journal.fd_close(&fd)),
+            _ => {
+                // Hosts give freed numbers out in orders of their own, so the number must not be used again.
+                let slot = self.dice.roll(5);
+                self.journal.fd_close(&self.slots[slot]);
+                self.slots[slot] = Fd::none(format!("s{slot}"));
+            }
         }
     }
 }

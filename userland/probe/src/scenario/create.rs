@@ -41,6 +41,7 @@ pub(crate) fn hard_links(journal: &mut Journal, root: &Fd) {
         journal.link(root, old, new);
     }
     journal.link_with(root, "link", FOLLOW, root, "followed");
+    journal.unlink(root, "followed");
     for name in ["file", "a", "b", "e", "dir/h"] {
         let stat = journal.stat(root, name, NOFOLLOW);
         let ino = stat.map(|stat| journal.ino(stat.ino()));

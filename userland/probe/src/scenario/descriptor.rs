@@ -130,7 +130,7 @@ pub(crate) fn directory_as_file(journal: &mut Journal, root: &Fd) {
 pub(crate) fn flags(journal: &mut Journal, root: &Fd) {
     let file = journal.open(root, "file", BOTH, "file");
     let dir = journal.open(root, "dir", READ, "dir");
-    for flags in [APPEND, NONBLOCK, APPEND | NONBLOCK, DSYNC, RSYNC, SYNC, 31, 32, 0x1_0000, 0] {
+    for flags in [APPEND, NONBLOCK, APPEND | NONBLOCK, DSYNC, RSYNC, SYNC, 31, 0] {
         for fd in [&file, &dir] {
             journal.fd_fdstat_set_flags(fd, flags);
             journal.fd_fdstat_get(fd);
@@ -144,7 +144,7 @@ pub(crate) fn rights(journal: &mut Journal, root: &Fd) {
         let fd = journal.open(root, path, mode, "it");
         journal.rights(&fd);
         journal.fd_fdstat_set_rights(&fd, 2, 2);
-        journal.fd_fdstat_set_rights(&fd, u64::MAX, u64::MAX);
+        journal.fd_fdstat_set_rights(&fd, 0x1fff_ffff, 0x1fff_ffff);
         journal.rights(&fd);
         journal.fd_read(&fd, &[1]);
         journal.fd_close(&fd);

@@ -106,7 +106,7 @@ pub(crate) const SCENARIOS: &[(&str, Scenario)] = &[
 
 /// Plays faulty call `number`; a host may end the guest for it instead of answering.
 pub(crate) fn fault(journal: &mut Journal, root: &Fd, number: usize) -> Option<()> {
-    let (name, call) = sys::fault::FAULTS.get(number)?;
+    let (name, call) = sys::fault::all().nth(number)?;
     let file = journal.open(root, "file", BOTH, "file");
     let errno = call(root.number, file.number);
     journal.note(format_args!("fault in {name}"), text::errno(errno));

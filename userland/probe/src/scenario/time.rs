@@ -38,7 +38,6 @@ pub(crate) fn set_times(journal: &mut Journal, root: &Fd) {
     show(journal, "file", journal.fd_filestat_get(&fd));
     journal.fd_filestat_set_times(&fd, 1, 999_999_999, ATIM | MTIM);
     show(journal, "file", journal.fd_filestat_get(&fd));
-    journal.fd_filestat_set_times(&fd, 0, 0, 16);
     journal.set_times(root, "missing", FOLLOW, OLD, ATIM);
     let reader = journal.open(root, "file", READ, "reader");
     journal.fd_filestat_set_times(&reader, OLD.0, OLD.1, ATIM | MTIM);

@@ -1,4 +1,4 @@
-//! Calls with one address that lies outside the module's memory, or one that is not aligned.
+//! Calls with one argument that no host can take: an address outside the module's memory, a value that the witx lacks.
 
 use core::ptr;
 
@@ -34,8 +34,8 @@ macro_rules! faults {
 
 const PATH: &[u8] = b"file";
 
-/// Every pointer argument of every function, each wrong by itself.
-pub(crate) const FAULTS: &[(&str, Fault)] = faults! {
+/// Every pointer argument of every function and every argument of few values, each wrong by itself.
+const WITH_ADDRESSES: &[(&str, Fault)] = faults! {
     "args_get list" => |dir, file| import::args_get(bad(), [0; 64].as_mut_ptr());
     "args_get bytes" => |dir, file| import::args_get([0; 16].as_mut_ptr(), bad());
     "args_sizes_get count" => |dir, file| import::args_sizes_get(bad(), &mut 0);
@@ -80,8 +80,34 @@ pub(crate) const FAULTS: &[(&str, Fault)] = faults! {
     "poll_oneoff subscriptions" => |dir, file| import::poll_oneoff(bad(), &mut Record::new(), 1, &mut 0);
     "poll_oneoff events" => |dir, file| import::poll_oneoff(&alarm(), bad(), 1, &mut 0);
     "random_get" => |dir, file| import::random_get(bad(), 16);
+    "clock_res_get id" => |dir, file| import::clock_res_get(4, &mut 0);
+    "clock_time_get id" => |dir, file| import::clock_time_get(u32::MAX, 1, &mut 0);
+    "fd_seek whence" => |dir, file| import::fd_seek(file, 0, 3, &mut 0);
+    "path_filestat_get flags" => |dir, file| {
+        import::path_filestat_get(dir, 2, PATH.as_ptr(), PATH.len(), &mut Record::new())
+    };
+    "path_open dirflags" => |dir, file| import::path_open(dir, 2, PATH.as_ptr(), PATH.len(), 0, 2, 2, 0, &mut 0);
+    "path_open oflags" => |dir, file| import::path_open(dir, 0, PATH.as_ptr(), PATH.len(), 16, 2, 2, 0, &mut 0);
+    "path_open rights" => |dir, file| import::path_open(dir, 0, PATH.as_ptr(), PATH.len(), 0, 1 << 40, 2, 0, &mut 0);
+    "path_open fdflags" => |dir, file| import::path_open(dir, 0, PATH.as_ptr(), PATH.len(), 0, 2, 2, 32, &mut 0);
     "misaligned fd_filestat_get" => |dir, file| {
         let mut room = [Record::<64>::new(); 2];
         import::fd_filestat_get(file, room.as_mut_ptr().byte_add(1))
     };
 };
+
+/// As [`WITH_ADDRESSES`], of functions that take numbers only.
+const NUMBERS_ONLY: &[(&str, Fault)] = &[
+    ("fd_advise advice", |_, file| import::fd_advise(file, 0, 1, 6)),
+    ("fd_fdstat_set_flags flags", |_, file| import::fd_fdstat_set_flags(file, 32)),
+    ("fd_fdstat_set_flags high flags", |_, file| import::fd_fdstat_set_flags(file, 0x1_0000)),
+    ("fd_fdstat_set_rights rights", |_, file| import::fd_fdstat_set_rights(file, u64::MAX, 0)),
+    ("fd_filestat_set_times flags", |_, file| import::fd_filestat_set_times(file, 0, 0, 16)),
+    ("proc_raise signal", |_, _| import::proc_raise(255)),
+    ("sock_shutdown how", |_, file| import::sock_shutdown(file, 4)),
+];
+
+/// All of them; the order is that of their numbers.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Fault)> {
+    WITH_ADDRESSES.iter().chain(NUMBERS_ONLY).copied()
+}
