@@ -18,6 +18,8 @@ const SCRIPT_LEVELS: usize = 4;
 const START_BYTES: usize = 256;
 /// What every Unix process starts with.
 const UMASK: u32 = 0o022;
+/// All processes together may hold as many bytes of arguments and environment as this many with the longest allowed.
+const FULL_ARGUMENT_LISTS: usize = 16;
 
 /// What `spawn` of `tidebox_v1` asks for.
 #[derive(Debug, Default)]
@@ -41,7 +43,7 @@ impl Kernel {
         let root = Place::Node(self.fs.root());
         let cwd = self.find_dir(Pid(0), &root, &spec.cwd)?;
         let program = self.load(Pid(0), &cwd, &spec.program, spec.argv, spec.env)?;
-        self.admit(0)?;
+        self.admit(0, &program)?;
         let session = self.new_session();
         let mut fds = Descriptors::default();
         let streams = [
@@ -83,7 +85,7 @@ impl Kernel {
         let at = parent.cwd.clone();
         let cwd = if request.cwd.is_empty() { at } else { self.find_dir(pid, &at, &request.cwd)? };
         let program = self.load(pid, &cwd, &request.path, request.argv, request.env)?;
-        self.admit(depth)?;
+        self.admit(depth, &program)?;
         let group = match request.group {
             0 => Some(own_group),
             1 => None,
@@ -100,8 +102,7 @@ impl Kernel {
     pub(crate) fn fork(&mut self, pid: Pid, arg: i32) -> Result<Pid, Errno> {
         let parent = self.process(pid)?;
         let depth = parent.depth + 1;
-        self.admit(depth)?;
-        let parent = self.process(pid)?;
+        self.admit(depth, &parent.program)?;
         let fds = parent.fds.copy();
         let birth = Birth {
             parent: pid.0,
@@ -173,18 +174,19 @@ impl Kernel {
         }
     }
 
-    /// Zombies count, and so does the depth of parents, so that neither a fork bomb nor a script that calls itself
-    /// gets far.
-    fn admit(&self, depth: u32) -> Result<(), Errno> {
-        if self.processes.len() >= self.limits.processes as usize || depth > self.limits.nesting {
-            return Err(Errno::Again);
-        }
-        Ok(())
+    /// Zombies count, and so do the depth of parents and the bytes of arguments, so that neither a fork bomb nor a
+    /// script that calls itself gets far.
+    fn admit(&self, depth: u32, program: &Program) -> Result<(), Errno> {
+        let most = (self.limits.argument_bytes as usize).saturating_mul(FULL_ARGUMENT_LISTS);
+        let strings = self.string_bytes.saturating_add(program.string_bytes());
+        let full = self.processes.len() >= self.limits.processes as usize;
+        if full || depth > self.limits.nesting || strings > most { Err(Errno::Again) } else { Ok(()) }
     }
 
     fn born(&mut self, birth: Birth, fork: Option<Fork>) -> Pid {
         let (parent, session) = (Pid(birth.parent), birth.session);
         self.enter_place(&birth.cwd);
+        self.string_bytes += birth.program.string_bytes();
         let process = self.processes.insert(birth);
         let pid = process.pid;
         let start =

@@ -62,6 +62,10 @@ pub struct Kernel {
     pub(crate) processes: Processes,
     pub(crate) sessions: BTreeMap<SessionId, Session>,
     pub(crate) memory_bytes: u64,
+    /// Capacity of all pipes together.
+    pub(crate) pipe_bytes: usize,
+    /// Arguments and environments of all processes together.
+    pub(crate) string_bytes: usize,
     pub(crate) booted: u64,
     last_session: u64,
     /// Where bytes rest on their way when the engine cannot lend guest memory.
@@ -94,6 +98,8 @@ impl Kernel {
             processes: Processes::default(),
             sessions: BTreeMap::new(),
             memory_bytes: 0,
+            pipe_bytes: 0,
+            string_bytes: 0,
             booted,
             last_session: 0,
             scratch: Vec::new(),

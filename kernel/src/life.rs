@@ -68,7 +68,7 @@ impl Kernel {
         };
         process.parent = 0;
         if process.ended.is_some() {
-            self.processes.remove(child);
+            self.bury(child);
         }
     }
 
@@ -86,9 +86,8 @@ impl Kernel {
     /// Removes a process, whatever its state.
     pub(crate) fn bury(&mut self, pid: Pid) {
         self.strip(pid);
-        let Some(process) = self.processes.remove(pid) else {
-            return;
-        };
+        let Some(process) = self.processes.remove(pid) else { return };
+        self.string_bytes = self.string_bytes.saturating_sub(process.program.string_bytes());
         if let Some(parent) = self.processes.get_mut(Pid(process.parent)) {
             parent.children.retain(|child| *child != pid);
         }

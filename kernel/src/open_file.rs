@@ -7,6 +7,7 @@ use crate::fd::Entry;
 use crate::fs::{Device, Ino};
 use crate::kernel::Kernel;
 use crate::process::Pid;
+use crate::procfs::Text;
 use crate::resolve::Place;
 use crate::session::{SessionId, Stream};
 
@@ -34,8 +35,8 @@ pub(crate) enum What {
     Stdin(Arc<[u8]>),
     /// A captured stream of a session.
     Output(SessionId, Stream),
-    /// A file of `/proc`, as it was when opened.
-    Text(Arc<[u8]>),
+    /// A file of `/proc`. What it says is made at each read, so that an open one costs no memory.
+    Text(Text),
 }
 
 impl What {

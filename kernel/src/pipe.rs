@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::errno::Errno;
 use crate::kernel::Kernel;
 use crate::process::Pid;
 
@@ -20,10 +21,9 @@ pub(crate) struct Pipe {
 }
 
 impl Pipe {
-    pub(crate) fn new(capacity: u32) -> Self {
-        // Below the atomic size a write that must not be torn could never succeed.
-        let capacity = (capacity as usize).max(ATOMIC_BYTES);
-        Self { capacity, readers: 1, writers: 1, ..Self::default() }
+    /// `capacity` is at least [`ATOMIC_BYTES`], or a write that must not be torn could never succeed.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { capacity: capacity.max(ATOMIC_BYTES), readers: 1, writers: 1, ..Self::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -76,7 +76,24 @@ fn copy(src: &[u8], dst: &mut [u8]) -> usize {
     n
 }
 
+/// What all pipes of a sandbox may hold. Linux's `pipe-user-pages-soft` is the same 64 MiB, and beyond it new pipes
+/// are small there too.
+const SOFT_BYTES: usize = 64 << 20;
+/// With small pipes only this far, so that a program that fills thousands of pipes does not fill the host's memory.
+const HARD_BYTES: usize = 96 << 20;
+
 impl Kernel {
+    /// A pipe with one reader and one writer, charged by its capacity. `NFILE` when all pipes together are too many.
+    pub(crate) fn new_pipe(&mut self) -> Result<u32, Errno> {
+        let wanted = (self.limits.pipe_bytes as usize).clamp(ATOMIC_BYTES, SOFT_BYTES);
+        let capacity = if self.pipe_bytes + wanted <= SOFT_BYTES { wanted } else { ATOMIC_BYTES };
+        if self.pipe_bytes + capacity > HARD_BYTES {
+            return Err(Errno::Nfile);
+        }
+        self.pipe_bytes += capacity;
+        Ok(self.pipes.insert(Pipe::new(capacity)))
+    }
+
     /// Lets everyone who waits for the pipe look again. Readers and writers wait in one list: a pipe has one or two
     /// of them, and a wake-up too many costs one retried call.
     pub(crate) fn wake_pipe(&mut self, pipe: u32) {
@@ -97,6 +114,7 @@ impl Kernel {
         let ends = if writer { &mut found.writers } else { &mut found.readers };
         *ends = ends.saturating_sub(1);
         if found.readers == 0 && found.writers == 0 {
+            self.pipe_bytes = self.pipe_bytes.saturating_sub(found.capacity);
             self.pipes.remove(pipe);
         } else {
             self.wake_pipe(pipe);

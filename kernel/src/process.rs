@@ -119,6 +119,14 @@ pub(crate) struct Program {
     pub(crate) env: Arc<Strings>,
 }
 
+impl Program {
+    /// What its strings are charged. A copy shares them and is charged all the same: who of them lives longest is not
+    /// known.
+    pub(crate) fn string_bytes(&self) -> usize {
+        self.argv.bytes.len().saturating_add(self.env.bytes.len())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) pid: Pid,

@@ -119,6 +119,22 @@ fn what_is_gone_or_never_was_is_not_found() {
 }
 
 #[test]
+fn an_open_file_tells_how_things_are_now() {
+    let mut g = Guest::new();
+    let (child, fd) = (g.fork(), g.open(b"proc/loadavg", "r").expect("there"));
+    assert_eq!(g.read(fd, 3), Ok(b"0.0".to_vec()));
+    assert_eq!(g.read(fd, 99), Ok(b"0 0.00 0.00 2/2 3\n".to_vec()), "read in pieces");
+    let status = g.open(format!("proc/{child}/status").as_bytes(), "r").expect("there");
+    g.k.exited(child, Status::Exited(0));
+    assert_eq!(call!(&mut g, ext::wait(-1, 0, OUT)), OK);
+    assert_eq!(g.read(status, 9), Err(done(Errno::Srch)));
+    assert_eq!(call!(&mut g, p1::fd_seek(fd, 15, 0, OUT)), OK);
+    assert_eq!(g.read(fd, 99), Ok(b"1/1 3\n".to_vec()));
+    assert_eq!(call!(&mut g, p1::fd_filestat_get(fd, DATA)), OK);
+    assert_eq!((g.bytes(DATA + 16, 1)[0], g.u64(DATA + 32)), (4, 0));
+}
+
+#[test]
 fn relative_paths_work_inside() {
     let mut g = Guest::new();
     let dir = g.open(b"proc/self", "rd").expect("there");

@@ -1,16 +1,17 @@
 //! What the files of `/proc` say.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::Text;
 use crate::errno::Errno;
 use crate::kernel::{Kernel, USER};
-use crate::process::{Process, Strings};
+use crate::process::Process;
 
 const SECOND: u64 = 1_000_000_000;
 
 /// The content of a file, as it is now.
-pub(crate) fn text(k: &Kernel, file: Text) -> Result<Vec<u8>, Errno> {
+pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
     let string = match file {
         Text::Cpuinfo => "processor\t: 0\nvendor_id\t: tidebox\nmodel name\t: WebAssembly\n\n".to_owned(),
         Text::Loadavg => {
@@ -32,21 +33,17 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Vec<u8>, Errno> {
         }
         Text::Version => concat!("Tidebox version ", env!("CARGO_PKG_VERSION"), " (WebAssembly)\n").to_owned(),
         Text::Hostname => format!("{}\n", k.hostname),
-        Text::ProcessCmdline(pid) => return Ok(strings(&k.process(pid)?.program.argv)),
-        Text::ProcessEnviron(pid) => return Ok(strings(&k.process(pid)?.program.env)),
+        Text::ProcessCmdline(pid) => return Ok(Cow::Borrowed(&k.process(pid)?.program.argv.bytes)),
+        Text::ProcessEnviron(pid) => return Ok(Cow::Borrowed(&k.process(pid)?.program.env.bytes)),
         Text::ProcessComm(pid) => {
             let mut name = comm(k.process(pid)?).to_vec();
             name.push(b'\n');
-            return Ok(name);
+            return Ok(Cow::Owned(name));
         }
         Text::ProcessStat(pid) => stat(k.process(pid)?),
         Text::ProcessStatus(pid) => status(k.process(pid)?),
     };
-    Ok(string.into_bytes())
-}
-
-fn strings(strings: &Strings) -> Vec<u8> {
-    strings.bytes.clone()
+    Ok(Cow::Owned(string.into_bytes()))
 }
 
 fn uptime(k: &Kernel) -> u64 {

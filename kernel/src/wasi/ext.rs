@@ -6,8 +6,8 @@ use crate::errno::Errno;
 use crate::fd::{Descriptors, Entry, to_unix};
 use crate::kernel::{Kernel, USER};
 use crate::open_file::{OpenFile, What};
-use crate::pipe::Pipe;
 use crate::process::Pid;
+use crate::procfs::Item;
 use crate::resolve::{Found, Walk};
 
 pub use super::ext_process::{fork, getids, kill, setpgid, sig_set, sig_take, spawn, wait};
@@ -18,7 +18,7 @@ const FOLLOW: Walk = Walk { follow: true, beneath: false };
 /// Makes a pipe and writes its reading and its writing end.
 pub fn pipe(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, out: u32) -> Sys {
     call(k, pid, |k| {
-        let pipe = k.pipes.insert(Pipe::new(k.limits.pipe_bytes));
+        let pipe = k.new_pipe()?;
         let reader = k.add_file(OpenFile::new(What::Reader(pipe), true, false, 0));
         let writer = k.add_file(OpenFile::new(What::Writer(pipe), false, true, 0));
         let ends = give_both(k, pid, reader, writer);
@@ -164,13 +164,15 @@ pub fn access(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, path: u32, len: u3
         if mode > 7 {
             return Err(Errno::Inval.into());
         }
-        let found = find(k, pid, &path, FOLLOW)?;
-        if let Found::Node(ino) = found {
-            return Ok(k.fs.access(&USER, ino, mode)?);
-        }
-        let allowed = describe::of_found(k, &found, true)?.mode;
-        // The owner's bits, where the user owns it, and those of others are alike for all that is in `/proc`.
-        let allowed = (allowed >> 6) & 7;
+        let allowed = match find(k, pid, &path, FOLLOW)? {
+            Found::Node(ino) => return Ok(k.fs.access(&USER, ino, mode)?),
+            Found::Proc(Item::Descriptor(owner, fd)) => {
+                let open = k.open_file(owner, fd)?;
+                (if open.read { 4 } else { 0 }) | (if open.write { 2 } else { 0 })
+            }
+            Found::Proc(Item::Text(_)) => 4,
+            Found::Proc(Item::Dir(_) | Item::Link(_)) => 5,
+        };
         if mode & !allowed == 0 { Ok(()) } else { Err(Errno::Acces.into()) }
     })
 }

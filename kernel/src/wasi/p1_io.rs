@@ -8,6 +8,7 @@ use crate::kernel::Kernel;
 use crate::open_file::{What, flag};
 use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
+use crate::procfs::{self, Text};
 use crate::signal::Signal;
 
 /// Reads from where the file stands. On a directory `ISDIR`.
@@ -93,7 +94,11 @@ fn read(
             let ino = *ino;
             buffers.fill(m, scratch, |done, dst| k.fs.read_at(ino, start.saturating_add(done), dst))?
         }
-        What::Stdin(bytes) | What::Text(bytes) => {
+        What::Text(text) => {
+            let text = *text;
+            return read_text(k, m, file, text, buffers, at);
+        }
+        What::Stdin(bytes) => {
             buffers.fill(m, scratch, |done, dst| Ok(copy_from(bytes, start.saturating_add(done), dst)))?
         }
         What::Device(Device::Null, _) => 0,
@@ -121,6 +126,27 @@ fn copy_from(bytes: &[u8], at: u64, dst: &mut [u8]) -> usize {
         dst.copy_from_slice(src);
     }
     n
+}
+
+fn read_text(
+    k: &mut Kernel,
+    m: &mut dyn GuestMem,
+    file: u32,
+    text: Text,
+    buffers: &Buffers,
+    at: Option<u64>,
+) -> Result<u32, Halt> {
+    let mut scratch = std::mem::take(&mut k.scratch);
+    let start = at.unwrap_or(k.files.get(file).ok_or(Errno::Badf)?.offset);
+    let read = procfs::text(k, text).map_err(Halt::from).and_then(|text| {
+        buffers.fill(m, &mut scratch, |done, dst| Ok(copy_from(&text, start.saturating_add(done), dst)))
+    });
+    k.scratch = scratch;
+    let n = read?;
+    if at.is_none() {
+        k.files.get_mut(file).ok_or(Errno::Badf)?.offset = start.saturating_add(u64::from(n));
+    }
+    Ok(n)
 }
 
 fn read_pipe(
@@ -276,7 +302,8 @@ pub fn fd_seek(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset: 
         let open = k.files.get_mut(file).ok_or(Errno::Badf)?;
         let end = match &open.what {
             What::File(ino) => k.fs.len(*ino)?,
-            What::Text(bytes) => bytes.len() as u64,
+            // As on Linux, how long it is shows only when it is read.
+            What::Text(_) => 0,
             What::Device(..) => return Ok(put_u64(m, out, 0)?),
             What::Dir(_) | What::WorkDir(_) => return Err(Errno::Badf.into()),
             What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => return Err(Errno::Spipe.into()),

@@ -280,7 +280,7 @@ fn open_item(k: &Kernel, item: Item, request: Request) -> Result<Opened, Halt> {
         Item::Dir(dir) => What::Dir(Place::Proc(dir.path())),
         _ if request.wants(oflag::DIRECTORY) => return Err(Errno::Notdir.into()),
         Item::Text(_) if writes => return Err(Errno::Acces.into()),
-        Item::Text(file) => What::Text(procfs::text(k, file)?.into()),
+        Item::Text(file) => What::Text(file),
         Item::Link(_) => return Err(Errno::Loop.into()),
         Item::Descriptor(..) if !request.follow => return Err(Errno::Loop.into()),
         Item::Descriptor(pid, fd) => {

@@ -121,7 +121,6 @@ fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
     let rest = |len: u64| State::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
     match &open.what {
         What::File(ino) => rest(k.fs.len(*ino).unwrap_or(0)),
-        What::Text(bytes) => rest(bytes.len() as u64),
         What::Stdin(bytes) => {
             let left = (bytes.len() as u64).saturating_sub(open.offset);
             State::Ready { bytes: left, hangup: left == 0 }
@@ -135,7 +134,7 @@ fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
             }
             State::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
         }
-        What::Device(..) => State::Ready { bytes: PLENTY, hangup: false },
+        What::Device(..) | What::Text(_) => State::Ready { bytes: PLENTY, hangup: false },
         What::Dir(_) | What::WorkDir(_) => READY,
         What::Writer(_) | What::Output(..) => State::Failed(Errno::Badf),
     }

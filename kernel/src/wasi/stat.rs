@@ -149,9 +149,7 @@ pub(super) fn of_open(k: &Kernel, open: &OpenFile) -> Result<Description, Errno>
         What::Stdin(_) => stream(0, S_IFIFO | 0o600),
         What::Output(_, which) => stream(1 + *which as u64, S_IFIFO | 0o600),
         What::Reader(pipe) | What::Writer(pipe) => stream(3 + u64::from(*pipe), S_IFIFO | 0o600),
-        What::Text(bytes) => {
-            Description { size: bytes.len() as u64, ..passing(k, DEV_PROC, 0, filetype::REGULAR, S_IFREG | 0o444) }
-        }
+        What::Text(file) => of_item(k, Item::Text(*file)),
         // What has an inode was answered above.
         What::File(_) | What::Device(..) | What::Dir(_) | What::WorkDir(_) => return Err(Errno::Badf),
     })

@@ -185,6 +185,31 @@ fn a_tiny_capacity_still_takes_a_short_write() {
 }
 
 #[test]
+fn all_pipes_together_are_bounded() {
+    let mut limits = Limits::default();
+    limits.pipe_bytes = 32 << 20;
+    limits.descriptors = 1 << 16;
+    let mut g = Guest::with(limits, &[]);
+    let (reader, writer) = g.pipe();
+    g.pipe();
+    let (small, into_small) = g.pipe();
+    assert_eq!(g.write(writer, &[0; 5000]), Ok(5000));
+    assert_eq!(g.write(into_small, &[0; 5000]), Err(WAITS), "later ones are small");
+    assert_eq!(g.read(small, 5000).map(|b| b.len()), Ok(4096));
+    let mut more = 0;
+    while call!(&mut g, ext::pipe(OUT)) == OK {
+        more += 1;
+    }
+    assert_eq!(more, (32 << 20) / 4096 - 1);
+    assert_eq!(call!(&mut g, ext::pipe(OUT)), done(Errno::Nfile));
+    g.close(reader);
+    g.close(writer);
+    assert_eq!(call!(&mut g, ext::pipe(OUT)), OK, "what is closed makes room");
+    g.k.end(g.session);
+    assert_eq!(g.k.pipe_bytes, 0);
+}
+
+#[test]
 fn closing_both_ends_frees_the_pipe() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();

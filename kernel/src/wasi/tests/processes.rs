@@ -202,6 +202,26 @@ fn arguments_and_environment_are_bounded_together() {
 }
 
 #[test]
+fn the_arguments_of_all_processes_together_are_bounded() {
+    let mut limits = Limits::default();
+    limits.argument_bytes = 10_000;
+    let mut g = Guest::with(limits, &[]);
+    let long = vec![b'x'; 9000];
+    let request = Request { argv: &[&long], env: &[], ..PROG };
+    let children: Vec<Pid> = (0..17).map_while(|_| spawn(&mut g, &request).ok()).collect();
+    assert_eq!(children.len(), 17);
+    assert_eq!(errno(spawn(&mut g, &request)), Errno::Again);
+    let copy = g.as_process(children[0], |g| call!(g, ext::fork(0, OUT)));
+    assert_eq!(copy, done(Errno::Again), "a copy may outlive the original");
+    g.k.exited(children[0], Status::Exited(0));
+    assert_eq!(errno(spawn(&mut g, &request)), Errno::Again, "a zombie still shows its arguments");
+    assert!(wait(&mut g, -1, 0).is_ok());
+    assert!(spawn(&mut g, &request).is_ok());
+    g.k.end(g.session);
+    assert_eq!(g.k.string_bytes, 0);
+}
+
+#[test]
 fn a_guests_own_module_is_bounded_and_an_installed_one_is_not() {
     let mut limits = Limits::default();
     limits.module_bytes = 6;
