@@ -20,6 +20,7 @@ use crate::session::{Chunk, Report, Session, SessionId, Stop};
 use crate::signal::Signal;
 use crate::slab::Slab;
 use crate::time::{Clock, Entropy};
+use crate::wasi::Wait;
 
 /// A kernel that an engine and a backend share. No call holds the lock while it waits.
 pub type SharedKernel = Arc<Mutex<Kernel>>;
@@ -126,9 +127,27 @@ impl Kernel {
         self.clock.monotonic()
     }
 
-    /// Lets time pass when every process waits, see [`Clock::skip_to`]. After `false` the engine has to sleep.
-    pub fn skip_to(&self, until: u64) -> bool {
+    /// Lets time pass without a process that waits for it.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&self, until: u64) -> bool {
         self.clock.skip_to(until)
+    }
+
+    /// Lets time pass when every process of the session waits and one of them waits for a time, see
+    /// [`Clock::skip_to`]. Wakes those whose time has come. After `false` the engine has to sleep.
+    pub fn skip_waiting(&mut self, session: SessionId) -> bool {
+        let mut earliest: Option<u64> = None;
+        for process in self.processes.iter().filter(|p| p.session == session && p.ended.is_none()) {
+            let Some(wait) = process.parked() else { return false };
+            earliest = earliest.into_iter().chain(wait.deadline).min();
+        }
+        let Some(earliest) = earliest.filter(|earliest| self.clock.skip_to(*earliest)) else { return false };
+        for process in self.processes.iter_mut().filter(|p| p.session == session) {
+            if process.parked().is_some_and(|wait| wait.deadline.is_some_and(|deadline| deadline <= earliest)) {
+                process.wake();
+            }
+        }
+        true
     }
 
     /// The bounds in force.
@@ -217,9 +236,9 @@ impl Kernel {
     }
 
     /// Remembers whom to wake when what the blocked call waits for may have come. One waker per process.
-    pub fn park(&mut self, pid: Pid, waker: &Waker) {
+    pub fn park(&mut self, pid: Pid, wait: Wait, waker: &Waker) {
         match self.processes.get_mut(pid) {
-            Some(process) => process.park(waker),
+            Some(process) => process.park(wait, waker),
             // A process that is gone must not sleep; its next call tells the engine to end it.
             None => waker.wake_by_ref(),
         }

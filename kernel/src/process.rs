@@ -10,6 +10,7 @@ use crate::fs::{Contents, Ino};
 use crate::resolve::Place;
 use crate::session::SessionId;
 use crate::signal::{Dispositions, Effect, Signal};
+use crate::wasi::Wait;
 
 /// Number of a process. Numbers increase and are reused only after 4 million processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -151,6 +152,8 @@ pub(crate) struct Process {
     pub(crate) started: u64,
     pub(crate) blocked: Blocked,
     waker: Option<Waker>,
+    /// When a parked process wants to be woken at the latest.
+    deadline: Option<u64>,
     woken: bool,
 }
 
@@ -216,12 +219,18 @@ impl Process {
         self.woken = false;
     }
 
-    pub(crate) fn park(&mut self, waker: &Waker) {
+    pub(crate) fn park(&mut self, wait: Wait, waker: &Waker) {
         if std::mem::take(&mut self.woken) {
             waker.wake_by_ref();
         } else {
             self.waker = Some(waker.clone());
+            self.deadline = wait.deadline;
         }
+    }
+
+    /// Whether it waits in a call, and until when at the latest.
+    pub(crate) fn parked(&self) -> Option<Wait> {
+        self.waker.as_ref().map(|_| Wait { deadline: self.deadline })
     }
 }
 
@@ -303,6 +312,7 @@ impl Processes {
             started: birth.started,
             blocked: Blocked::default(),
             waker: None,
+            deadline: None,
             woken: false,
         }))
     }

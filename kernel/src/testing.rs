@@ -7,7 +7,7 @@ use std::task::{Wake, Waker};
 use tidebox_core::Limits;
 
 use crate::fs::{Device, Fs};
-use crate::wasi::{Fault, GuestMem, Sys};
+use crate::wasi::{Fault, GuestMem, Sys, Wait};
 use crate::{Errno, FixedClock, Kernel, KernelConfig, Pid, SeededEntropy, SessionId, SessionSpec};
 
 /// Linear memory. With `lends` it hands out slices, as Wasmtime's does; without, everything is copied, as in JavaScript.
@@ -249,7 +249,7 @@ impl Guest {
     /// A waker that counts, parked for the process.
     pub(crate) fn park(&mut self, pid: Pid) -> Arc<Count> {
         let count = Arc::new(Count::default());
-        self.k.park(pid, &Waker::from(Arc::clone(&count)));
+        self.k.park(pid, Wait { deadline: None }, &Waker::from(Arc::clone(&count)));
         count
     }
 }
