@@ -122,30 +122,23 @@ impl Kernel {
         self.clock.realtime()
     }
 
-    /// Nanoseconds of [`Clock::monotonic`], to which [`Wait::deadline`](crate::wasi::Wait::deadline) refers.
+    /// Nanoseconds of [`Clock::monotonic`], to which [`Wait::deadline`] refers.
     pub fn monotonic(&self) -> u64 {
         self.clock.monotonic()
     }
 
-    /// Lets time pass without a process that waits for it.
-    #[cfg(test)]
-    pub(crate) fn skip_to(&self, until: u64) -> bool {
-        self.clock.skip_to(until)
-    }
-
-    /// Lets time pass when every process of the session waits and one of them waits for a time, see
-    /// [`Clock::skip_to`]. Wakes those whose time has come. After `false` the engine has to sleep.
+    /// Lets time pass in deterministic mode: when every process of the session is parked, the clock goes to the
+    /// earliest deadline among them and who is due is woken. `false` when the clock is a real one ([`Clock::skip_to`]),
+    /// a process is still busy, or none waits for a time; then the engine has to wait.
     pub fn skip_waiting(&mut self, session: SessionId) -> bool {
-        let mut earliest: Option<u64> = None;
-        for process in self.processes.iter().filter(|p| p.session == session && p.ended.is_none()) {
-            let Some(wait) = process.parked() else { return false };
-            earliest = earliest.into_iter().chain(wait.deadline).min();
+        let all = || self.processes.iter().filter(|p| p.session == session && p.ended.is_none());
+        let Some(until) = all().filter_map(Process::alarm).min() else { return false };
+        if !all().all(Process::is_parked) || !self.clock.skip_to(until) {
+            return false;
         }
-        let Some(earliest) = earliest.filter(|earliest| self.clock.skip_to(*earliest)) else { return false };
-        for process in self.processes.iter_mut().filter(|p| p.session == session) {
-            if process.parked().is_some_and(|wait| wait.deadline.is_some_and(|deadline| deadline <= earliest)) {
-                process.wake();
-            }
+        let now = self.clock.monotonic();
+        for process in self.processes.iter_mut().filter(|p| p.alarm().is_some_and(|due| due <= now)) {
+            process.wake();
         }
         true
     }
@@ -235,7 +228,8 @@ impl Kernel {
         self.sessions.remove(&session).map(|s| s.report()).unwrap_or_default()
     }
 
-    /// Remembers whom to wake when what the blocked call waits for may have come. One waker per process.
+    /// Remembers whom to wake when what the blocked call waits for may have come. One waker per process; `wait` is what
+    /// the call answered. The deadline is still the engine's to watch.
     pub fn park(&mut self, pid: Pid, wait: Wait, waker: &Waker) {
         match self.processes.get_mut(pid) {
             Some(process) => process.park(wait, waker),

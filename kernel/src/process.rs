@@ -151,9 +151,10 @@ pub(crate) struct Process {
     pub(crate) memory_bytes: u64,
     pub(crate) started: u64,
     pub(crate) blocked: Blocked,
+    /// Set while it is parked.
     waker: Option<Waker>,
-    /// When a parked process wants to be woken at the latest.
-    deadline: Option<u64>,
+    /// Until when at the latest it is parked.
+    until: Option<u64>,
     woken: bool,
 }
 
@@ -214,23 +215,33 @@ impl Process {
         }
     }
 
+    /// A call that may have waited is over.
+    pub(crate) fn went_on(&mut self) {
+        self.blocked = Blocked::default();
+        self.waker = None;
+    }
+
+    pub(crate) fn is_parked(&self) -> bool {
+        self.waker.is_some()
+    }
+
+    /// When it wakes up by itself, if it is parked.
+    pub(crate) fn alarm(&self) -> Option<u64> {
+        self.until.filter(|_| self.is_parked())
+    }
+
     /// A call is about to answer `Block`: only wake-ups from now on count.
     pub(crate) fn will_block(&mut self) {
         self.woken = false;
     }
 
     pub(crate) fn park(&mut self, wait: Wait, waker: &Waker) {
+        self.until = wait.deadline;
         if std::mem::take(&mut self.woken) {
             waker.wake_by_ref();
         } else {
             self.waker = Some(waker.clone());
-            self.deadline = wait.deadline;
         }
-    }
-
-    /// Whether it waits in a call, and until when at the latest.
-    pub(crate) fn parked(&self) -> Option<Wait> {
-        self.waker.as_ref().map(|_| Wait { deadline: self.deadline })
     }
 }
 
@@ -312,7 +323,7 @@ impl Processes {
             started: birth.started,
             blocked: Blocked::default(),
             waker: None,
-            deadline: None,
+            until: None,
             woken: false,
         }))
     }

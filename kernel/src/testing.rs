@@ -249,7 +249,7 @@ impl Guest {
     /// A waker that counts, parked for the process.
     pub(crate) fn park(&mut self, pid: Pid) -> Arc<Count> {
         let count = Arc::new(Count::default());
-        self.k.park(pid, Wait { deadline: None }, &Waker::from(Arc::clone(&count)));
+        self.k.park(pid, Wait::default(), &Waker::from(Arc::clone(&count)));
         count
     }
 }

@@ -108,15 +108,15 @@ fn call(k: &mut Kernel, pid: Pid, body: impl FnOnce(&mut Kernel) -> Answer) -> S
 fn blocking_call(k: &mut Kernel, pid: Pid, body: impl FnOnce(&mut Kernel) -> Answer) -> Sys {
     let sys = call(k, pid, body);
     let Some(process) = k.processes.get_mut(pid) else { return sys };
-    if let Sys::Block(_) = sys {
-        if !std::mem::take(&mut process.interrupted) {
-            process.will_block();
-            return sys;
-        }
-        process.blocked = Default::default();
+    let Sys::Block(_) = sys else {
+        process.went_on();
+        return sys;
+    };
+    if std::mem::take(&mut process.interrupted) {
+        process.went_on();
         return Sys::Done(Errno::Intr);
     }
-    process.blocked = Default::default();
+    process.will_block();
     sys
 }
 

@@ -1,4 +1,5 @@
 use crate::testing::{Count, Guest, kernel, spec};
+use crate::wasi::Wait;
 use crate::{Errno, SessionSpec, Signal, Status, Stop, Stream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -158,6 +159,28 @@ fn running_out_of_memory_stops_a_session_only_by_its_root_process() {
     assert_eq!(g.k.sessions[&g.session].stopped_by, None);
     g.k.out_of_memory(g.pid);
     assert_eq!(g.k.end(g.session).stopped_by, Some(Stop::Memory));
+}
+
+#[test]
+fn time_passes_when_all_wait_and_wakes_who_is_due() {
+    let mut g = Guest::new();
+    let (own, child) = (g.pid, g.fork());
+    let parked = |g: &mut Guest, pid, deadline| {
+        let count = Arc::new(Count::default());
+        g.k.park(pid, Wait { deadline }, &Waker::from(Arc::clone(&count)));
+        count
+    };
+    let root = parked(&mut g, own, Some(900));
+    assert!(!g.k.skip_waiting(g.session), "the child is busy");
+    let sleeper = parked(&mut g, child, Some(400));
+    assert!(g.k.skip_waiting(g.session));
+    assert_eq!((g.k.monotonic(), root.get(), sleeper.get()), (400, 0, 1));
+    assert!(!g.k.skip_waiting(g.session), "the child is awake");
+    parked(&mut g, child, None);
+    assert!(g.k.skip_waiting(g.session));
+    assert_eq!((g.k.monotonic(), root.get()), (900, 1));
+    parked(&mut g, own, None);
+    assert!(!g.k.skip_waiting(g.session), "nobody waits for a time");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn the_files_tell_of_the_sandbox() {
     limits.sandbox_memory_bytes = 64 << 20;
     let mut g = Guest::with(limits, &[]);
     assert!(g.k.grow_memory(g.pid, 0, 1 << 20));
-    assert!(g.k.skip_to(2_340_000_000));
+    assert!(g.k.clock.skip_to(2_340_000_000));
     assert_eq!(content(&mut g, "proc/uptime"), "2.34 0.00\n");
     assert_eq!(content(&mut g, "proc/sys/kernel/hostname"), "tidebox\n");
     assert_eq!(content(&mut g, "proc/loadavg"), "0.00 0.00 0.00 1/1 2\n");

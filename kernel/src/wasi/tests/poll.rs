@@ -62,12 +62,12 @@ fn until(deadline: u64) -> Sys {
 #[test]
 fn a_relative_timeout_keeps_its_end_over_retries() {
     let mut g = Guest::new();
-    assert!(g.k.skip_to(100));
+    assert!(g.k.clock.skip_to(100));
     let sleep = [clock(1, 1000, false)];
     assert_eq!(poll(&mut g, &sleep), Err(until(1100)));
-    assert!(g.k.skip_to(700));
+    assert!(g.k.clock.skip_to(700));
     assert_eq!(poll(&mut g, &sleep), Err(until(1100)));
-    assert!(g.k.skip_to(1100));
+    assert!(g.k.clock.skip_to(1100));
     let woke = poll(&mut g, &sleep).expect("time has come");
     assert_eq!(woke, [Event { userdata: 77, error: 0, kind: 0, bytes: 0, hangup: false }]);
     assert_eq!(poll(&mut g, &sleep), Err(until(2100)), "the next call begins anew");
@@ -89,7 +89,7 @@ fn the_earliest_of_several_clocks_counts() {
     let mut g = Guest::new();
     let both = [clock(1, 900, false), clock(0, 400, false)];
     assert_eq!(poll(&mut g, &both), Err(until(400)));
-    assert!(g.k.skip_to(400));
+    assert!(g.k.clock.skip_to(400));
     assert_eq!(poll(&mut g, &both).map(|e| e.len()), Ok(1));
 }
 
@@ -187,4 +187,16 @@ fn a_noted_signal_ends_a_sleep() {
     assert_eq!(parked.get(), 1);
     assert_eq!(poll(&mut g, &sleep), Err(done(Errno::Intr)));
     assert_eq!(poll(&mut g, &sleep), Err(until(1000)), "one arrival interrupts one call");
+}
+
+#[test]
+fn who_was_woken_by_its_timer_is_busy_again() {
+    let mut g = Guest::new();
+    let sleep = [clock(1, 1000, false)];
+    assert_eq!(poll(&mut g, &sleep), Err(until(1000)));
+    let waiting = Wait { deadline: Some(1000) };
+    g.k.park(g.pid, waiting, std::task::Waker::noop());
+    assert!(g.k.clock.skip_to(1000));
+    assert_eq!(poll(&mut g, &sleep).map(|e| e.len()), Ok(1));
+    assert!(!g.k.skip_waiting(g.session), "a busy process does not let time pass");
 }
