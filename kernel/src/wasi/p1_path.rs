@@ -161,6 +161,8 @@ struct Request {
     oflags: u32,
     fdflags: u16,
     read: bool,
+    /// To list, which is how a directory is read. It opens no file for reading.
+    list: bool,
     write: bool,
     follow: bool,
 }
@@ -168,6 +170,11 @@ struct Request {
 impl Request {
     fn wants(self, flag: u32) -> bool {
         self.oflags & flag != 0
+    }
+
+    /// The same for what turned out to be a directory.
+    fn on_directory(self) -> Self {
+        Self { read: self.read || self.list, ..self }
     }
 
     /// As `access` takes it.
@@ -206,7 +213,8 @@ pub fn path_open(
         let request = Request {
             oflags,
             fdflags: known_flags(fdflags)?,
-            read: base & (right::FD_READ | right::FD_READDIR) != 0,
+            read: base & right::FD_READ != 0,
+            list: base & right::FD_READDIR != 0,
             write: base & right::FD_WRITE != 0,
             follow: dirflags & FOLLOW != 0,
         };
@@ -231,7 +239,10 @@ pub fn path_open(
 fn open(k: &mut Kernel, pid: Pid, fd: u32, path: &[u8], request: Request) -> Result<Opened, Halt> {
     let exclusive = request.wants(oflag::CREATE) && request.wants(oflag::EXCLUSIVE);
     let base = Base::of(k, pid, fd, path, request.follow && !exclusive)?;
-    let (ino, made) = match base.find(k, pid, path) {
+    // What is to be made under a name with a slash behind it is refused in one place, whatever is there.
+    let slash = request.wants(oflag::CREATE) && path.ends_with(b"/");
+    let found = if slash { Err(Errno::Noent) } else { base.find(k, pid, path) };
+    let (ino, made) = match found {
         Ok(_) if exclusive => return Err(Errno::Exist.into()),
         Ok(Found::Node(ino)) => (ino, false),
         Ok(Found::Proc(item)) => return open_item(k, item, request),
@@ -242,6 +253,7 @@ fn open(k: &mut Kernel, pid: Pid, fd: u32, path: &[u8], request: Request) -> Res
         }
         Err(errno) => return Err(errno.into()),
     };
+    let request = if k.fs.stat(ino)?.kind == Kind::Dir { request.on_directory() } else { request };
     let what = open_node(k, ino, made, request)?;
     Ok(Opened::New(OpenFile::new(what, request.read, request.write, request.fdflags)))
 }
@@ -274,6 +286,7 @@ fn open_node(k: &mut Kernel, ino: Ino, made: bool, request: Request) -> Result<W
 }
 
 fn open_item(k: &Kernel, item: Item, request: Request) -> Result<Opened, Halt> {
+    let request = if matches!(item, Item::Dir(_)) { request.on_directory() } else { request };
     let writes = request.access() & 2 != 0;
     let what = match item {
         Item::Dir(_) if writes || request.wants(oflag::CREATE) => return Err(Errno::Isdir.into()),

@@ -56,6 +56,32 @@ fn opening_says_what_is_wrong() {
 }
 
 #[test]
+fn the_right_to_list_opens_directories_for_reading_and_no_file() {
+    const LIST: u64 = 1 << 14;
+    let mut g = Guest::new();
+    let open = |g: &mut Guest, path: &[u8]| {
+        let (at, len) = g.put(path);
+        assert_eq!(call!(g, p1::path_open(3, 0, at, len, 0, LIST, 0, 0, OUT)), OK);
+        g.out()
+    };
+    let dir = open(&mut g, b"workspace");
+    assert_eq!(call!(&mut g, p1::fd_readdir(dir, DATA, 64, 0, OUT)), OK);
+    let file = open(&mut g, b"etc/motd");
+    assert_eq!(call!(&mut g, p1::fd_pread(file, 0, 0, 0, OUT)), done(Errno::Badf));
+}
+
+#[test]
+fn a_slash_behind_a_name_that_is_to_be_made_answers_isdir_whatever_is_there() {
+    let mut g = Guest::new();
+    for path in [b"etc/motd/".as_slice(), b"workspace/", b"workspace/new/"] {
+        for how in ["wc", "wcx", "rc"] {
+            assert_eq!(g.open(path, how), Err(done(Errno::Isdir)), "{} {how}", String::from_utf8_lossy(path));
+        }
+    }
+    assert_eq!(g.open(b"none/new/", "wc"), Err(done(Errno::Noent)));
+}
+
+#[test]
 fn creating_honours_the_mask_and_exclusive_makes_sure() {
     let mut g = Guest::new();
     let mode = |g: &mut Guest, fd: u32| {
