@@ -21,7 +21,9 @@ struct Module {
 }
 
 fn main() {
-    let userland = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Relative to this package, where cargo runs build scripts: a build folder may serve several clones, so the script
+    // must not remember the place that it was compiled in.
+    let userland = Path::new("..");
     let registry = userland.join("tools.toml");
     watch(&registry);
     let text =
@@ -53,5 +55,5 @@ fn watch(path: &Path) {
 }
 
 fn shown(path: &Path) -> String {
-    path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path).display().to_string()
+    format!("userland/{}", path.strip_prefix("..").unwrap_or(path).display())
 }

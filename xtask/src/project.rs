@@ -18,11 +18,9 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn find() -> Result<Self> {
-        // Compiled in rather than read from the environment, so the binary also works when it is started by hand.
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .context("the xtask package has no parent folder")?
-            .to_path_buf();
+        // Not the path that was compiled in: one build folder may serve several clones.
+        let package = env::var_os("CARGO_MANIFEST_DIR").context("start this by `cargo xtask`")?;
+        let root = Path::new(&package).parent().context("the xtask package has no parent folder")?.to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(dir) => root.join(dir),
             None => root.join("target"),
