@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use tidebox_kernel::engine::EngineError;
 use tidebox_kernel::{Chunk, SessionId, SharedKernel, Stop};
 
 use crate::engine::Inner;
+use crate::fork::Forked;
 use crate::guest::lock;
 use crate::process::{self, Surroundings};
 
@@ -65,7 +66,7 @@ impl Running<'_> {
                 kernel.stop(self.session, Stop::Time);
                 return Poll::Ready(());
             }
-            let starts = kernel.has_starts(self.session);
+            let starts = kernel.has_starts(self.session) || !self.nursery().is_empty();
             drop(kernel);
             match polled {
                 Poll::Ready(Some(())) => {}
@@ -87,10 +88,14 @@ impl Running<'_> {
         for start in starts {
             self.processes.push(Box::pin(process::spawned(self.around.clone(), start)));
         }
-        let forked = std::mem::take(&mut *self.around.nursery.lock().unwrap_or_else(PoisonError::into_inner));
+        let forked = std::mem::take(&mut *self.nursery());
         for child in forked {
             self.processes.push(Box::pin(process::forked(Arc::clone(&self.around.kernel), child)));
         }
+    }
+
+    fn nursery(&self) -> MutexGuard<'_, Vec<Forked>> {
+        self.around.nursery.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hand_out(&mut self) {

@@ -91,7 +91,7 @@ impl Ours {
         }
         let end = match kernel.end(session).status {
             Some(Status::Exited(code)) => End::Exit(i32::from(code)),
-            other => End::Trap(format!("{other:?}: {}", String::from_utf8_lossy(&messages))),
+            other => End::Ended(format!("{other:?}: {}", String::from_utf8_lossy(&messages))),
         };
         let text = String::from_utf8_lossy(&text).into_owned();
         Run { text, end, tree: tree::read_from_kernel(kernel.fs()) }
