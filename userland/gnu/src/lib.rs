@@ -3,7 +3,11 @@
 //! Tools that no crate offers in a form which runs here (`grep`, `find`, `xargs`, `chmod` ...) are written on top of
 //! this, so that they read options, patterns and globs in one way.
 
+pub mod calendar;
+pub mod command;
 pub mod getopt;
 pub mod glob;
 pub mod message;
+pub mod mode;
 pub mod regex;
+pub mod user;

@@ -1,0 +1,50 @@
+//! `find` with the command line of GNU.
+
+mod entry;
+mod evaluate;
+mod execute;
+mod expression;
+mod output;
+mod parse;
+mod primary;
+mod printf;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::process::exit;
+
+use evaluate::Evaluator;
+use parse::Request;
+use tidebox_gnu::message::{arguments, complain};
+
+fn main() {
+    tidebox_rt::start();
+    exit(run());
+}
+
+fn run() -> i32 {
+    let search = match parse::parse(&arguments()) {
+        Ok(Request::Search(search)) => search,
+        Ok(Request::Say(text)) => {
+            print!("{text}");
+            return 0;
+        }
+        Err(message) => {
+            complain("find", &message);
+            return 1;
+        }
+    };
+    for warning in &search.warnings {
+        complain("find: warning", warning);
+    }
+    let mut evaluator = match Evaluator::new(&search) {
+        Ok(evaluator) => evaluator,
+        Err(message) => {
+            complain("find", &message);
+            return 1;
+        }
+    };
+    walk::walk(&search, &mut evaluator);
+    evaluator.end()
+}

@@ -1,0 +1,286 @@
+//! The command line: options, starting points, expression.
+
+use std::collections::VecDeque;
+
+use crate::expression::{Action, Expression, Test};
+use crate::output::Targets;
+use crate::primary::{self, Primary};
+
+/// Parentheses within parentheses. More would only serve to exhaust the stack.
+const MOST_NESTING: usize = 100;
+
+const HELP: &str = include_str!("help.txt");
+
+const VERSION: &str = concat!("find (Tidebox) ", env!("CARGO_PKG_VERSION"), ", with the command line of GNU find 4\n");
+
+/// When links are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Follow {
+    /// Never (`-P`).
+    Never,
+    /// Starting points only (`-H`).
+    Starts,
+    /// Always (`-L`).
+    Always,
+}
+
+/// Everything that the command line says.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) starts: Vec<Vec<u8>>,
+    pub(crate) follow: Follow,
+    pub(crate) expression: Expression,
+    pub(crate) settings: Settings,
+    pub(crate) targets: Targets,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What holds for the search as a whole, wherever it stands.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) most_depth: usize,
+    pub(crate) least_depth: usize,
+    /// A folder comes after what is in it.
+    pub(crate) depth_first: bool,
+    /// Other file systems are left out.
+    pub(crate) one_device: bool,
+    /// The moment that ages are counted from, in nanoseconds since 1970.
+    pub(crate) now: u64,
+    /// Files that vanish while they are looked at are no error.
+    pub(crate) ignore_races: bool,
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Search(Box<Search>),
+    /// Only text is printed.
+    Say(&'static str),
+}
+
+/// Reads the command line. The error is a message without the tool's name.
+pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
+    let mut rest: VecDeque<Vec<u8>> = arguments.iter().cloned().collect();
+    let mut follow = leading_options(&mut rest)?;
+    let mut starts = Vec::new();
+    while let Some(start) = rest.pop_front_if(|argument| !begins_expression(argument)) {
+        starts.push(start);
+    }
+    if let Some(text) = rest.iter().find_map(|argument| match argument.as_slice() {
+        b"-help" | b"--help" => Some(HELP),
+        b"-version" | b"--version" => Some(VERSION),
+        _ => None,
+    }) {
+        return Ok(Request::Say(text));
+    }
+    if starts.is_empty() {
+        starts.push(b".".to_vec());
+    }
+    let mut parser = ExpressionParser::new(rest, follow);
+    let expression = parser.all()?;
+    follow = parser.context.follow;
+    let primary::Context { settings, targets, warnings, .. } = parser.context;
+    let search = Search { starts, follow, expression, settings, targets, warnings };
+    Ok(Request::Search(Box::new(search)))
+}
+
+/// Takes `-H`, `-L`, `-P`, `-O` and `-D` from before the starting points.
+fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<Follow, String> {
+    let mut follow = Follow::Never;
+    while let Some(first) = rest.front() {
+        match first.as_slice() {
+            b"-P" => follow = Follow::Never,
+            b"-H" => follow = Follow::Starts,
+            b"-L" => follow = Follow::Always,
+            b"-D" => {
+                rest.pop_front();
+                if rest.is_empty() {
+                    return Err("Missing argument after the -D option.".to_owned());
+                }
+            }
+            b"--" => {
+                rest.pop_front();
+                break;
+            }
+            option if option.starts_with(b"-O") => {}
+            _ => break,
+        }
+        rest.pop_front();
+    }
+    Ok(follow)
+}
+
+fn begins_expression(argument: &[u8]) -> bool {
+    matches!(argument, b"(" | b"!") || (argument.len() > 1 && argument.starts_with(b"-"))
+}
+
+struct ExpressionParser {
+    rest: VecDeque<Vec<u8>>,
+    context: primary::Context,
+    depth: usize,
+    /// An action other than `-prune` and `-quit` stands somewhere, so that nothing is printed by default.
+    acts: bool,
+    /// The test or action read last, for a message about what follows it.
+    last: Option<String>,
+}
+
+impl ExpressionParser {
+    fn new(rest: VecDeque<Vec<u8>>, follow: Follow) -> Self {
+        Self { rest, context: primary::Context::new(follow), depth: 0, acts: false, last: None }
+    }
+
+    fn all(&mut self) -> Result<Expression, String> {
+        if self.rest.is_empty() {
+            return Ok(self.print());
+        }
+        let expression = self.list()?;
+        if self.rest.front().is_some_and(|next| next == b")") {
+            return Err("you have too many ')'".to_owned());
+        }
+        if self.acts {
+            return Ok(expression);
+        }
+        Ok(Expression::And(vec![expression, self.print()]))
+    }
+
+    fn print(&mut self) -> Expression {
+        Expression::Action(Action::Print { output: self.context.targets.standard(), end: b'\n' })
+    }
+
+    fn next_is(&self, words: &[&[u8]]) -> bool {
+        self.rest.front().is_some_and(|next| words.contains(&next.as_slice()))
+    }
+
+    fn list(&mut self) -> Result<Expression, String> {
+        let mut parts = vec![self.or()?];
+        while self.next_is(&[b","]) {
+            let operator = self.operator()?;
+            parts.push(self.operand_of(&operator, Self::or)?);
+        }
+        Ok(only(parts, Expression::List))
+    }
+
+    fn or(&mut self) -> Result<Expression, String> {
+        let mut parts = vec![self.and()?];
+        while self.next_is(&[b"-o", b"-or"]) {
+            let operator = self.operator()?;
+            parts.push(self.operand_of(&operator, Self::and)?);
+        }
+        Ok(only(parts, Expression::Or))
+    }
+
+    fn and(&mut self) -> Result<Expression, String> {
+        let mut parts = vec![self.not()?];
+        while !self.rest.is_empty() && !self.next_is(&[b"-o", b"-or", b",", b")"]) {
+            if self.next_is(&[b"-a", b"-and"]) {
+                let operator = self.operator()?;
+                parts.push(self.operand_of(&operator, Self::not)?);
+            } else {
+                parts.push(self.not()?);
+            }
+        }
+        Ok(only(parts, Expression::And))
+    }
+
+    fn operator(&mut self) -> Result<String, String> {
+        let operator = self.rest.pop_front().unwrap_or_default();
+        Ok(String::from_utf8_lossy(&operator).into_owned())
+    }
+
+    fn operand_of(
+        &mut self,
+        operator: &str,
+        parse: impl FnOnce(&mut Self) -> Result<Expression, String>,
+    ) -> Result<Expression, String> {
+        if self.rest.is_empty() {
+            return Err(format!("expected an expression after '{operator}'"));
+        }
+        if self.next_is(&[b")"]) {
+            return Err(format!("expected an expression between '{operator}' and ')'"));
+        }
+        parse(self)
+    }
+
+    fn not(&mut self) -> Result<Expression, String> {
+        let mut negated = false;
+        while self.next_is(&[b"!", b"-not"]) {
+            let operator = self.operator()?;
+            if self.rest.is_empty() {
+                return Err(format!("expected an expression after '{operator}'"));
+            }
+            if self.next_is(&[b")"]) {
+                return Err(format!("expected an expression between '{operator}' and ')'"));
+            }
+            negated = !negated;
+        }
+        let inner = self.primary()?;
+        Ok(if negated { Expression::Not(Box::new(inner)) } else { inner })
+    }
+
+    fn primary(&mut self) -> Result<Expression, String> {
+        let Some(word) = self.rest.pop_front() else {
+            return Err("invalid expression; something is missing at its end".to_owned());
+        };
+        let name = String::from_utf8_lossy(&word).into_owned();
+        match word.as_slice() {
+            b"(" => return self.parentheses(),
+            b")" => return Err("invalid expression; you have too many ')'".to_owned()),
+            b"-a" | b"-and" | b"-o" | b"-or" | b"," => {
+                return Err(format!(
+                    "invalid expression; you have used a binary operator '{name}' with nothing before it."
+                ));
+            }
+            word if !word.starts_with(b"-") || word == b"-" => return Err(self.stray(&name)),
+            _ => {}
+        }
+        let primary = primary::parse(&name, &mut self.rest, &mut self.context, self.last.is_some())?;
+        let expression = match primary {
+            Primary::Test(test) => {
+                self.last = Some(name);
+                Expression::Test(test)
+            }
+            Primary::Action(action) => {
+                self.acts |= !matches!(action, Action::Prune | Action::Quit);
+                self.last = Some(name);
+                Expression::Action(action)
+            }
+            Primary::Setting => Expression::Test(Test::True),
+        };
+        Ok(expression)
+    }
+
+    fn stray(&self, word: &str) -> String {
+        let mut message = format!("paths must precede expression: `{word}'");
+        if let Some(last) = self.last.as_ref().filter(|_| std::path::Path::new(word).exists()) {
+            message.push_str(&format!("\nfind: possible unquoted pattern after predicate `{last}'?"));
+        }
+        message
+    }
+
+    fn parentheses(&mut self) -> Result<Expression, String> {
+        self.depth += 1;
+        if self.depth > MOST_NESTING {
+            return Err(format!("invalid expression; parentheses are nested more than {MOST_NESTING} deep"));
+        }
+        if self.next_is(&[b")"]) {
+            return Err("invalid expression; empty parentheses are not allowed.".to_owned());
+        }
+        if self.rest.is_empty() {
+            return Err("invalid expression; expected to find a ')' but didn't see one. Perhaps you need an extra \
+                        predicate after '('"
+                .to_owned());
+        }
+        let inner = self.list()?;
+        if !self.next_is(&[b")"]) {
+            return Err("invalid expression; I was expecting to find a ')' somewhere but did not see one.".to_owned());
+        }
+        self.rest.pop_front();
+        self.depth -= 1;
+        Ok(inner)
+    }
+}
+
+/// The part alone when there is only one.
+fn only(mut parts: Vec<Expression>, many: fn(Vec<Expression>) -> Expression) -> Expression {
+    if parts.len() == 1 { parts.remove(0) } else { many(parts) }
+}

@@ -1,0 +1,393 @@
+//! Tests, actions and settings by their names.
+
+use std::collections::VecDeque;
+
+use tidebox_gnu::message::{bytes_path, unicode_locale};
+use tidebox_gnu::mode::Change;
+use tidebox_gnu::regex::{self, Dialect, Regex};
+use tidebox_gnu::user::{Kind, Names};
+use tidebox_rt::Stat;
+
+use crate::execute::{self, Execute};
+use crate::expression::{Action, Bits, Compare, Stamp, Test};
+use crate::output::Targets;
+use crate::parse::{Follow, Settings};
+use crate::printf::Format;
+
+const MINUTE: u64 = 60;
+const DAY: u64 = 24 * 60 * 60;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What a word of the expression is.
+#[derive(Debug)]
+pub(crate) enum Primary {
+    Test(Test),
+    Action(Action),
+    /// It only sets something.
+    Setting,
+}
+
+/// What is known while the expression is read.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) follow: Follow,
+    pub(crate) settings: Settings,
+    pub(crate) targets: Targets,
+    pub(crate) warnings: Vec<String>,
+    dialect: Dialect,
+    /// Suspicious expressions are told of (`-warn`).
+    warns: bool,
+}
+
+impl Context {
+    pub(crate) fn new(follow: Follow) -> Self {
+        let settings = Settings {
+            most_depth: usize::MAX,
+            least_depth: 0,
+            depth_first: false,
+            one_device: false,
+            now: tidebox_rt::realtime_ns(),
+            ignore_races: false,
+        };
+        Self { follow, settings, targets: Targets::new(), warnings: Vec::new(), dialect: Dialect::Emacs, warns: false }
+    }
+}
+
+type Rest = VecDeque<Vec<u8>>;
+
+fn value(name: &str, rest: &mut Rest) -> Result<Vec<u8>, String> {
+    rest.pop_front().ok_or_else(|| format!("missing argument to `{name}'"))
+}
+
+fn text(name: &str, rest: &mut Rest) -> Result<String, String> {
+    Ok(String::from_utf8_lossy(&value(name, rest)?).into_owned())
+}
+
+/// Reads the test, action or setting called `name`, with its arguments. `late` says that a test stands before it.
+pub(crate) fn parse(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Result<Primary, String> {
+    if let Some(test) = test(name, rest, context)? {
+        return Ok(Primary::Test(test));
+    }
+    if let Some(action) = action(name, rest, context)? {
+        return Ok(Primary::Action(action));
+    }
+    setting(name, rest, context, late)?;
+    Ok(Primary::Setting)
+}
+
+fn test(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Test>, String> {
+    Ok(Some(match name {
+        "-true" => Test::True,
+        "-false" => Test::False,
+        "-name" | "-iname" => {
+            let glob = value(name, rest)?;
+            if context.warns && glob.contains(&b'/') && glob.len() > 1 {
+                context.warnings.push(format!(
+                    "'{name}' matches against basenames only, but the given pattern contains a directory separator \
+                     ('/'), thus the expression will evaluate to false all the time.  Did you mean '{}wholename'?",
+                    if name == "-iname" { "-i" } else { "-" }
+                ));
+            }
+            Test::Name { glob, ignore_case: name == "-iname" }
+        }
+        "-path" | "-wholename" => Test::Path { glob: value(name, rest)?, ignore_case: false },
+        "-ipath" | "-iwholename" => Test::Path { glob: value(name, rest)?, ignore_case: true },
+        "-lname" | "-ilname" => Test::LinkName { glob: value(name, rest)?, ignore_case: name == "-ilname" },
+        "-regex" | "-iregex" => pattern(name, rest, context)?,
+        "-type" | "-xtype" => Test::Type { letters: types(name, &text(name, rest)?)?, other_side: name == "-xtype" },
+        "-size" => size(&text(name, rest)?)?,
+        "-empty" => Test::Empty,
+        "-mtime" | "-atime" | "-ctime" => age(name, rest, stamp(name, 1), DAY)?,
+        "-mmin" | "-amin" | "-cmin" => age(name, rest, stamp(name, 1), MINUTE)?,
+        "-newer" | "-anewer" | "-cnewer" => {
+            let than = stat_of(&value(name, rest)?)?.mtime_ns;
+            Test::NewerThan { stamp: stamp(name, 1), than }
+        }
+        "-perm" => permission(&text(name, rest)?)?,
+        "-readable" => Test::Access(4),
+        "-writable" => Test::Access(2),
+        "-executable" => Test::Access(1),
+        "-user" => Test::User(owner(Kind::User, &text(name, rest)?)?),
+        "-group" => Test::Group(owner(Kind::Group, &text(name, rest)?)?),
+        "-uid" => Test::User(compare(name, &text(name, rest)?)?),
+        "-gid" => Test::Group(compare(name, &text(name, rest)?)?),
+        "-nouser" => Test::NoUser,
+        "-nogroup" => Test::NoGroup,
+        "-links" => Test::Links(compare(name, &text(name, rest)?)?),
+        "-inum" => Test::Inode(compare(name, &text(name, rest)?)?),
+        "-samefile" => {
+            let stat = stat_of(&value(name, rest)?)?;
+            Test::SameFile { device: stat.dev, inode: stat.ino }
+        }
+        _ if name.starts_with("-newer") && name.len() == 8 => newer_than(name, rest)?,
+        _ => return Ok(None),
+    }))
+}
+
+fn action(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Action>, String> {
+    let targets = &mut context.targets;
+    Ok(Some(match name {
+        "-print" => Action::Print { output: targets.standard(), end: b'\n' },
+        "-print0" => Action::Print { output: targets.standard(), end: 0 },
+        "-fprint" => Action::Print { output: targets.file(&value(name, rest)?), end: b'\n' },
+        "-fprint0" => Action::Print { output: targets.file(&value(name, rest)?), end: 0 },
+        "-ls" => Action::List { output: targets.standard() },
+        "-fls" => Action::List { output: targets.file(&value(name, rest)?) },
+        "-printf" => {
+            let output = targets.standard();
+            Action::Printf { output, format: Format::parse(&value(name, rest)?, &mut context.warnings)? }
+        }
+        "-fprintf" => {
+            let output = targets.file(&value(name, rest)?);
+            Action::Printf { output, format: Format::parse(&value(name, rest)?, &mut context.warnings)? }
+        }
+        "-exec" | "-execdir" | "-ok" | "-okdir" => Action::Execute(exec(name, rest)?),
+        "-delete" => {
+            // A folder can be deleted only after what is in it.
+            context.settings.depth_first = true;
+            Action::Delete
+        }
+        "-prune" => Action::Prune,
+        "-quit" => Action::Quit,
+        _ => return Ok(None),
+    }))
+}
+
+fn setting(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Result<(), String> {
+    let settings = &mut context.settings;
+    match name {
+        "-maxdepth" => settings.most_depth = depth(name, &text(name, rest)?)?,
+        "-mindepth" => settings.least_depth = depth(name, &text(name, rest)?)?,
+        "-depth" | "-d" => settings.depth_first = true,
+        "-xdev" | "-mount" => settings.one_device = true,
+        "-ignore_readdir_race" => settings.ignore_races = true,
+        "-noignore_readdir_race" => settings.ignore_races = false,
+        "-daystart" => settings.now = (settings.now / (DAY * SECOND_NS)).saturating_add(1) * DAY * SECOND_NS,
+        "-follow" => context.follow = Follow::Always,
+        "-regextype" => context.dialect = dialect(&text(name, rest)?)?,
+        "-warn" => context.warns = true,
+        "-nowarn" => context.warns = false,
+        "-noleaf" => {}
+        _ => return Err(format!("unknown predicate `{name}'")),
+    }
+    let global = matches!(name, "-maxdepth" | "-mindepth" | "-depth" | "-d" | "-xdev" | "-mount");
+    if global && late && context.warns {
+        context.warnings.push(format!(
+            "you have specified the global option {name} after the argument of another test, but global options are \
+             not positional, i.e., {name} affects tests specified before it as well as those specified after it.  \
+             Please specify global options before other arguments."
+        ));
+    }
+    Ok(())
+}
+
+fn depth(name: &str, text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("Expected a positive decimal integer argument to {name}, but got '{text}'"))
+}
+
+fn compare(name: &str, text: &str) -> Result<Compare, String> {
+    compare_digits(text).ok_or_else(|| format!("invalid argument `{text}' to `{name}'"))
+}
+
+fn compare_digits(text: &str) -> Option<Compare> {
+    let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
+    Some(match text.as_bytes().first()? {
+        b'+' => Compare::More(number(text.get(1..)?)?),
+        b'-' => Compare::Less(number(text.get(1..)?)?),
+        _ => Compare::Equal(number(text)?),
+    })
+}
+
+fn size(text: &str) -> Result<Test, String> {
+    let (digits, unit) = match text.chars().last() {
+        Some('c') => (text.len() - 1, 1),
+        Some('w') => (text.len() - 1, 2),
+        Some('b') => (text.len() - 1, 512),
+        Some('k') => (text.len() - 1, 1 << 10),
+        Some('M') => (text.len() - 1, 1 << 20),
+        Some('G') => (text.len() - 1, 1 << 30),
+        Some(last) if last.is_ascii_digit() => (text.len(), 512),
+        Some(last) => return Err(format!("invalid -size type `{last}'")),
+        None => return Err("invalid null argument to -size".to_owned()),
+    };
+    let compare = text.get(..digits).and_then(compare_digits);
+    let compare = compare.ok_or_else(|| format!("Invalid argument `{text}' to -size"))?;
+    Ok(Test::Size { compare, unit })
+}
+
+/// The time that a letter of the test's name stands for.
+fn stamp(name: &str, at: usize) -> Stamp {
+    match name.as_bytes().get(at) {
+        Some(b'a') => Stamp::Access,
+        Some(b'c') => Stamp::Change,
+        _ => Stamp::Modification,
+    }
+}
+
+fn age(name: &str, rest: &mut Rest, stamp: Stamp, unit: u64) -> Result<Test, String> {
+    let text = text(name, rest)?;
+    // Fractions count in whole seconds.
+    let (compare, unit) = match (compare_digits(&text), text.trim_start_matches(['+', '-']).parse::<f64>()) {
+        (Some(compare), _) => (compare, unit),
+        (None, Ok(number)) if number.is_finite() && number >= 0.0 => {
+            let seconds = (number * unit as f64) as u64;
+            let compare = match text.as_bytes().first() {
+                Some(b'+') => Compare::More(seconds),
+                Some(b'-') => Compare::Less(seconds),
+                _ => Compare::Equal(seconds),
+            };
+            (compare, 1)
+        }
+        _ => return Err(format!("invalid argument `{text}' to `{name}'")),
+    };
+    Ok(Test::Age { stamp, compare, unit })
+}
+
+fn stat_of(path: &[u8]) -> Result<Stat, String> {
+    tidebox_rt::stat(path, true).map_err(|error| format!("'{}': {}", String::from_utf8_lossy(path), error.text()))
+}
+
+/// `-newerXY`: X of the file against Y of the reference, or against a time when Y is `t`.
+fn newer_than(name: &str, rest: &mut Rest) -> Result<Test, String> {
+    let letters = name.as_bytes();
+    let (mine, theirs) = (letters.get(6).copied().unwrap_or(0), letters.get(7).copied().unwrap_or(0));
+    if !b"acm".contains(&mine) || !b"acmt".contains(&theirs) {
+        let reason = if mine == b'B' || theirs == b'B' { ": files here have no time of birth" } else { "" };
+        return Err(format!("invalid predicate `{name}'{reason}"));
+    }
+    let than = if theirs == b't' {
+        moment(&text(name, rest)?)?
+    } else {
+        let stat = stat_of(&value(name, rest)?)?;
+        match stamp(name, 7) {
+            Stamp::Access => stat.atime_ns,
+            Stamp::Change => stat.ctime_ns,
+            Stamp::Modification => stat.mtime_ns,
+        }
+    };
+    Ok(Test::NewerThan { stamp: stamp(name, 6), than })
+}
+
+fn moment(text: &str) -> Result<u64, String> {
+    let wrong = || format!("I cannot figure out how to interpret '{text}' as a date or time");
+    let parsed = parse_datetime::parse_datetime(text).map_err(|_| wrong())?;
+    let seconds = u64::try_from(parsed.unix_epoch_second()).unwrap_or(0);
+    let nanoseconds = u64::try_from(parsed.subsec_nanosecond()).unwrap_or(0);
+    Ok(seconds.saturating_mul(SECOND_NS).saturating_add(nanoseconds))
+}
+
+fn permission(text: &str) -> Result<Test, String> {
+    let (bits, mode) = match text.as_bytes().first() {
+        Some(b'-') => (Bits::All, text.get(1..)),
+        Some(b'/') => (Bits::Any, text.get(1..)),
+        _ => (Bits::Exactly, Some(text)),
+    };
+    let change = mode.and_then(Change::parse).ok_or_else(|| format!("invalid mode '{text}'"))?;
+    Ok(Test::Permission { change: Box::new(change), bits })
+}
+
+fn owner(kind: Kind, name: &str) -> Result<Compare, String> {
+    let word = if kind == Kind::User { "user" } else { "group" };
+    if name.is_empty() {
+        return Err(format!("The argument to -{word} should not be empty"));
+    }
+    let id = Names::load(kind).id(name).ok_or_else(|| match kind {
+        Kind::User => format!("'{name}' is not the name of a known user"),
+        Kind::Group => format!("'{name}' is not the name of an existing group"),
+    })?;
+    Ok(Compare::Equal(u64::from(id)))
+}
+
+fn types(name: &str, text: &str) -> Result<Vec<u8>, String> {
+    let mut letters = Vec::new();
+    for (at, part) in text.split(',').enumerate() {
+        match part.as_bytes() {
+            [letter] if b"bcdpflsD".contains(letter) => letters.push(*letter),
+            [] if at > 0 => {
+                return Err(format!(
+                    "Last file type in list argument to {name} is missing, i.e., list is ending on: ','"
+                ));
+            }
+            [] => return Err(format!("Arguments to {name} should contain at least one letter")),
+            [_] => return Err(format!("Unknown argument to {name}: {part}")),
+            _ => return Err(format!("Must separate multiple arguments to {name} using: ','")),
+        }
+    }
+    Ok(letters)
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    Ok(match name {
+        "findutils-default" | "emacs" => Dialect::Emacs,
+        "ed" | "sed" | "grep" | "posix-basic" | "posix-minimal-basic" => Dialect::Basic,
+        "egrep" | "posix-egrep" | "posix-extended" | "awk" | "posix-awk" | "gnu-awk" => Dialect::Extended,
+        _ => {
+            return Err(format!(
+                "Unknown regular expression type '{name}'; valid types are 'findutils-default', 'ed', 'emacs', \
+                 'gnu-awk', 'grep', 'posix-awk', 'awk', 'posix-basic', 'posix-egrep', 'egrep', 'posix-extended', \
+                 'posix-minimal-basic', 'sed'."
+            ));
+        }
+    })
+}
+
+fn pattern(name: &str, rest: &mut Rest, context: &Context) -> Result<Test, String> {
+    let source = value(name, rest)?;
+    let options = regex::Options {
+        dialect: context.dialect,
+        ignore_case: name == "-iregex",
+        whole_line: true,
+        whole_word: false,
+        // No path holds a zero byte, so that dots and sets match everything else.
+        terminator: 0,
+        unicode: unicode_locale(),
+    };
+    let shown = String::from_utf8_lossy(&source).into_owned();
+    let regex = Regex::new(&[source], &options)
+        .map_err(|error| format!("failed to compile regular expression '{shown}': {error}"))?;
+    Ok(Test::Regex(Box::new(regex)))
+}
+
+fn exec(name: &str, rest: &mut Rest) -> Result<Execute, String> {
+    let missing = || format!("missing argument to `{name}'");
+    let asks = name.starts_with("-ok");
+    let mut words: Vec<Vec<u8>> = Vec::new();
+    if rest.front().is_some_and(|word| word == b";") {
+        return Err(format!("invalid argument `;' to `{name}'"));
+    }
+    let many = loop {
+        let word = rest.pop_front().ok_or_else(missing)?;
+        if word == b";" {
+            break false;
+        }
+        // `+` ends the command only right after `{}`.
+        if word == b"+" && !asks && words.last().is_some_and(|last| last == b"{}") {
+            break true;
+        }
+        words.push(word);
+    };
+    if words.is_empty() || (many && words.len() < 2) {
+        return Err(missing());
+    }
+    if many && words.iter().filter(|word| execute::holds_braces(word)).count() > 1 {
+        return Err(format!("Only one instance of {{}} is supported with {name} ... +"));
+    }
+    if name.ends_with("dir") {
+        check_path(name)?;
+    }
+    Ok(Execute::new(words, many, name.ends_with("dir"), asks))
+}
+
+/// A relative folder in `PATH` would make `-execdir` run programs from the folders that are searched.
+fn check_path(name: &str) -> Result<(), String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let relative = path.as_encoded_bytes().split(|byte| *byte == b':').find(|folder| !folder.starts_with(b"/"));
+    match relative {
+        Some(folder) if !path.is_empty() => Err(format!(
+            "The relative path '{}' is included in the PATH environment variable, which is insecure in combination with \
+             the {name} action of find.  Please remove that entry from $PATH",
+            bytes_path(folder).display()
+        )),
+        _ => Ok(()),
+    }
+}
