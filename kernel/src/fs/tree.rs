@@ -92,12 +92,14 @@ impl Fs {
     /// (the inode has lost its last name).
     pub fn link(&mut self, cred: &Cred, existing: Ino, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
         let spot = self.vacant(cred, at.into(), path)?;
+        if spot.slash {
+            return Err(Errno::Noent);
+        }
         let node = self.node(existing)?;
         match node.nlink {
             _ if node.is_dir() => return Err(Errno::Perm),
             0 => return Err(Errno::Noent),
             u32::MAX => return Err(Errno::Mlink),
-            _ if spot.slash => return Err(Errno::Noent),
             _ => {}
         }
         self.may_change(cred, spot.dir)?;

@@ -193,6 +193,7 @@ fn hard_links_lead_to_one_file_and_never_to_a_directory() {
     assert_eq!(fs.link(&USER, d, root, b"e", 6), Err(Errno::Perm));
     assert_eq!(fs.link(&USER, file, root, b"a", 6), Err(Errno::Exist));
     assert_eq!(fs.link(&USER, file, root, b"new/", 6), Err(Errno::Noent));
+    assert_eq!(fs.link(&USER, d, root, b"new/", 6), Err(Errno::Noent), "the name is looked at first, as on Linux");
     fs.unlink(&USER, root, b"a", 6).expect("there");
     assert_eq!(fs.read_all(file, 9).as_deref(), Ok(&b"text"[..]));
     fs.hold(file);
