@@ -8,12 +8,16 @@ use crate::sys;
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
 /// SplitMix64: small, and the same everywhere.
-struct Dice(u64);
+struct Dice {
+    state: u64,
+    /// Whether paths go up, too.
+    parents: bool,
+}
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((z ^ z >> 31) % sides as u64) as usize
@@ -28,7 +32,8 @@ impl Dice {
         let mut path = self.of(&NAMES).to_owned();
         while self.roll(5) < 2 && path.len() < 8 {
             path.push('/');
-            path.push_str(if self.roll(8) == 0 { self.of(&[".", ".."]) } else { self.of(&NAMES) });
+            let dots = if self.parents { self.of(&[".", ".."]) } else { "." };
+            path.push_str(if self.roll(8) == 0 { dots } else { self.of(&NAMES) });
         }
         if self.roll(20) == 0 {
             path.push('/');
@@ -57,13 +62,16 @@ struct Play<'a> {
 
 fn appends(fd: &Fd) -> bool {
     let (errno, stat) = sys::fd_fdstat_get(fd.number);
-    errno == 0 && u32::from(stat.u16(2)) & APPEND != 0
+    errno == 0 && stat.u8(0) == 4 && u32::from(stat.u16(2)) & APPEND != 0
 }
 
-/// Makes `steps` calls that depend on `seed` alone.
+/// Makes `steps` calls that depend on `seed` alone: even seeds in the preopened directory, odd ones in one below it,
+/// where paths also go up. (At the root of all, hosts disagree on what is above it.)
 pub(crate) fn play(journal: &Journal, root: &Fd, seed: u64, steps: u32) {
     let slots = [0, 1, 2, 3, 4].map(|number| Fd::none(format!("s{number}")));
-    let mut play = Play { journal, dice: Dice(seed), root: root.clone(), slots };
+    let parents = seed % 2 == 1;
+    let root = if parents { journal.open(root, "dir", READ.flags(DIRECTORY), "root") } else { root.clone() };
+    let mut play = Play { journal, dice: Dice { state: seed, parents }, root, slots };
     for _ in 0..steps {
         play.step();
     }

@@ -30,7 +30,8 @@ pub(crate) type Entry = (&'static str, &'static str, &'static str, &'static str)
 
 impl Difference {
     pub(crate) fn new(reason: &'static str, rows: &[Entry]) -> Self {
-        let row = |&(scenario, call, theirs, ours): &Entry| Row { scenario, call, theirs, ours, seen: Cell::new(false) };
+        let row =
+            |&(scenario, call, theirs, ours): &Entry| Row { scenario, call, theirs, ours, seen: Cell::new(false) };
         Self { reason, rows: rows.iter().map(row).collect() }
     }
 }

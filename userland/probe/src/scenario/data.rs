@@ -186,7 +186,10 @@ pub(crate) fn sizes(journal: &mut Journal, root: &Fd) {
 pub(crate) fn huge_offsets(journal: &mut Journal, root: &Fd) {
     let fd = journal.open(root, "file", BOTH, "fd");
     for size in [u64::MAX, 1 << 63, i64::MAX as u64] {
-        journal.fd_filestat_set_size(&fd, size);
+        // The largest size is allowed on some file systems and not on others.
+        if size > i64::MAX as u64 {
+            journal.fd_filestat_set_size(&fd, size);
+        }
         journal.fd_pwrite(&fd, &[b"x"], size);
         journal.fd_pwrite(&fd, &[b""], size);
         journal.fd_pread(&fd, &[1], size);
