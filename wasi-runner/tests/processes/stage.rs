@@ -1,0 +1,127 @@
+//! A kernel, an engine and the programs of one test.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tidebox_core::Limits;
+use tidebox_kernel::engine::Engine;
+use tidebox_kernel::fs::Fs;
+use tidebox_kernel::{
+    Clock, FixedClock, Kernel, KernelConfig, SeededEntropy, SessionSpec, SharedKernel, Status, Stop, Stream,
+};
+use tidebox_wasi_runner::{EngineConfig, WasmtimeEngine};
+
+use crate::guest;
+
+/// How a run ended.
+pub(crate) struct Ended {
+    pub(crate) status: Option<Status>,
+    pub(crate) stopped_by: Option<Stop>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) peak_memory_bytes: u64,
+}
+
+pub(crate) struct Stage {
+    limits: Limits,
+    wall_time: Duration,
+    fixed: bool,
+    files: Vec<(String, Vec<u8>, bool)>,
+    engine: WasmtimeEngine,
+}
+
+struct Real(Instant);
+
+impl Clock for Real {
+    fn realtime(&self) -> u64 {
+        0
+    }
+
+    fn monotonic(&self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let engine = WasmtimeEngine::new(EngineConfig { slots: 16, cache: None }).expect("the engine starts");
+        let limits = Limits::default();
+        Self { limits, wall_time: Duration::from_secs(60), fixed: false, files: Vec::new(), engine }
+    }
+
+    pub(crate) fn program(mut self, path: &str, wat: &str) -> Self {
+        self.files.push((path.to_owned(), guest::compile(wat), true));
+        self
+    }
+
+    /// A file of the guest's own, executable.
+    pub(crate) fn file(mut self, path: &str, bytes: &[u8]) -> Self {
+        self.files.push((path.to_owned(), bytes.to_vec(), false));
+        self
+    }
+
+    pub(crate) fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub(crate) fn wall_time(mut self, wall_time: Duration) -> Self {
+        self.wall_time = wall_time;
+        self
+    }
+
+    pub(crate) fn fixed_clock(mut self) -> Self {
+        self.fixed = true;
+        self
+    }
+
+    pub(crate) fn run(&self, program: &str) -> Ended {
+        let kernel: SharedKernel = Arc::new(Mutex::new(self.kernel()));
+        let spec = SessionSpec {
+            argv: vec![program.as_bytes().to_vec()],
+            env: Vec::new(),
+            cwd: b"/".to_vec(),
+            program: program.as_bytes().to_vec(),
+            stdin: Vec::new(),
+            output_bytes: 1 << 20,
+        };
+        let (session, _) = kernel.lock().expect("no test panicked").begin(spec).expect("the program can be started");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+        runtime.block_on(self.engine.drive(&kernel, session, self.wall_time, None)).expect("the engine drives");
+
+        let mut kernel = kernel.lock().expect("no test panicked");
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        for chunk in kernel.take_output(session) {
+            match chunk.stream {
+                Stream::Stdout => stdout.extend(chunk.bytes),
+                Stream::Stderr => stderr.extend(chunk.bytes),
+            }
+        }
+        let report = kernel.end(session);
+        let (status, stopped_by) = (report.status, report.stopped_by);
+        Ended { status, stopped_by, stdout, stderr, peak_memory_bytes: report.peak_memory_bytes }
+    }
+
+    fn kernel(&self) -> Kernel {
+        let mut fs = Fs::new(&self.limits);
+        for (path, bytes, installed) in &self.files {
+            let path = path.as_bytes();
+            let ino = fs.install(path, Arc::from(bytes.as_slice()), 0o755, 1000).expect("the file can be placed");
+            if !installed {
+                // Written anew it is a guest's file, no longer one of the host's.
+                fs.write_all(ino, bytes, 0).expect("the file can be written");
+            }
+        }
+        let clock: Box<dyn Clock> = match self.fixed {
+            true => Box::new(FixedClock::new(0)),
+            false => Box::new(Real(Instant::now())),
+        };
+        Kernel::new(KernelConfig {
+            limits: self.limits.clone(),
+            clock,
+            entropy: Box::new(SeededEntropy::new(1)),
+            files: fs.snapshot(),
+            hostname: "stage".to_owned(),
+        })
+    }
+}
