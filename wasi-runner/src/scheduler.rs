@@ -72,10 +72,8 @@ impl Running<'_> {
                 Poll::Ready(Some(())) => {}
                 // Without a process that could end it, a session would wait for its deadline.
                 Poll::Ready(None) if !starts => return Poll::Ready(()),
-                Poll::Pending if !starts => {
-                    if !lock(&self.around.kernel).skip_waiting(self.session) {
-                        return self.sleep(cx);
-                    }
+                Poll::Pending if !starts && !lock(&self.around.kernel).skip_waiting(self.session) => {
+                    return self.sleep(cx);
                 }
                 _ => {}
             }
