@@ -1,0 +1,12 @@
+//! What the linker must keep and reserve for a guest that forks.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_FAMILY").as_deref() == Ok("wasm") {
+        // The kernel copies the stack pointer into a forked child and enters the child through this function.
+        println!("cargo::rustc-link-arg-bins=--export=__stack_pointer");
+        println!("cargo::rustc-link-arg-bins=--export=tidebox_fork_child");
+        // Deep recursion of a script ends with a message of the evaluator, never at the end of this stack.
+        println!("cargo::rustc-link-arg-bins=-zstack-size=8388608");
+    }
+}

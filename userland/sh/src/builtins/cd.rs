@@ -1,0 +1,141 @@
+//! `cd` and `pwd`.
+
+use tidebox_rt as rt;
+
+use crate::ir::{Bytes, Name};
+use crate::state::{Run, Shell};
+use crate::vars::Key;
+
+pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut physical = shell.options.physical;
+    for arg in args.iter().skip(1) {
+        match arg.as_slice() {
+            b"-P" => physical = true,
+            b"-L" => physical = false,
+            _ if arg.first() == Some(&b'-') && arg.len() > 1 => return Ok(shell.bad_option(arg, "pwd [-LP]")),
+            _ => break,
+        }
+    }
+    let mut path = if physical { rt::getcwd().unwrap_or_else(|_| shell.cwd.clone()) } else { shell.cwd.clone() };
+    path.push(b'\n');
+    Ok(shell.print(path))
+}
+
+pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut physical = shell.options.physical;
+    while let Some((first, rest)) = words.split_first() {
+        match first.as_slice() {
+            b"-P" => physical = true,
+            b"-L" => physical = false,
+            b"-e" | b"-@" => {}
+            b"--" => {
+                words = rest;
+                break;
+            }
+            _ if first.first() == Some(&b'-') && first.len() > 1 => {
+                return Ok(shell.bad_option(first, "cd [-L|[-P [-e]] [-@]] [dir]"));
+            }
+            _ => break,
+        }
+        words = rest;
+    }
+    if words.len() > 1 {
+        shell.complain_builtin("too many arguments");
+        return Ok(1);
+    }
+    let (target, mut show) = match words.first().map(Vec::as_slice) {
+        None => match shell.lookup(b"HOME") {
+            Some(home) => (home, false),
+            None => {
+                shell.complain_builtin("HOME not set");
+                return Ok(1);
+            }
+        },
+        Some(b"-") => match shell.lookup(b"OLDPWD") {
+            Some(old) => (old, true),
+            None => {
+                shell.complain_builtin("OLDPWD not set");
+                return Ok(1);
+            }
+        },
+        Some(path) => (path.to_vec(), false),
+    };
+    if target.is_empty() {
+        return Ok(0);
+    }
+    let mut path = target.clone();
+    if let Some(found) = shell.search_cdpath(&target) {
+        show |= found.1;
+        path = found.0;
+    }
+    if let Err(errno) = shell.change_dir(&path, physical) {
+        shell.complain_builtin([&target[..], b": ", errno.text().as_bytes()].concat());
+        return Ok(1);
+    }
+    if show {
+        let mut line = shell.cwd.clone();
+        line.push(b'\n');
+        return Ok(shell.print(line));
+    }
+    Ok(0)
+}
+
+impl Shell {
+    /// The directory that `CDPATH` finds, and whether its name should be shown.
+    fn search_cdpath(&mut self, target: &[u8]) -> Option<(Bytes, bool)> {
+        if target.starts_with(b"/")
+            || matches!(target, b"." | b"..")
+            || target.starts_with(b"./")
+            || target.starts_with(b"../")
+        {
+            return None;
+        }
+        let dirs = self.lookup(b"CDPATH")?;
+        for dir in dirs.split(|&b| b == b':') {
+            let path = if dir.is_empty() { target.to_vec() } else { [dir, b"/", target].concat() };
+            if rt::stat(&path, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
+                return Some((path, !dir.is_empty()));
+            }
+        }
+        None
+    }
+
+    /// Changes the working directory, and with it `PWD` and `OLDPWD`.
+    pub(crate) fn change_dir(&mut self, path: &[u8], physical: bool) -> rt::Result<()> {
+        let logical =
+            if path.first() == Some(&b'/') { normal(path) } else { normal(&[&self.cwd[..], b"/", path].concat()) };
+        let new = if physical || rt::chdir(&logical).is_err() {
+            rt::chdir(path)?;
+            if physical { rt::getcwd()? } else { rt::getcwd().unwrap_or(logical) }
+        } else {
+            logical
+        };
+        let old = std::mem::replace(&mut self.cwd, new.clone());
+        for (name, value) in [(&b"OLDPWD"[..], old), (b"PWD", new)] {
+            // A refusal was complained about; the directory has changed all the same.
+            let _ = self.assign(&Name::from(name), Key::Whole, false, value);
+        }
+        Ok(())
+    }
+}
+
+/// A path without empty components, `.` and `..`, taken as text.
+fn normal(path: &[u8]) -> Bytes {
+    let mut components: Vec<&[u8]> = Vec::new();
+    for component in path.split(|&b| b == b'/') {
+        match component {
+            b"" | b"." => {}
+            b".." => {
+                components.pop();
+            }
+            name => components.push(name),
+        }
+    }
+    let mut out = Bytes::new();
+    for component in components {
+        out.push(b'/');
+        out.extend_from_slice(component);
+    }
+    if out.is_empty() { b"/".to_vec() } else { out }
+}

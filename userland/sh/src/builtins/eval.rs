@@ -1,0 +1,89 @@
+//! `eval`, `source` and `.`.
+
+use std::rc::Rc;
+
+use tidebox_rt::{FileKind, Open};
+
+use crate::ir::{Bytes, Name};
+use crate::state::{Frame, Run, Shell, Stop};
+
+pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    if words.first().is_some_and(|word| word == b"--") {
+        words = words.get(1..).unwrap_or_default();
+    }
+    let text = words.join(&b' ');
+    let line = shell.line;
+    shell.running = "";
+    let source = match shell.frames.last() {
+        Some(frame) => Rc::clone(&frame.source),
+        None => Rc::clone(&shell.script),
+    };
+    shell.deeper(|shell| shell.run_source(&text, line, source, b"eval"))?;
+    shell.running = "eval";
+    Ok(shell.status)
+}
+
+pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    if words.first().is_some_and(|word| word == b"--") {
+        words = words.get(1..).unwrap_or_default();
+    }
+    let Some(name) = words.first() else {
+        shell.complain_builtin("filename argument required");
+        let usage = format!("{0}: usage: {0} filename [arguments]\n", shell.running);
+        // Where standard error is closed there is nobody to tell.
+        let _ = shell.io.write(2, usage.as_bytes());
+        return Ok(2);
+    };
+    let path = if name.contains(&b'/') { name.clone() } else { find(shell, name) };
+    let text = match shell.open_path(&path, Open { read: true, ..Open::default() }) {
+        Ok(fd) if tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::Dir) => {
+            shell.io.close(fd);
+            shell.complain([name, &b": is a directory"[..]].concat());
+            return Ok(1);
+        }
+        Ok(fd) => {
+            let text = shell.read_all(fd);
+            shell.io.close(fd);
+            text
+        }
+        Err(errno) => {
+            shell.complain([&name[..], b": ", errno.text().as_bytes()].concat());
+            return Ok(1);
+        }
+    };
+    let source: Rc<[u8]> = path.as_slice().into();
+    let frame =
+        Frame { name: Name::from(&b"source"[..]), source: Rc::clone(&source), line: shell.line, is_function: false };
+    shell.frames.push(frame);
+    shell.sourcing += 1;
+    shell.running = "";
+    let parameters = words.get(1..).unwrap_or_default().to_vec();
+    let line = shell.line;
+    shell.status = 0;
+    let result = shell.deeper(|shell| {
+        let run = |shell: &mut Shell| shell.run_source(&text, 1, source, b"");
+        if parameters.is_empty() { run(shell) } else { shell.with_positional(parameters, run) }
+    });
+    shell.sourcing -= 1;
+    shell.frames.pop();
+    shell.line = line;
+    shell.running = "source";
+    match result {
+        Ok(()) | Err(Stop::Return) => Ok(shell.status),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The file that a name without a slash means: in `PATH` first, then here.
+fn find(shell: &mut Shell, name: &[u8]) -> Bytes {
+    let dirs = if shell.options.sourcepath { shell.lookup(b"PATH").unwrap_or_default() } else { Bytes::new() };
+    for dir in dirs.split(|&b| b == b':').filter(|dir| !dir.is_empty()) {
+        let path = [dir, b"/", name].concat();
+        if tidebox_rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::File) {
+            return path;
+        }
+    }
+    name.to_vec()
+}

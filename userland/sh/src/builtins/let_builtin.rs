@@ -1,0 +1,29 @@
+//! `let`.
+
+use crate::expand::Fault;
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+
+pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let words = args.get(1..).unwrap_or_default();
+    if words.is_empty() {
+        shell.complain_builtin("expression expected");
+        return Ok(1);
+    }
+    let mut value = 0;
+    for word in words {
+        match shell.text_value(word) {
+            Ok(number) => value = number,
+            Err(Fault::Stop(stop)) => return Err(stop),
+            Err(Fault::Message(text)) => {
+                shell.complain_builtin(text);
+                return Ok(1);
+            }
+            Err(Fault::Zero(_)) => {
+                shell.complain_builtin("division by 0");
+                return Ok(1);
+            }
+        }
+    }
+    Ok(u8::from(value == 0))
+}

@@ -1,0 +1,161 @@
+//! `umask`, `ulimit`, `times`.
+
+use tidebox_rt as rt;
+
+use crate::expand::lossy;
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+
+pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let (mut symbolic, mut reusable, mut mask) = (false, false, None);
+    for arg in args.iter().skip(1) {
+        match arg.as_slice() {
+            b"-S" => symbolic = true,
+            b"-p" => reusable = true,
+            _ => mask = Some(arg),
+        }
+    }
+    let current = match rt::umask(None) {
+        Ok(current) => current,
+        Err(errno) => {
+            shell.complain_builtin(errno.text());
+            return Ok(1);
+        }
+    };
+    let Some(mask) = mask else {
+        let text = if symbolic { symbols(current) } else { format!("{current:04o}") };
+        let prefix = match (reusable, symbolic) {
+            (true, true) => "umask -S ",
+            (true, false) => "umask ",
+            _ => "",
+        };
+        return Ok(shell.print(format!("{prefix}{text}\n")));
+    };
+    let new = if mask.iter().all(u8::is_ascii_digit) {
+        u32::from_str_radix(&lossy(mask), 8).ok().filter(|m| *m <= 0o777)
+    } else {
+        from_symbols(mask, current)
+    };
+    match new {
+        Some(new) => Ok(u8::from(rt::umask(Some(new)).is_err())),
+        None => {
+            shell.complain_builtin(format!("{}: octal number out of range", lossy(mask)));
+            Ok(1)
+        }
+    }
+}
+
+fn symbols(mask: u32) -> String {
+    let class = |shift: u32| -> String {
+        let bits = !mask >> shift & 7;
+        [(4, 'r'), (2, 'w'), (1, 'x')].iter().filter(|(bit, _)| bits & bit != 0).map(|(_, letter)| *letter).collect()
+    };
+    format!("u={},g={},o={}", class(6), class(3), class(0))
+}
+
+/// A mask from `u=rwx,g+w,..`, which names what is allowed.
+fn from_symbols(text: &[u8], current: u32) -> Option<u32> {
+    let mut allowed = !current & 0o777;
+    for clause in text.split(|&b| b == b',') {
+        let at = clause.iter().position(|b| matches!(b, b'=' | b'+' | b'-'))?;
+        let (who, rest) = clause.split_at(at);
+        let (&operator, letters) = rest.split_first()?;
+        let mut classes = 0;
+        for letter in who {
+            classes |= match letter {
+                b'u' => 0o700,
+                b'g' => 0o070,
+                b'o' => 0o007,
+                b'a' => 0o777,
+                _ => return None,
+            };
+        }
+        if classes == 0 {
+            classes = 0o777;
+        }
+        let mut bits = 0;
+        for letter in letters {
+            bits |= match letter {
+                b'r' => 0o444,
+                b'w' => 0o222,
+                b'x' => 0o111,
+                _ => return None,
+            };
+        }
+        allowed = match operator {
+            b'=' => (allowed & !classes) | (bits & classes),
+            b'+' => allowed | (bits & classes),
+            _ => allowed & !(bits & classes),
+        };
+    }
+    Some(!allowed & 0o777)
+}
+
+/// What can be asked for: letter, description, unit, value.
+fn table(limits: &rt::Limits) -> Vec<(char, &'static str, &'static str, Option<u64>)> {
+    vec![
+        ('c', "core file size", "(blocks, -c)", Some(0)),
+        ('d', "data seg size", "(kbytes, -d)", Some(limits.process_memory_bytes / 1024)),
+        ('f', "file size", "(blocks, -f)", Some(limits.file_bytes / 1024)),
+        ('n', "open files", "(-n)", Some(u64::from(limits.descriptors))),
+        ('s', "stack size", "(kbytes, -s)", Some(8192)),
+        ('t', "cpu time", "(seconds, -t)", None),
+        ('u', "max user processes", "(-u)", Some(u64::from(limits.processes))),
+        ('v', "virtual memory", "(kbytes, -v)", Some(limits.process_memory_bytes / 1024)),
+    ]
+}
+
+pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let limits = rt::limits().unwrap_or_default();
+    let table = table(&limits);
+    let (mut letters, mut value, mut all) = (Vec::new(), None, false);
+    for arg in args.iter().skip(1) {
+        match arg.strip_prefix(b"-") {
+            Some(options) => {
+                for option in options {
+                    match option {
+                        b'a' => all = true,
+                        b'S' | b'H' => {}
+                        letter if table.iter().any(|row| row.0 == char::from(*letter)) => {
+                            letters.push(char::from(*letter))
+                        }
+                        _ => return Ok(shell.bad_option(arg, "ulimit [-SHacdfnstuv] [limit]")),
+                    }
+                }
+            }
+            None => value = Some(arg),
+        }
+    }
+    if let Some(value) = value {
+        // The limits are the sandbox's; a guest may name its own again, but not change it.
+        let letter = letters.first().copied().unwrap_or('f');
+        let current = table.iter().find(|row| row.0 == letter).and_then(|row| row.3);
+        let same = match current {
+            None => value == b"unlimited",
+            Some(current) => lossy(value).parse() == Ok(current),
+        };
+        if same {
+            return Ok(0);
+        }
+        let name = table.iter().find(|row| row.0 == letter).map_or("limit", |row| row.1);
+        shell.complain_builtin(format!("{name}: cannot modify limit: Operation not permitted"));
+        return Ok(1);
+    }
+    let show = |value: Option<u64>| value.map_or_else(|| "unlimited".to_owned(), |v| v.to_string());
+    let mut text = String::new();
+    if all || letters.len() > 1 {
+        for row in table.iter().filter(|row| all || letters.contains(&row.0)) {
+            text.push_str(&format!("{:<24}{:>16} {}\n", row.1, row.2, show(row.3)));
+        }
+    } else {
+        let letter = letters.first().copied().unwrap_or('f');
+        let value = table.iter().find(|row| row.0 == letter).and_then(|row| row.3);
+        text = format!("{}\n", show(value));
+    }
+    Ok(shell.print(text))
+}
+
+/// The sandbox measures no processor time, so all four figures are zero.
+pub(super) fn times(shell: &mut Shell, _: &[Bytes]) -> Run<u8> {
+    Ok(shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n"))
+}

@@ -1,0 +1,153 @@
+//! Builtins: one table, one file for each or for a family.
+
+mod alias;
+mod cd;
+mod command;
+mod declare;
+mod dirs;
+mod echo;
+mod eval;
+mod flow;
+mod getopts;
+mod hash;
+mod jobs;
+mod kill;
+mod let_builtin;
+mod limits;
+mod mapfile;
+mod printf;
+mod read;
+mod set;
+mod shopt;
+mod strftime;
+mod test;
+mod trap;
+mod type_builtin;
+mod unset;
+
+use crate::eval::DeclArg;
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+
+/// How a builtin is called. What it answers is the status.
+#[derive(Clone, Copy)]
+pub(crate) enum Call {
+    /// With its words, its name first.
+    Plain(fn(&mut Shell, &[Bytes]) -> Run<u8>),
+    /// With words and assignments that were not split.
+    Declare(fn(&mut Shell, &[DeclArg<'_>]) -> Run<u8>),
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Plain(_) => "Plain",
+            Self::Declare(_) => "Declare",
+        })
+    }
+}
+
+/// A word that the shell handles itself.
+#[derive(Debug)]
+pub(crate) struct Builtin {
+    pub(crate) name: &'static str,
+    pub(crate) call: Call,
+    /// It does nothing but write, so that a subshell around it alone makes no difference.
+    pub(crate) prints_only: bool,
+}
+
+const fn plain(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> Run<u8>) -> Builtin {
+    Builtin { name, call: Call::Plain(run), prints_only: false }
+}
+
+const fn prints(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> Run<u8>) -> Builtin {
+    Builtin { name, call: Call::Plain(run), prints_only: true }
+}
+
+const fn declares(name: &'static str, run: fn(&mut Shell, &[DeclArg<'_>]) -> Run<u8>) -> Builtin {
+    Builtin { name, call: Call::Declare(run), prints_only: false }
+}
+
+/// All builtins, sorted by name.
+pub(crate) static BUILTINS: &[Builtin] = &[
+    plain(".", eval::source),
+    plain(":", flow::succeed),
+    prints("[", test::bracket),
+    plain("alias", alias::alias),
+    plain("bg", jobs::background),
+    plain("break", flow::leave),
+    plain("builtin", command::builtin),
+    plain("caller", flow::caller),
+    plain("cd", cd::cd),
+    plain("command", command::command),
+    plain("continue", flow::go_on),
+    declares("declare", declare::declare),
+    plain("dirs", dirs::dirs),
+    plain("disown", jobs::disown),
+    prints("echo", echo::echo),
+    plain("eval", eval::eval),
+    plain("exec", flow::exec_words),
+    plain("exit", flow::exit),
+    declares("export", declare::export),
+    prints("false", flow::fail),
+    plain("fg", jobs::foreground),
+    plain("getopts", getopts::getopts),
+    plain("hash", hash::hash),
+    plain("help", flow::help),
+    plain("jobs", jobs::jobs),
+    plain("kill", kill::kill),
+    plain("let", let_builtin::evaluate),
+    declares("local", declare::local),
+    plain("mapfile", mapfile::mapfile),
+    plain("popd", dirs::popd),
+    prints("printf", printf::printf),
+    plain("pushd", dirs::pushd),
+    prints("pwd", cd::pwd),
+    plain("read", read::read),
+    plain("readarray", mapfile::mapfile),
+    declares("readonly", declare::readonly),
+    plain("return", flow::go_back),
+    plain("set", set::set),
+    plain("shift", flow::shift),
+    plain("shopt", shopt::shopt),
+    plain("source", eval::source),
+    prints("test", test::test),
+    plain("times", limits::times),
+    plain("trap", trap::trap),
+    prints("true", flow::succeed),
+    plain("type", type_builtin::type_builtin),
+    declares("typeset", declare::declare),
+    plain("ulimit", limits::ulimit),
+    plain("umask", limits::umask),
+    plain("unalias", alias::unalias),
+    plain("unset", unset::unset),
+    plain("wait", jobs::wait),
+];
+
+/// The builtin with this name.
+pub(crate) fn find(name: &[u8]) -> Option<&'static Builtin> {
+    let at = BUILTINS.binary_search_by(|builtin| builtin.name.as_bytes().cmp(name)).ok()?;
+    BUILTINS.get(at)
+}
+
+impl Shell {
+    /// Writes to standard output; what goes wrong is reported after the builtin.
+    pub(crate) fn print(&mut self, text: impl AsRef<[u8]>) -> u8 {
+        match self.io.write(1, text.as_ref()) {
+            Ok(()) => 0,
+            Err(errno) => {
+                self.complain_builtin(format!("write error: {errno}"));
+                1
+            }
+        }
+    }
+
+    /// Complains about an option that a builtin has not, and how it is used.
+    pub(crate) fn bad_option(&mut self, option: &[u8], usage: &str) -> u8 {
+        self.complain_builtin([option, b": invalid option"].concat());
+        let line = format!("{}: usage: {usage}\n", self.running);
+        // Where standard error is closed there is nobody to tell.
+        let _ = self.io.write(2, line.as_bytes());
+        2
+    }
+}

@@ -1,0 +1,463 @@
+//! `printf`.
+
+use crate::expand::{lossy, shell_quote};
+use crate::ir::{Bytes, Name};
+use crate::parse::token::name_len;
+use crate::parse::{number, push_char};
+use crate::state::{Run, Shell};
+use crate::vars::Key;
+
+use super::echo::unescape;
+use super::strftime;
+
+/// Widest field and finest precision; more would only be a way to use up memory.
+const MAX_WIDTH: usize = 1 << 24;
+
+pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut target: Option<&Bytes> = None;
+    if let [option, name, rest @ ..] = words
+        && option == b"-v"
+    {
+        target = Some(name);
+        words = rest;
+    }
+    if words.first().is_some_and(|word| word == b"--") {
+        words = words.get(1..).unwrap_or_default();
+    }
+    let Some((format, rest)) = words.split_first() else {
+        shell.complain_builtin("usage: printf [-v var] format [arguments]");
+        return Ok(2);
+    };
+    if format.len() > 1
+        && format.first() == Some(&b'-')
+        && target.is_none()
+        && name_len(format.get(1..2).unwrap_or_default()) == 1
+        && format.len() == 2
+    {
+        return Ok(shell.bad_option(format, "printf [-v var] format [arguments]"));
+    }
+    let mut print = Printf { shell, args: rest, at: 0, out: Bytes::new(), status: 0, ended: false };
+    loop {
+        let before = print.at;
+        print.once(format);
+        if print.ended || print.at >= rest.len() || print.at == before {
+            break;
+        }
+    }
+    let (out, status) = (print.out, print.status);
+    let Some(name) = target else {
+        let written = shell.print(out);
+        return Ok(status.max(written));
+    };
+    let len = name_len(name);
+    let (base, subscript) = name.split_at(len);
+    let base: Name = base.into();
+    let key = match subscript {
+        _ if len == 0 => None,
+        b"" => Some(Key::Whole),
+        [b'[', key @ .., b']'] => Some(shell.key_of(&base, &crate::parse::subscript_from_text(key))?),
+        _ => None,
+    };
+    let Some(key) = key else {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        return Ok(2);
+    };
+    if shell.assign(&base, key, false, out)? { Ok(status) } else { Ok(1) }
+}
+
+/// One `%` with what stands between it and its letter.
+#[derive(Debug, Default)]
+struct Spec {
+    left: bool,
+    plus: bool,
+    space: bool,
+    zero: bool,
+    alternate: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+struct Printf<'a> {
+    shell: &'a mut Shell,
+    args: &'a [Bytes],
+    at: usize,
+    out: Bytes,
+    status: u8,
+    /// `\c` was met, or the format is wrong.
+    ended: bool,
+}
+
+impl Printf<'_> {
+    fn next(&mut self) -> Option<&Bytes> {
+        let arg = self.args.get(self.at);
+        self.at += usize::from(arg.is_some());
+        arg
+    }
+
+    fn fail(&mut self, text: Bytes) {
+        self.shell.complain_builtin(text);
+        self.status = 1;
+    }
+
+    /// Goes through the format once.
+    fn once(&mut self, format: &[u8]) {
+        let mut rest = format;
+        while let Some((&byte, after)) = rest.split_first() {
+            if self.ended {
+                return;
+            }
+            match byte {
+                b'\\' => rest = self.escape(after),
+                b'%' if after.first() == Some(&b'%') => {
+                    self.out.push(b'%');
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                b'%' => rest = self.directive(after),
+                _ => {
+                    self.out.push(byte);
+                    rest = after;
+                }
+            }
+        }
+    }
+
+    /// An escape of the format, after its backslash; answers what follows.
+    fn escape<'b>(&mut self, text: &'b [u8]) -> &'b [u8] {
+        let Some((&escape, after)) = text.split_first() else {
+            self.out.push(b'\\');
+            return text;
+        };
+        let simple = match escape {
+            b'a' => 7,
+            b'b' => 8,
+            b'e' | b'E' => 27,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 11,
+            b'\\' | b'"' | b'\'' | b'?' => escape,
+            b'c' => {
+                self.ended = true;
+                return after;
+            }
+            b'0'..=b'7' => {
+                let (value, len) = number(text, 8, 3);
+                self.out.push((value & 255) as u8);
+                return text.get(len..).unwrap_or_default();
+            }
+            b'x' | b'u' | b'U' => {
+                let most = match escape {
+                    b'x' => 2,
+                    b'u' => 4,
+                    _ => 8,
+                };
+                let (value, len) = number(after, 16, most);
+                match (len, escape) {
+                    (0, _) => self.out.extend_from_slice(&[b'\\', escape]),
+                    (_, b'x') => self.out.push((value & 255) as u8),
+                    _ => push_char(&mut self.out, value),
+                }
+                return after.get(len..).unwrap_or_default();
+            }
+            _ => {
+                self.out.extend_from_slice(&[b'\\', escape]);
+                return after;
+            }
+        };
+        self.out.push(simple);
+        after
+    }
+
+    fn count<'b>(&mut self, text: &'b [u8]) -> (i64, &'b [u8]) {
+        if text.first() == Some(&b'*') {
+            let arg = self.next().cloned().unwrap_or_default();
+            return (self.integer(&arg), text.get(1..).unwrap_or_default());
+        }
+        let len = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
+        let value = text.iter().take(len).fold(0_i64, |n, b| n.saturating_mul(10).saturating_add(i64::from(b - b'0')));
+        (value, text.get(len..).unwrap_or_default())
+    }
+
+    /// A directive after its `%`; answers what follows.
+    fn directive<'b>(&mut self, text: &'b [u8]) -> &'b [u8] {
+        let mut spec = Spec::default();
+        let mut rest = text;
+        while let Some((&flag, after)) = rest.split_first() {
+            match flag {
+                b'-' => spec.left = true,
+                b'+' => spec.plus = true,
+                b' ' => spec.space = true,
+                b'0' => spec.zero = true,
+                b'#' => spec.alternate = true,
+                b'\'' => {}
+                _ => break,
+            }
+            rest = after;
+        }
+        let (width, after) = self.count(rest);
+        rest = after;
+        spec.left |= width < 0;
+        spec.width = usize::try_from(width.unsigned_abs()).unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
+        if rest.first() == Some(&b'.') {
+            let (precision, after) = self.count(rest.get(1..).unwrap_or_default());
+            rest = after;
+            spec.precision = usize::try_from(precision).ok().map(|p| p.min(MAX_WIDTH));
+        }
+        while let Some((b'l' | b'h' | b'j' | b'z' | b't' | b'L' | b'q', after)) = rest.split_first() {
+            if rest.first() == Some(&b'q') {
+                break;
+            }
+            rest = after;
+        }
+        if rest.first() == Some(&b'(') {
+            return self.time(&spec, rest);
+        }
+        let Some((&letter, after)) = rest.split_first() else {
+            self.fail(b"`%': missing format character".to_vec());
+            self.ended = true;
+            return rest;
+        };
+        self.convert(letter, &spec);
+        after
+    }
+
+    fn convert(&mut self, letter: u8, spec: &Spec) {
+        match letter {
+            b's' | b'b' | b'q' | b'Q' => {
+                let arg = self.next().cloned().unwrap_or_default();
+                let text = match letter {
+                    b'b' => {
+                        let (text, ended) = unescape(&arg);
+                        self.pad_text(spec, &text);
+                        self.ended |= ended;
+                        return;
+                    }
+                    b's' => arg,
+                    _ => shell_quote(&arg),
+                };
+                self.pad_text(spec, &text);
+            }
+            b'c' => {
+                let arg = self.next().cloned().unwrap_or_default();
+                let len = crate::pattern::char_len(&arg);
+                self.pad_text(spec, arg.get(..len).unwrap_or_default());
+            }
+            b'd' | b'i' => {
+                let arg = self.next().cloned().unwrap_or_default();
+                let value = self.integer(&arg);
+                self.pad_number(spec, value < 0, value.unsigned_abs().to_string(), "");
+            }
+            b'u' | b'o' | b'x' | b'X' => {
+                let arg = self.next().cloned().unwrap_or_default();
+                let value = self.integer(&arg) as u64;
+                let (digits, prefix) = match letter {
+                    b'u' => (value.to_string(), ""),
+                    b'o' => (format!("{value:o}"), if spec.alternate { "0" } else { "" }),
+                    b'x' => (format!("{value:x}"), if spec.alternate && value != 0 { "0x" } else { "" }),
+                    _ => (format!("{value:X}"), if spec.alternate && value != 0 { "0X" } else { "" }),
+                };
+                let plain = Spec { plus: false, space: false, ..*spec };
+                self.pad_number(&plain, false, digits, prefix);
+            }
+            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+                let arg = self.next().cloned().unwrap_or_default();
+                let value = self.float(&arg);
+                let digits = float_digits(letter, value.abs(), spec.precision.unwrap_or(6).min(4096), spec.alternate);
+                let plain = Spec { precision: None, zero: spec.zero && value.is_finite(), ..*spec };
+                self.pad_number(&plain, value.is_sign_negative(), digits, "");
+            }
+            b'n' => {
+                self.next();
+            }
+            other => {
+                self.fail([b"`%", &[other][..], b"': invalid format character"].concat());
+                self.ended = true;
+            }
+        }
+    }
+
+    fn pad_text(&mut self, spec: &Spec, text: &[u8]) {
+        let kept = match spec.precision {
+            Some(most) if most < text.len() => text.get(..most).unwrap_or(text),
+            _ => text,
+        };
+        let pad = spec.width.saturating_sub(kept.len());
+        if !spec.left {
+            self.out.extend(std::iter::repeat_n(b' ', pad));
+        }
+        self.out.extend_from_slice(kept);
+        if spec.left {
+            self.out.extend(std::iter::repeat_n(b' ', pad));
+        }
+    }
+
+    fn pad_number(&mut self, spec: &Spec, negative: bool, digits: String, prefix: &str) {
+        let sign = match (negative, spec.plus, spec.space) {
+            (true, _, _) => "-",
+            (false, true, _) => "+",
+            (false, false, true) => " ",
+            _ => "",
+        };
+        let mut body = digits;
+        if let Some(precision) = spec.precision {
+            let missing = precision.saturating_sub(body.len());
+            body.insert_str(0, &"0".repeat(missing));
+        }
+        let used = sign.len() + prefix.len() + body.len();
+        let pad = spec.width.saturating_sub(used);
+        let zeros = spec.zero && !spec.left && spec.precision.is_none();
+        let (before, inside, after) = match (zeros, spec.left) {
+            (true, _) => (0, pad, 0),
+            (false, true) => (0, 0, pad),
+            (false, false) => (pad, 0, 0),
+        };
+        self.out.extend(std::iter::repeat_n(b' ', before));
+        self.out.extend_from_slice(sign.as_bytes());
+        self.out.extend_from_slice(prefix.as_bytes());
+        self.out.extend(std::iter::repeat_n(b'0', inside));
+        self.out.extend_from_slice(body.as_bytes());
+        self.out.extend(std::iter::repeat_n(b' ', after));
+    }
+
+    /// The value of an argument of `%d` and its kind: C's notations, or a quote and a character.
+    fn integer(&mut self, arg: &[u8]) -> i64 {
+        if let Some((b'\'' | b'"', rest)) = arg.split_first() {
+            return lossy(rest).chars().next().map_or(0, |char| i64::from(u32::from(char)));
+        }
+        let text = arg.trim_ascii_start();
+        let (negative, digits) = match text.split_first() {
+            Some((b'-', digits)) => (true, digits),
+            Some((b'+', digits)) => (false, digits),
+            _ => (false, text),
+        };
+        let (radix, digits) = match digits {
+            [b'0', b'x' | b'X', hex @ ..] => (16, hex),
+            [b'0', octal @ ..] if !octal.is_empty() => (8, octal),
+            _ => (10, digits),
+        };
+        let mut value: u64 = 0;
+        let mut over = false;
+        let mut len = 0;
+        for &byte in digits {
+            let Some(digit) = char::from(byte).to_digit(radix) else { break };
+            let next = value.checked_mul(u64::from(radix)).and_then(|v| v.checked_add(u64::from(digit)));
+            over |= next.is_none();
+            value = next.unwrap_or(u64::MAX);
+            len += 1;
+        }
+        if len != digits.len() {
+            self.fail([arg, b": invalid number"].concat());
+        }
+        let limit = if negative { 1 << 63 } else { u64::MAX };
+        if over || value > limit {
+            self.fail([arg, b": Numerical result out of range"].concat());
+            return if negative { i64::MIN } else { i64::MAX };
+        }
+        if negative { (value as i64).wrapping_neg() } else { value as i64 }
+    }
+
+    fn float(&mut self, arg: &[u8]) -> f64 {
+        if let Some((b'\'' | b'"', rest)) = arg.split_first() {
+            return lossy(rest).chars().next().map_or(0.0, |char| f64::from(u32::from(char)));
+        }
+        let text = lossy(arg.trim_ascii()).into_owned();
+        if text.is_empty() {
+            return 0.0;
+        }
+        if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
+            && let Ok(value) = i64::from_str_radix(hex, 16)
+        {
+            return value as f64;
+        }
+        match text.parse() {
+            Ok(value) => value,
+            Err(_) => {
+                let good = (1..text.len()).rev().find_map(|len| text.get(..len)?.parse().ok());
+                self.fail([arg, b": invalid number"].concat());
+                good.unwrap_or(0.0)
+            }
+        }
+    }
+
+    /// `%(format)T`: the argument is seconds since the epoch, -1 now, -2 the shell's start.
+    fn time<'b>(&mut self, spec: &Spec, text: &'b [u8]) -> &'b [u8] {
+        let Some(len) = text.iter().position(|&b| b == b')') else {
+            self.fail(b"`%(': missing format character".to_vec());
+            self.ended = true;
+            return b"";
+        };
+        let format = text.get(1..len).unwrap_or_default();
+        let seconds = match self.next().cloned() {
+            None => -1,
+            Some(arg) => self.integer(&arg),
+        };
+        let now = || i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0);
+        let seconds = match seconds {
+            -1 => now(),
+            -2 => {
+                let passed = tidebox_rt::monotonic_ns().saturating_sub(self.shell.started_ns) / 1_000_000_000;
+                now().saturating_sub(i64::try_from(passed).unwrap_or(0))
+            }
+            seconds => seconds,
+        };
+        let shown = strftime::format(if format.is_empty() { b"%X" } else { format }, seconds);
+        self.pad_text(spec, &shown);
+        text.get(len + 2..).unwrap_or_default()
+    }
+}
+
+/// Digits of a number that is not negative, as C's `printf` writes them.
+fn float_digits(letter: u8, value: f64, precision: usize, alternate: bool) -> String {
+    let upper = letter.is_ascii_uppercase();
+    let text = if value.is_nan() {
+        "nan".to_owned()
+    } else if value.is_infinite() {
+        "inf".to_owned()
+    } else {
+        match letter.to_ascii_lowercase() {
+            b'e' => exponent(value, precision),
+            b'g' => general(value, precision.max(1), alternate),
+            b'a' => format!("{value:e}"),
+            _ => format!("{value:.precision$}"),
+        }
+    };
+    if upper { text.to_uppercase() } else { text }
+}
+
+/// `d.ddde+dd`
+fn exponent(value: f64, precision: usize) -> String {
+    let text = format!("{value:.precision$e}");
+    match text.split_once('e') {
+        Some((mantissa, power)) => {
+            let (sign, digits) = match power.strip_prefix('-') {
+                Some(digits) => ('-', digits),
+                None => ('+', power),
+            };
+            format!("{mantissa}e{sign}{digits:0>2}")
+        }
+        None => text,
+    }
+}
+
+/// The shorter of both notations, without zeros at the end.
+fn general(value: f64, precision: usize, alternate: bool) -> String {
+    let scientific = exponent(value, precision - 1);
+    let power: i64 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+    let limit = i64::try_from(precision).unwrap_or(i64::MAX);
+    let trim = |text: &str| {
+        if alternate || !text.contains('.') {
+            return text.to_owned();
+        }
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    if power < -4 || power >= limit {
+        return match scientific.split_once('e') {
+            Some((mantissa, power)) => format!("{}e{power}", trim(mantissa)),
+            None => scientific,
+        };
+    }
+    let decimals = usize::try_from(limit - 1 - power).unwrap_or(0);
+    trim(&format!("{value:.decimals$}"))
+}

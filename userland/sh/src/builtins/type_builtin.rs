@@ -1,0 +1,182 @@
+//! `type`.
+
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+
+/// Words that are part of the grammar.
+const KEYWORDS: &[&[u8]] = &[
+    b"!",
+    b"[[",
+    b"]]",
+    b"case",
+    b"coproc",
+    b"do",
+    b"done",
+    b"elif",
+    b"else",
+    b"esac",
+    b"fi",
+    b"for",
+    b"function",
+    b"if",
+    b"in",
+    b"select",
+    b"then",
+    b"time",
+    b"until",
+    b"while",
+    b"{",
+    b"}",
+];
+
+/// What to print about a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// A sentence, as `type` does.
+    Long,
+    /// A word or a path, as `command -v` does.
+    Command,
+    /// The kind alone, as `type -t` does.
+    Kind,
+    /// The path alone, as `type -p` does.
+    Path,
+}
+
+pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    let (mut how, mut all, mut skip_functions, mut only_path) = (How::Long, false, false, false);
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b't' => how = How::Kind,
+                b'p' => how = How::Path,
+                b'P' => {
+                    how = How::Path;
+                    only_path = true;
+                }
+                b'a' => all = true,
+                b'f' => skip_functions = true,
+                _ => return Ok(shell.bad_option(first, "type [-afptP] name [name ...]")),
+            }
+        }
+    }
+    let mut status = 0;
+    for name in words {
+        let found = if only_path {
+            match shell.search_path(name) {
+                Some(path) => shell.print([&path[..], b"\n"].concat()) == 0,
+                None => false,
+            }
+        } else if all {
+            describe_all(shell, name, how, skip_functions)?
+        } else if skip_functions {
+            let saved = shell.functions.remove(name.as_slice());
+            let found = describe(shell, name, how);
+            if let Some(function) = saved {
+                shell.functions.insert(name.as_slice().into(), function);
+            }
+            found?
+        } else {
+            describe(shell, name, how)?
+        };
+        if !found {
+            status = 1;
+            if how == How::Long {
+                shell.complain_builtin([name, &b": not found"[..]].concat());
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn line(name: &[u8], how: How, kind: &str, sentence: &str) -> Bytes {
+    match how {
+        How::Kind => format!("{kind}\n").into_bytes(),
+        How::Path => Bytes::new(),
+        How::Command => [name, b"\n"].concat(),
+        How::Long => [name, sentence.as_bytes(), b"\n"].concat(),
+    }
+}
+
+/// Prints what a name means first; says whether it means anything.
+pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
+    if KEYWORDS.contains(&name) {
+        let text = line(name, how, "keyword", " is a shell keyword");
+        shell.print(text);
+        return Ok(true);
+    }
+    if shell.functions.contains_key(name) {
+        function(shell, name, how);
+        return Ok(true);
+    }
+    if super::find(name).is_some() {
+        let text = line(name, how, "builtin", " is a shell builtin");
+        shell.print(text);
+        return Ok(true);
+    }
+    let hashed = shell.hash.contains_key(name);
+    let path = if name.contains(&b'/') {
+        tidebox_rt::access(name, 1).is_ok().then(|| name.to_vec())
+    } else {
+        match shell.hash.get(name) {
+            Some((path, _)) => Some(path.clone()),
+            None => shell.search_path(name).filter(|path| tidebox_rt::access(path, 1).is_ok()),
+        }
+    };
+    let Some(path) = path else { return Ok(false) };
+    file(shell, name, &path, how, hashed);
+    Ok(true)
+}
+
+fn function(shell: &mut Shell, name: &[u8], how: How) {
+    let mut text = line(name, how, "function", " is a function");
+    if how == How::Long
+        && let Some(function) = shell.functions.get(name)
+    {
+        text.extend(crate::print::function(function));
+    }
+    shell.print(text);
+}
+
+fn file(shell: &mut Shell, name: &[u8], path: &[u8], how: How, hashed: bool) {
+    let text = match how {
+        How::Kind => b"file\n".to_vec(),
+        How::Path | How::Command => [path, b"\n"].concat(),
+        How::Long if hashed => [name, b" is hashed (", path, b")\n"].concat(),
+        How::Long => [name, b" is ", path, b"\n"].concat(),
+    };
+    shell.print(text);
+}
+
+fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> Run<bool> {
+    let mut found = false;
+    if KEYWORDS.contains(&name) {
+        let text = line(name, how, "keyword", " is a shell keyword");
+        shell.print(text);
+        found = true;
+    }
+    if !skip_functions && shell.functions.contains_key(name) {
+        function(shell, name, how);
+        found = true;
+    }
+    if super::find(name).is_some() {
+        let text = line(name, how, "builtin", " is a shell builtin");
+        shell.print(text);
+        found = true;
+    }
+    let dirs = shell.lookup(b"PATH").unwrap_or_default();
+    for dir in dirs.split(|&b| b == b':') {
+        let path = [dir, b"/", name].concat();
+        let is_program = tidebox_rt::stat(&path, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::File);
+        if is_program && tidebox_rt::access(&path, 1).is_ok() {
+            file(shell, name, &path, how, false);
+            found = true;
+        }
+    }
+    Ok(found)
+}

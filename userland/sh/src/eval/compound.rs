@@ -1,0 +1,301 @@
+//! Compound commands.
+
+use std::rc::Rc;
+
+use crate::expand::lossy;
+use crate::ir::{Arith, Arm, ArmEnd, Bytes, Compound, Kind, List, Name, Word};
+use crate::pattern::Pattern;
+use crate::state::{Run, Shell, Stop};
+use crate::vars::Key;
+
+impl Shell {
+    pub(crate) fn run_compound(&mut self, compound: &Compound) -> Run {
+        self.line = compound.line;
+        if compound.redirects.is_empty() {
+            return self.run_kind(&compound.kind);
+        }
+        let from = self.process_fds.len();
+        let Some(undo) = self.redirect(&compound.redirects)? else {
+            self.status = 1;
+            return Ok(());
+        };
+        let result = self.run_kind(&compound.kind);
+        self.undo(undo);
+        self.drop_process_fds(from);
+        result
+    }
+
+    fn run_kind(&mut self, kind: &Kind) -> Run {
+        match kind {
+            Kind::Group(list) => self.run_list(list),
+            Kind::Subshell(list) => self.run_subshell(list),
+            Kind::If { arms, otherwise } => self.run_if(arms, otherwise.as_ref()),
+            Kind::Loop { until, condition, body } => self.run_loop(*until, condition, body),
+            Kind::For { name, words, body } => self.run_for(name, words.as_deref(), body),
+            Kind::Select { name, words, body } => self.run_select(name, words.as_deref(), body),
+            Kind::ForArith { init, condition, step, body } => self.run_for_arith(init, condition, step, body),
+            Kind::Case { word, arms } => self.run_case(word, arms),
+            Kind::Arith(arith) => self.run_arith(arith),
+            Kind::Cond(cond) => self.run_cond(cond),
+        }
+    }
+
+    fn run_if(&mut self, arms: &[(List, List)], otherwise: Option<&List>) -> Run {
+        for (condition, body) in arms {
+            self.as_condition(|shell| shell.run_list(condition))?;
+            if self.status == 0 {
+                return self.run_list(body);
+            }
+        }
+        self.status = 0;
+        match otherwise {
+            Some(body) => self.run_list(body),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a loop's body once; false when the loop ends here.
+    fn run_body(&mut self, body: &List) -> Run<bool> {
+        self.turn()?;
+        match self.run_list(body) {
+            Ok(()) => Ok(true),
+            Err(Stop::Break(1)) => Ok(false),
+            Err(Stop::Break(n)) => Err(Stop::Break(n - 1)),
+            Err(Stop::Continue(1)) => Ok(true),
+            Err(Stop::Continue(n)) => Err(Stop::Continue(n - 1)),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Runs `inner` as a loop, so that `break` knows of it.
+    fn as_loop(&mut self, inner: impl FnOnce(&mut Self) -> Run) -> Run {
+        self.loops += 1;
+        let result = inner(self);
+        self.loops -= 1;
+        result
+    }
+
+    fn run_loop(&mut self, until: bool, condition: &List, body: &List) -> Run {
+        self.as_loop(|shell| {
+            let mut status = 0;
+            loop {
+                match shell.as_condition(|shell| shell.run_list(condition)) {
+                    Ok(()) => {}
+                    Err(Stop::Break(1)) => break,
+                    Err(Stop::Continue(1)) => continue,
+                    Err(Stop::Break(n)) => return Err(Stop::Break(n - 1)),
+                    Err(Stop::Continue(n)) => return Err(Stop::Continue(n - 1)),
+                    Err(stop) => return Err(stop),
+                }
+                if (shell.status == 0) == until {
+                    break;
+                }
+                let goes_on = shell.run_body(body)?;
+                status = shell.status;
+                if !goes_on {
+                    break;
+                }
+            }
+            shell.status = status;
+            Ok(())
+        })
+    }
+
+    fn loop_words(&mut self, words: Option<&[Word]>) -> Run<Vec<Bytes>> {
+        match words {
+            Some(words) => self.expand_words(words),
+            None => Ok(self.positional.as_ref().clone()),
+        }
+    }
+
+    fn run_for(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+        let values = self.loop_words(words)?;
+        let line = self.line;
+        self.status = 0;
+        self.as_loop(|shell| {
+            for value in values {
+                if shell.options.xtrace {
+                    shell.line = line;
+                    shell.trace_for(name, words);
+                }
+                if !shell.assign(name, Key::Whole, false, value)? {
+                    shell.status = 1;
+                    return Ok(());
+                }
+                if !shell.run_body(body)? {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn run_for_arith(&mut self, init: &Arith, condition: &Arith, step: &Arith, body: &List) -> Run {
+        let line = self.line;
+        self.trace_arith(init);
+        if self.arith_command(init, "((")?.is_none() {
+            return Ok(());
+        }
+        self.status = 0;
+        self.as_loop(|shell| {
+            let mut status = 0;
+            loop {
+                shell.line = line;
+                if !condition.text.parts.is_empty() {
+                    shell.trace_arith(condition);
+                    match shell.arith_command(condition, "((")? {
+                        None => return Ok(()),
+                        Some(0) => break,
+                        Some(_) => {}
+                    }
+                }
+                let goes_on = shell.run_body(body)?;
+                status = shell.status;
+                if !goes_on {
+                    break;
+                }
+                shell.trace_arith(step);
+                if shell.arith_command(step, "((")?.is_none() {
+                    return Ok(());
+                }
+            }
+            shell.status = status;
+            Ok(())
+        })
+    }
+
+    fn run_select(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+        let values = self.loop_words(words)?;
+        if values.is_empty() {
+            self.status = 0;
+            return Ok(());
+        }
+        self.as_loop(|shell| {
+            let mut show = true;
+            loop {
+                if show {
+                    shell.show_menu(&values);
+                }
+                let prompt = shell.lookup(b"PS3").unwrap_or_else(|| b"#? ".to_vec());
+                // Where standard error is closed there is nobody to prompt.
+                let _ = shell.io.write(2, &prompt);
+                let Some(line) = shell.read_line(0)? else {
+                    let _ = shell.io.write(1, b"\n");
+                    shell.status = 1;
+                    return Ok(());
+                };
+                shell.assign(&Name::from(&b"REPLY"[..]), Key::Whole, false, line.clone())?;
+                show = line.is_empty();
+                if show {
+                    continue;
+                }
+                let chosen = crate::parse::plain_number(line.trim_ascii())
+                    .and_then(|n| usize::try_from(n).ok()?.checked_sub(1))
+                    .and_then(|at| values.get(at).cloned());
+                shell.assign(name, Key::Whole, false, chosen.unwrap_or_default())?;
+                if !shell.run_body(body)? {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    /// The numbered choices of `select`, in columns as bash lays them out for 80 characters.
+    fn show_menu(&mut self, values: &[Bytes]) {
+        let digits = values.len().to_string().len();
+        let widest = values.iter().map(|v| lossy(v).chars().count()).max().unwrap_or(0);
+        let width = widest + digits + 2 + 2;
+        let mut columns = (80 / width.max(1)).max(1);
+        let mut rows = values.len().div_ceil(columns);
+        columns = values.len().div_ceil(rows.max(1));
+        if rows == 1 {
+            rows = columns;
+            columns = 1;
+        }
+        let mut text = String::new();
+        for row in 0..rows {
+            for column in 0..columns {
+                let Some(value) = values.get(column * rows + row) else { continue };
+                let entry = format!("{:digits$}) {}", column * rows + row + 1, lossy(value));
+                text.push_str(&entry);
+                if column + 1 < columns && values.len() > (column + 1) * rows + row {
+                    text.extend(std::iter::repeat_n(' ', width.saturating_sub(entry.chars().count())));
+                }
+            }
+            text.push('\n');
+        }
+        let _ = self.io.write(2, text.as_bytes());
+    }
+
+    fn run_case(&mut self, word: &Word, arms: &[Arm]) -> Run {
+        if self.options.xtrace {
+            self.trace_raw(&[b"case ", &word.raw[..], b" in"].concat());
+        }
+        let subject = self.expand_text(word)?;
+        self.status = 0;
+        let style = self.pattern_style();
+        let mut fall = false;
+        for arm in arms {
+            if !fall {
+                let mut found = false;
+                for pattern in &arm.patterns {
+                    found = match pattern.literal() {
+                        Some(text) if !style.fold && !text.iter().any(|b| b"*?[\\@!+(".contains(b)) => text == subject,
+                        _ => {
+                            let text = self.expand_pattern(pattern)?;
+                            Pattern::new(&text, style).matches(&subject)
+                        }
+                    };
+                    if found {
+                        break;
+                    }
+                }
+                if !found {
+                    continue;
+                }
+            }
+            self.run_list(&arm.body)?;
+            match arm.end {
+                ArmEnd::Leave => return Ok(()),
+                ArmEnd::Fall => fall = true,
+                ArmEnd::Test => fall = false,
+            }
+        }
+        Ok(())
+    }
+
+    fn run_arith(&mut self, arith: &Arith) -> Run {
+        self.trace_arith(arith);
+        if let Some(value) = self.arith_command(arith, "((")? {
+            self.status = u8::from(value == 0);
+        }
+        Ok(())
+    }
+
+    /// The value of an expression that is a command; `None` after an error, which is only the command's failure.
+    pub(crate) fn arith_command(&mut self, arith: &Arith, name: &str) -> Run<Option<i64>> {
+        use crate::expand::Fault;
+        match self.arith_value(arith) {
+            Ok(value) => Ok(Some(value)),
+            Err(Fault::Stop(stop)) => Err(stop),
+            Err(Fault::Message(text)) => {
+                self.complain([name.as_bytes(), b": ", &text].concat());
+                self.status = 1;
+                Ok(None)
+            }
+            Err(Fault::Zero(_)) => {
+                self.complain([name.as_bytes(), b": division by 0"].concat());
+                self.status = 1;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Calls a function's body with its own positional parameters; see `function.rs` for scopes.
+    pub(crate) fn with_positional(&mut self, words: Vec<Bytes>, inner: impl FnOnce(&mut Self) -> Run) -> Run {
+        let saved = std::mem::replace(&mut self.positional, Rc::new(words));
+        let result = inner(self);
+        self.positional = saved;
+        result
+    }
+}

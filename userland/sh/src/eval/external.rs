@@ -1,0 +1,271 @@
+//! Programs: finding, starting, waiting.
+
+use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest, Status};
+
+use crate::expand::lossy;
+use crate::ir::{Bytes, Simple};
+use crate::state::{Run, Shell, Stop};
+use crate::trap::signal_name;
+
+impl Shell {
+    /// The file that a command's name means: the name itself if it has a slash, else what `PATH` finds.
+    pub(crate) fn find_program(&mut self, name: &[u8]) -> Option<Bytes> {
+        if name.contains(&b'/') {
+            return Some(name.to_vec());
+        }
+        if name.is_empty() {
+            return None;
+        }
+        if let Some((path, hits)) = self.hash.get_mut(name) {
+            *hits = hits.saturating_add(1);
+            return Some(path.clone());
+        }
+        let path = self.search_path(name)?;
+        if self.options.hashall {
+            self.hash.insert(name.to_vec(), (path.clone(), 1));
+        }
+        Some(path)
+    }
+
+    /// Looks a name up in `PATH`. A file that may not be executed is found only when no other is.
+    pub(crate) fn search_path(&mut self, name: &[u8]) -> Option<Bytes> {
+        let dirs = self.lookup(b"PATH").unwrap_or_default();
+        let mut second = None;
+        for dir in dirs.split(|&b| b == b':') {
+            let mut path = if dir.is_empty() { b".".to_vec() } else { dir.to_vec() };
+            path.push(b'/');
+            path.extend_from_slice(name);
+            let Ok(stat) = rt::stat(&path, true) else { continue };
+            if stat.kind() != FileKind::File {
+                continue;
+            }
+            if stat.mode & 0o111 != 0 {
+                return Some(path);
+            }
+            second.get_or_insert(path);
+        }
+        second
+    }
+
+    /// Starts a program and waits for it.
+    pub(crate) fn run_external(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
+        let Some(undo) = self.redirect(&simple.redirects)? else {
+            self.status = 1;
+            return Ok(());
+        };
+        let scoped = !simple.assigns.is_empty();
+        if scoped {
+            self.vars.push_scope();
+        }
+        let started = match self.temporary_assigns(&simple.assigns) {
+            Ok(true) => self.start_program(args),
+            Ok(false) => Ok(Err(1)),
+            Err(stop) => Err(stop),
+        };
+        if scoped {
+            self.vars.pop_scope();
+        }
+        self.undo(undo);
+        if let Some(last) = args.last() {
+            self.last_arg.clone_from(last);
+        }
+        match started? {
+            Ok(pid) => {
+                let status = self.wait_pid(pid)?;
+                self.status = status.code();
+                self.report_death(pid, status, args);
+            }
+            Err(status) => self.status = status,
+        }
+        Ok(())
+    }
+
+    /// What bash says about a program that a signal ended.
+    fn report_death(&mut self, pid: u32, status: Status, args: &[Bytes]) {
+        let Status::Killed(signal) = status else { return };
+        // SIGINT and SIGPIPE are how programs are meant to end.
+        if matches!(signal, 2 | 13) {
+            return;
+        }
+        let text = lossy(&args.join(&b" "[..])).into_owned();
+        let what = death_text(signal);
+        self.complain(format!("{pid:5} {what:<23} {text}"));
+    }
+
+    /// Starts a program with the shell's descriptors; the inner error is the status of a command that could not start.
+    pub(crate) fn start_program(&mut self, args: &[Bytes]) -> Run<Result<u32, u8>> {
+        let name = args.first().cloned().unwrap_or_default();
+        let Some(path) = self.find_program(&name) else {
+            self.complain([&name[..], b": command not found"].concat());
+            return Ok(Err(127));
+        };
+        self.io.flush();
+        match self.spawn(&path, args) {
+            Err(Errno::NOENT) if !name.contains(&b'/') => {
+                // The hash table remembered a file that is gone.
+                self.hash.remove(&name);
+                match self.find_program(&name) {
+                    Some(path) => match self.spawn(&path, args) {
+                        Ok(pid) => Ok(Ok(pid)),
+                        Err(errno) => self.cannot_start(&name, &path, args, errno),
+                    },
+                    None => {
+                        self.complain([&name[..], b": command not found"].concat());
+                        Ok(Err(127))
+                    }
+                }
+            }
+            Ok(pid) => Ok(Ok(pid)),
+            Err(errno) => self.cannot_start(&name, &path, args, errno),
+        }
+    }
+
+    fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {
+        let env = self.vars.environment();
+        let env: Vec<&[u8]> = env.iter().map(Vec::as_slice).collect();
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        let fds: Vec<(Fd, Fd)> = self.io.for_child();
+        let request =
+            SpawnRequest { path, args: &args, env: &env, cwd: b"", fds: &fds, group: 0, ignored: self.traps.ignored() };
+        rt::spawn(&request)
+    }
+
+    fn cannot_start(&mut self, name: &[u8], path: &[u8], args: &[Bytes], errno: Errno) -> Run<Result<u32, u8>> {
+        let text = match errno {
+            Errno::NOENT => {
+                self.complain([name, b": No such file or directory"].concat());
+                return Ok(Err(127));
+            }
+            Errno::AGAIN => {
+                self.complain("fork: retry: Resource temporarily unavailable");
+                self.status = 254;
+                return Err(Stop::Discard);
+            }
+            Errno::NOEXEC => return self.start_script(name, path, args),
+            Errno::ACCES if rt::stat(path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) => "Is a directory",
+            other => other.text(),
+        };
+        let shown = if name.contains(&b'/') { name } else { path };
+        self.complain([shown, b": ", text.as_bytes()].concat());
+        Ok(Err(126))
+    }
+
+    /// A file that is neither a program nor names its interpreter is a script of this shell, as POSIX wants it.
+    fn start_script(&mut self, name: &[u8], path: &[u8], args: &[Bytes]) -> Run<Result<u32, u8>> {
+        let text = match rt::open(path, rt::Open { read: true, ..rt::Open::default() }) {
+            Ok(fd) => {
+                let text = self.read_all(fd);
+                // Reading is over whatever closing says.
+                let _ = rt::close(fd);
+                text
+            }
+            Err(errno) => {
+                self.complain([name, b": ", errno.text().as_bytes()].concat());
+                return Ok(Err(126));
+            }
+        };
+        let first_line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+        if first_line.contains(&0) {
+            self.complain([name, b": cannot execute binary file: Exec format error"].concat());
+            return Ok(Err(126));
+        }
+        let script: std::rc::Rc<[u8]> = path.into();
+        let words = args.get(1..).unwrap_or_default().to_vec();
+        let pid = self.fork_child(|child| {
+            child.forget_functions();
+            child.name = path.to_vec();
+            child.script = std::rc::Rc::clone(&script);
+            child.levels = 0;
+            child.with_positional(words, |child| child.run_source(&text, 1, script, b""))
+        })?;
+        Ok(Ok(pid))
+    }
+
+    /// What a new shell would not know: functions, unexported variables, options.
+    fn forget_functions(&mut self) {
+        self.functions.clear();
+        self.frames.clear();
+        for name in self.vars.names() {
+            let keeps = self.vars.get(&name).is_some_and(|var| var.has(crate::vars::EXPORT))
+                || matches!(&*name, b"IFS" | b"PS4" | b"OPTIND" | b"PATH");
+            if !keeps {
+                self.vars.remove(&name);
+            }
+        }
+        self.options = crate::options::Options::default();
+    }
+
+    /// Runs a program in place of the shell: the shell waits, ends with its status, and does nothing else.
+    pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>) -> Run {
+        let name = args.first().cloned().unwrap_or_default();
+        let Some(path) = self.find_program(&name) else {
+            self.complain([b"exec: ", &name[..], b": not found"].concat());
+            self.status = 127;
+            return if self.options.execfail { Ok(()) } else { Err(Stop::Exit) };
+        };
+        self.io.flush();
+        let mut words = args.to_vec();
+        if let (Some(first), Some(shown)) = (words.first_mut(), shown) {
+            *first = shown;
+        }
+        let started = match self.spawn(&path, &words) {
+            Ok(pid) => Ok(pid),
+            Err(Errno::NOEXEC) => self.start_script(&name, &path, &words)?,
+            Err(errno) => {
+                let status = if errno == Errno::NOENT { 127 } else { 126 };
+                let directory = rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+                let text = if directory { "Is a directory" } else { errno.text() };
+                self.complain([&name[..], b": ", text.as_bytes()].concat());
+                if !directory && name.contains(&b'/') {
+                    self.complain([b"exec: ", &name[..], b": cannot execute: ", text.as_bytes()].concat());
+                }
+                Err(status)
+            }
+        };
+        match started {
+            Ok(pid) => {
+                self.traps.set(crate::trap::EXIT, None);
+                // The program has the descriptors; ends of files must not wait for this process too.
+                self.io.set_table(vec![(2, self.io.fd(2).unwrap_or(2))]);
+                self.io.close_all_unused();
+                let status = self.wait_pid(pid)?;
+                if let Status::Killed(signal) = status {
+                    // Die as the program did, so that the parent sees what it would have seen.
+                    let own = rt::getids().map_or(0, |ids| ids.pid);
+                    let _ = rt::sig_set(u32::from(signal), rt::Disposition::Default);
+                    let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(signal));
+                }
+                self.status = status.code();
+                Err(Stop::Exit)
+            }
+            Err(status) => {
+                self.status = status;
+                if self.options.execfail { Ok(()) } else { Err(Stop::Exit) }
+            }
+        }
+    }
+}
+
+/// What bash prints for a signal that ended a program.
+pub(crate) fn death_text(signal: u8) -> String {
+    let text = match signal {
+        1 => "Hangup",
+        3 => "Quit",
+        4 => "Illegal instruction",
+        5 => "Trace/breakpoint trap",
+        6 => "Aborted",
+        7 => "Bus error",
+        8 => "Floating point exception",
+        9 => "Killed",
+        10 => "User defined signal 1",
+        11 => "Segmentation fault",
+        12 => "User defined signal 2",
+        14 => "Alarm clock",
+        15 => "Terminated",
+        24 => "CPU time limit exceeded",
+        25 => "File size limit exceeded",
+        31 => "Bad system call",
+        _ => return signal_name(signal).map_or_else(|| format!("Signal {signal}"), |name| format!("SIG{name}")),
+    };
+    text.to_owned()
+}

@@ -1,0 +1,216 @@
+//! Evaluation of IR.
+
+mod assign;
+mod compound;
+mod cond;
+mod external;
+mod function;
+mod pipeline;
+mod redirect;
+mod simple;
+mod subshell;
+mod test;
+mod trace;
+
+pub(crate) use external::death_text;
+pub(crate) use pipeline::Stage;
+
+pub(crate) use simple::DeclArg;
+pub(crate) use test::{TestFault, binary_test, unary_test};
+
+use std::rc::Rc;
+
+use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
+use crate::parse::Parser;
+use crate::state::{Run, Shell, Stop};
+use crate::trap;
+
+/// Loops after which output that waits is written out, so that a script that is stopped has shown what it did.
+const QUIET_LOOPS: u32 = 256;
+
+impl Shell {
+    pub(crate) fn run_list(&mut self, list: &List) -> Run {
+        for item in &list.items {
+            if item.background {
+                self.run_background(&item.chain)?;
+            } else {
+                self.run_chain(&item.chain)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_chain(&mut self, chain: &Chain) -> Run {
+        if chain.rest.is_empty() {
+            return self.run_pipeline(&chain.first);
+        }
+        self.as_condition(|shell| shell.run_pipeline(&chain.first))?;
+        for (at, (join, pipeline)) in chain.rest.iter().enumerate() {
+            if (*join == Join::And) != (self.status == 0) {
+                continue;
+            }
+            if at + 1 == chain.rest.len() {
+                self.run_pipeline(pipeline)?;
+            } else {
+                self.as_condition(|shell| shell.run_pipeline(pipeline))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_pipeline(&mut self, pipeline: &Pipeline) -> Run {
+        if let Some(format) = pipeline.timed {
+            return self.run_timed(pipeline, format);
+        }
+        self.run_untimed(pipeline)
+    }
+
+    fn run_untimed(&mut self, pipeline: &Pipeline) -> Run {
+        if pipeline.bang {
+            self.as_condition(|shell| shell.run_stages(pipeline))?;
+            self.status = u8::from(self.status == 0);
+            return Ok(());
+        }
+        self.run_stages(pipeline)?;
+        if self.status != 0 && self.tested == 0 && is_checked(pipeline) {
+            self.failed()?;
+        }
+        Ok(())
+    }
+
+    fn run_stages(&mut self, pipeline: &Pipeline) -> Run {
+        match pipeline.stages.as_slice() {
+            [] => {
+                self.status = 0;
+                Ok(())
+            }
+            [only] => {
+                self.run_command(only)?;
+                self.pipe_status.clear();
+                self.pipe_status.push(self.status);
+                Ok(())
+            }
+            stages => self.run_multi(stages),
+        }
+    }
+
+    /// A command failed where nobody tested it: the ERR trap, then `set -e`.
+    fn failed(&mut self) -> Run {
+        if self.traps.get(trap::ERR).is_some() && (self.frames.is_empty() || self.options.errtrace) {
+            self.run_trap(trap::ERR)?;
+        }
+        if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
+    }
+
+    pub(crate) fn run_command(&mut self, command: &Command) -> Run {
+        match command {
+            Command::Simple(simple) => self.run_simple(simple),
+            Command::Compound(compound) => self.deeper(|shell| shell.run_compound(compound)),
+            Command::Function(function) => {
+                self.functions.insert(Rc::clone(&function.name), Rc::clone(function));
+                self.status = 0;
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a text as commands of the current shell, as `eval` and traps do.
+    pub(crate) fn run_text(&mut self, text: &[u8], line: u32) -> Run {
+        let source = Rc::clone(&self.script);
+        self.deeper(|shell| shell.run_source(text, line, source, b""))
+    }
+
+    /// Reads and runs commands one after the other. `origin` stands before the line number in syntax errors.
+    pub(crate) fn run_source(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
+        let clean: Vec<u8>;
+        let text = if text.contains(&0) {
+            clean = text.iter().copied().filter(|&b| b != 0).collect();
+            &clean
+        } else {
+            text
+        };
+        let name = if source.is_empty() { Rc::from(&b"environment"[..]) } else { source };
+        let mut parser = Parser::new(text, line, name);
+        let mut ran = false;
+        loop {
+            parser.set_extglob(self.options.extglob);
+            let from = parser.offset();
+            let list = match parser.next_list() {
+                Ok(Some(list)) => list,
+                Ok(None) => break,
+                Err(error) => {
+                    self.syntax_error(&error, parser.text_of_line(line, error.line), origin);
+                    return Ok(());
+                }
+            };
+            for (line, start, delimiter) in std::mem::take(&mut parser.unfinished) {
+                self.line = line;
+                let delimiter = crate::expand::lossy(&delimiter).into_owned();
+                self.complain(format!(
+                    "warning: here-document at line {start} delimited by end-of-file (wanted `{delimiter}')"
+                ));
+            }
+            if self.options.verbose {
+                let read = text.get(from..parser.offset()).unwrap_or_default();
+                // Where standard error is closed there is nobody to show it to.
+                let _ = self.io.write(2, read);
+            }
+            if self.options.noexec {
+                continue;
+            }
+            ran = true;
+            match self.run_list(&list) {
+                Err(Stop::Discard) if self.levels == 0 => {}
+                other => other?,
+            }
+            self.run_pending_traps()?;
+            if self.options.onecmd {
+                return Err(Stop::Exit);
+            }
+        }
+        if !ran {
+            self.status = 0;
+        }
+        Ok(())
+    }
+
+    fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
+        let (message, shows_line) = error.message();
+        let saved = self.line;
+        self.line = error.line;
+        let name = self.name.clone();
+        if !origin.is_empty() && self.script.is_empty() {
+            self.name = [&name[..], b": ", origin].concat();
+        } else if !origin.is_empty() && origin != b"-c" {
+            self.name = name.clone();
+        }
+        self.complain(message);
+        if shows_line {
+            self.complain([b"`", text, b"'"].concat());
+        }
+        self.name = name;
+        self.line = saved;
+        self.status = 2;
+    }
+
+    /// Called at every turn of a loop: traps run, and output that has waited long enough is written out.
+    pub(crate) fn turn(&mut self) -> Run {
+        self.quiet_loops += 1;
+        if self.quiet_loops >= QUIET_LOOPS {
+            self.quiet_loops = 0;
+            self.io.flush();
+            self.run_pending_traps()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a failing pipeline concerns `set -e` itself; in other compound commands the failing part already did.
+fn is_checked(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Command::Compound(compound)] => {
+            matches!(compound.kind, Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_))
+        }
+        _ => true,
+    }
+}

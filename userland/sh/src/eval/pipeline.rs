@@ -1,0 +1,261 @@
+//! Pipelines of several stages.
+
+use tidebox_rt::{self as rt, Disposition, Fd};
+
+use crate::builtins;
+use crate::ir::{Bytes, Command, Pipeline, RedirectKind, Simple, TimeFormat};
+use crate::parse::simple::is_pure;
+use crate::state::{Run, Shell};
+
+/// A stage that was started.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    Process(u32),
+    /// It ended already, with this status.
+    Done(u8),
+}
+
+/// Output of a stage that ran in the shell, waiting to be written when its readers run.
+struct Spill {
+    fd: Fd,
+    text: Bytes,
+}
+
+impl Shell {
+    pub(crate) fn run_multi(&mut self, stages: &[Command]) -> Run {
+        if self.options.lastpipe
+            && let Some((last, first)) = stages.split_last()
+        {
+            return self.run_lastpipe(first, last);
+        }
+        let started = self.start_stages(stages)?;
+        self.status = self.wait_stages(&started)?;
+        Ok(())
+    }
+
+    /// `shopt -s lastpipe`: the last stage runs in the shell itself.
+    fn run_lastpipe(&mut self, first: &[Command], last: &Command) -> Run {
+        let (read, write) = match self.io.pipe() {
+            Ok(ends) => ends,
+            Err(errno) => return self.discard(format!("pipe error: {errno}")),
+        };
+        let table = self.io.table().clone();
+        self.io.set(1, Some(write));
+        let started = self.start_stages(first);
+        self.io.set_table(table.clone());
+        self.io.close(write);
+        let started = started?;
+        self.io.set(0, Some(read));
+        let result = self.run_command(last);
+        self.io.flush();
+        self.io.set_table(table);
+        self.io.close(read);
+        let status = self.status;
+        self.wait_stages(&started)?;
+        self.pipe_status.push(status);
+        self.status = self.status_of_all();
+        result
+    }
+
+    /// Starts all stages with pipes between them, standard input and output at the ends being the shell's own.
+    pub(crate) fn start_stages(&mut self, stages: &[Command]) -> Run<Vec<Stage>> {
+        self.io.flush();
+        let table = self.io.table().clone();
+        let mut started = Vec::with_capacity(stages.len());
+        let mut spills = Vec::new();
+        let mut input: Option<Fd> = None;
+        let mut failed = None;
+        for (at, stage) in stages.iter().enumerate() {
+            let last = at + 1 == stages.len();
+            let mut next = None;
+            let mut output = None;
+            if !last {
+                match self.io.pipe() {
+                    Ok((read, write)) => {
+                        next = Some(read);
+                        output = Some(write);
+                        self.io.set(1, Some(write));
+                    }
+                    Err(errno) => {
+                        failed = Some(self.discard::<()>(format!("pipe error: {errno}")));
+                        break;
+                    }
+                }
+            }
+            if let Some(fd) = input {
+                self.io.set(0, Some(fd));
+            }
+            let result = self.start_stage(stage, at == 0 && !last, output);
+            self.io.flush();
+            self.io.set_table(table.clone());
+            if let Some(fd) = input {
+                self.io.close(fd);
+            }
+            input = next;
+            match result {
+                Ok((stage, spill)) => {
+                    started.push(stage);
+                    match spill {
+                        Some(spill) => spills.push(spill),
+                        None => {
+                            if let Some(fd) = output {
+                                self.io.close(fd);
+                            }
+                        }
+                    }
+                }
+                Err(stop) => {
+                    failed = Some(Err(stop));
+                    if let Some(fd) = output {
+                        self.io.close(fd);
+                    }
+                    break;
+                }
+            }
+        }
+        if let Some(fd) = input {
+            self.io.close(fd);
+        }
+        for spill in spills {
+            self.write_spill(&spill);
+        }
+        match failed {
+            Some(Err(stop)) => {
+                self.wait_stages(&started)?;
+                Err(stop)
+            }
+            _ => Ok(started),
+        }
+    }
+
+    /// Writes what a stage in the shell printed. Readers that left early end the writing, as SIGPIPE would.
+    fn write_spill(&mut self, spill: &Spill) {
+        let ignored = self.traps.ignored() >> 13 & 1 == 1;
+        if !ignored {
+            // Only this write may meet a pipe without readers, and it must not end the shell.
+            let _ = rt::sig_set(13, Disposition::Ignore);
+        }
+        let _ = rt::write_all(spill.fd, &spill.text);
+        if !ignored {
+            let _ = rt::sig_set(13, Disposition::Default);
+            if self.traps.get(13).is_some() {
+                let _ = rt::sig_set(13, Disposition::Note);
+            }
+        }
+        self.io.close(spill.fd);
+    }
+
+    fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> Run<(Stage, Option<Spill>)> {
+        if let Command::Simple(simple) = stage {
+            if first
+                && simple.pure_words
+                && simple.redirects.is_empty()
+                && self.runs_in_memory(simple)
+                && let Some(fd) = output
+            {
+                let table = self.io.begin_capture();
+                let result = self.run_simple(simple);
+                let text = self.io.end_capture(table);
+                result?;
+                return Ok((Stage::Done(self.status), Some(Spill { fd, text })));
+            }
+            if self.spawns_directly(simple) {
+                return Ok((self.spawn_stage(simple)?, None));
+            }
+        }
+        let pid = self.fork_child(|child| child.run_command(stage))?;
+        Ok((Stage::Process(pid), None))
+    }
+
+    /// Whether a command is a program whose words, expanded here, would come out as in a subshell and change nothing.
+    pub(crate) fn spawns_directly(&mut self, simple: &Simple) -> bool {
+        if !simple.pure_words || simple.args.is_empty() || self.options.nounset || self.options.failglob {
+            return false;
+        }
+        if self.options.xtrace || simple.builtin.is_some() || self.traps.get(crate::trap::DEBUG).is_some() {
+            return false;
+        }
+        let bodies = simple.redirects.iter().all(|redirect| match &redirect.kind {
+            RedirectKind::HereDoc(body) => body.get().is_none_or(|word| is_pure(&word.parts, false)),
+            _ => true,
+        });
+        let Some(crate::ir::Arg::Word(first)) = simple.args.first() else { return false };
+        let Some(name) = first.literal() else { return false };
+        bodies && !self.functions.contains_key(name) && builtins::find(name).is_none()
+    }
+
+    /// Starts a program as a stage. It was asked before whether this is possible without a subshell.
+    fn spawn_stage(&mut self, simple: &Simple) -> Run<Stage> {
+        self.line = simple.line;
+        let args = self.expand_args(&simple.args)?;
+        let Some(undo) = self.redirect(&simple.redirects)? else { return Ok(Stage::Done(1)) };
+        self.vars.push_scope();
+        let started = match self.temporary_assigns(&simple.assigns) {
+            Ok(true) => self.start_program(&args),
+            Ok(false) => Ok(Err(1)),
+            Err(stop) => Err(stop),
+        };
+        self.vars.pop_scope();
+        self.undo(undo);
+        Ok(match started? {
+            Ok(pid) => Stage::Process(pid),
+            Err(status) => Stage::Done(status),
+        })
+    }
+
+    /// Waits for all stages and answers the status of the pipeline.
+    pub(crate) fn wait_stages(&mut self, stages: &[Stage]) -> Run<u8> {
+        let mut statuses = Vec::with_capacity(stages.len());
+        for stage in stages {
+            statuses.push(match stage {
+                Stage::Done(status) => *status,
+                Stage::Process(pid) => self.wait_pid(*pid)?.code(),
+            });
+        }
+        self.pipe_status = statuses;
+        Ok(self.status_of_all())
+    }
+
+    /// The status of a pipeline from those of its stages.
+    fn status_of_all(&self) -> u8 {
+        let last = self.pipe_status.last().copied().unwrap_or(0);
+        if !self.options.pipefail {
+            return last;
+        }
+        self.pipe_status.iter().rev().find(|status| **status != 0).copied().unwrap_or(0)
+    }
+
+    /// `time`. The sandbox has no processor time to show, so that is always zero.
+    pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
+        let started = rt::monotonic_ns();
+        let result = if pipeline.bang {
+            let result = self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages));
+            self.status = u8::from(self.status == 0);
+            result
+        } else {
+            self.run_timed_stages(&pipeline.stages)
+        };
+        let passed = rt::monotonic_ns().saturating_sub(started);
+        let (seconds, millis) = (passed / 1_000_000_000, passed / 1_000_000 % 1000);
+        let text = match format {
+            TimeFormat::Posix => {
+                format!("real {seconds}.{:02}\nuser 0.00\nsys 0.00\n", millis / 10)
+            }
+            TimeFormat::Bash => {
+                let (minutes, seconds) = (seconds / 60, seconds % 60);
+                format!("\nreal\t{minutes}m{seconds}.{millis:03}s\nuser\t0m0.000s\nsys\t0m0.000s\n")
+            }
+        };
+        // Where standard error is closed there is nobody to tell.
+        let _ = self.io.write(2, text.as_bytes());
+        result
+    }
+
+    fn run_timed_stages(&mut self, stages: &[Command]) -> Run {
+        match stages {
+            [] => Ok(()),
+            [only] => self.run_command(only),
+            stages => self.run_multi(stages),
+        }
+    }
+}

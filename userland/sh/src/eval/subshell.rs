@@ -1,0 +1,100 @@
+//! Subshells, background lists, forked children.
+
+use std::rc::Rc;
+
+use tidebox_rt::{self as rt, Errno};
+
+use crate::ir::{Chain, Command, List};
+use crate::state::{Run, Shell, Stop};
+
+impl Shell {
+    /// Starts a copy of the shell that runs `body` and ends. The copy has the descriptors of the script and no others.
+    pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
+        self.io.flush();
+        let forked = rt::fork(|| {
+            self.enter_subshell();
+            let result = body(self);
+            if matches!(result, Err(Stop::Discard)) && self.status == 0 {
+                self.status = 1;
+            }
+            let code = self.finish();
+            rt::exit(code)
+        });
+        match forked {
+            Ok(pid) => Ok(pid),
+            Err(errno) => {
+                let text = if errno == Errno::AGAIN { "retry: Resource temporarily unavailable" } else { errno.text() };
+                self.complain(format!("fork: {text}"));
+                self.status = 254;
+                Err(Stop::Discard)
+            }
+        }
+    }
+
+    fn enter_subshell(&mut self) {
+        // The parent's `$$` must be known before it is asked for in a child.
+        self.own_parent_pid();
+        self.io.close_all_unused();
+        self.traps.reset_for_subshell();
+        self.jobs.list.clear();
+        self.subshell += 1;
+        self.loops = 0;
+        self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
+    }
+
+    /// `$$` in a child is what it was in the shell that was started.
+    fn own_parent_pid(&mut self) {
+        if self.pid.is_none() && self.subshell == 0 {
+            self.pid = rt::getids().ok().map(|ids| ids.ppid);
+        }
+    }
+
+    /// `( list )`.
+    pub(crate) fn run_subshell(&mut self, list: &List) -> Run {
+        let pid = self.fork_child(|child| child.run_list(list))?;
+        let status = self.wait_pid(pid)?;
+        self.status = status.code();
+        Ok(())
+    }
+
+    /// `chain &`. Standard input is empty, because a non-interactive shell has no job control.
+    pub(crate) fn run_background(&mut self, chain: &Rc<Chain>) -> Run {
+        let null = rt::open(b"/dev/null", rt::Open { read: true, ..rt::Open::default() });
+        let table = self.io.table().clone();
+        if let Ok(fd) = null {
+            self.io.own(fd);
+            self.io.set(0, Some(fd));
+        }
+        let pids = self.start_background(chain);
+        self.io.set_table(table);
+        if let Ok(fd) = null {
+            self.io.close(fd);
+        }
+        let pids = pids?;
+        self.jobs.add(&pids, chain.text.to_vec());
+        self.status = 0;
+        Ok(())
+    }
+
+    fn start_background(&mut self, chain: &Rc<Chain>) -> Run<Vec<u32>> {
+        // A program alone needs no copy of the shell to wait for it.
+        if chain.rest.is_empty()
+            && !chain.first.bang
+            && chain.first.timed.is_none()
+            && let [Command::Simple(simple)] = chain.first.stages.as_slice()
+            && self.spawns_directly(simple)
+        {
+            let stages = self.start_stages(&chain.first.stages)?;
+            if let [super::Stage::Process(pid)] = stages.as_slice() {
+                return Ok(vec![*pid]);
+            }
+            let status = self.wait_stages(&stages)?;
+            return Ok(vec![self.fork_child(|child| {
+                child.status = status;
+                Ok(())
+            })?]);
+        }
+        let pid = self.fork_child(|child| child.run_chain(chain))?;
+        Ok(vec![pid])
+    }
+}

@@ -1,0 +1,300 @@
+//! Evaluation of arithmetic.
+
+use std::rc::Rc;
+
+use super::lossy;
+use super::word::Mode;
+use crate::ir::{Arith, BinaryOp, Bytes, Expr, Name, Part, Subscript, UnaryOp};
+use crate::parse::{parse_expr, plain_number};
+use crate::state::{Run, Shell, Stop};
+use crate::vars::{self, Key};
+
+/// Values that are expressions themselves, one within the other, before bash gives up.
+const MAX_LEVELS: u32 = 256;
+
+/// Why an expression has no value.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// What is wrong with it.
+    Message(Bytes),
+    /// A divisor was 0; the offset of its text.
+    Zero(usize),
+    Stop(Stop),
+}
+
+impl From<Stop> for Fault {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+type Value = Result<i64, Fault>;
+
+impl Shell {
+    /// The value of an expression; an error gives up the command.
+    pub(crate) fn evaluate(&mut self, arith: &Arith) -> Run<i64> {
+        match self.arith_value(arith) {
+            Ok(value) => Ok(value),
+            Err(fault) => self.arith_failed(fault),
+        }
+    }
+
+    /// The value of text as an expression; an error gives up the command.
+    pub(crate) fn evaluate_text(&mut self, text: &[u8]) -> Run<i64> {
+        if let Some(number) = plain_number(text) {
+            return Ok(number);
+        }
+        match self.text_value(text) {
+            Ok(value) => Ok(value),
+            Err(fault) => self.arith_failed(fault),
+        }
+    }
+
+    fn arith_failed<T>(&mut self, fault: Fault) -> Run<T> {
+        match fault {
+            Fault::Stop(stop) => Err(stop),
+            Fault::Message(text) if !self.running.is_empty() => {
+                self.complain_builtin(text);
+                self.status = 1;
+                Err(Stop::Discard)
+            }
+            Fault::Message(text) => self.discard(text),
+            Fault::Zero(_) => self.discard("division by 0"),
+        }
+    }
+
+    /// The value, with the error left to the caller.
+    pub(crate) fn arith_value(&mut self, arith: &Arith) -> Value {
+        let Some(tree) = &arith.tree else {
+            if arith.text.parts.is_empty() {
+                return Ok(0);
+            }
+            let text = self.expand_as(&arith.text.parts, Mode::Text)?;
+            return self.text_value(&text);
+        };
+        if arith.expansions.is_empty() {
+            return match self.eval(tree, &[]) {
+                Err(Fault::Zero(at)) => Err(zero(&arith.text.raw, at)),
+                other => other,
+            };
+        }
+        let mut texts = Vec::with_capacity(arith.expansions.len());
+        for part in &arith.expansions {
+            texts.push(self.expand_as(std::slice::from_ref(part), Mode::Text)?);
+        }
+        let numbers: Option<Vec<i64>> = texts.iter().map(|text| plain_number(text.trim_ascii())).collect();
+        if let Some(numbers) = numbers {
+            match self.eval(tree, &numbers) {
+                Err(Fault::Zero(_)) => {}
+                other => return other,
+            }
+        }
+        let text = self.arith_text(&arith.text.parts, &arith.expansions, &texts)?;
+        self.text_value(&text)
+    }
+
+    /// The text of an expression with its expansions in place, those that are known already not made again.
+    fn arith_text(&mut self, parts: &[Part], known: &[Part], texts: &[Bytes]) -> Run<Bytes> {
+        let mut out = Bytes::new();
+        for part in parts {
+            let found = known.iter().position(|k| same_part(k, part)).and_then(|at| texts.get(at));
+            match (found, part) {
+                (Some(text), _) => out.extend_from_slice(text),
+                (None, Part::Double(inner)) => out.extend(self.arith_text(inner, known, texts)?),
+                (None, part) => out.extend(self.expand_as(std::slice::from_ref(part), Mode::Text)?),
+            }
+        }
+        Ok(out)
+    }
+
+    /// The value of text as an expression, with the error left to the caller.
+    pub(crate) fn text_value(&mut self, text: &[u8]) -> Value {
+        if self.arith_levels >= MAX_LEVELS {
+            let token = lossy(text).into_owned();
+            return Err(Fault::Message(
+                format!("{token}: expression recursion level exceeded (error token is \"{token}\")").into_bytes(),
+            ));
+        }
+        let trimmed = text.trim_ascii_start();
+        let tree = match parse_expr(trimmed) {
+            Ok(Some(tree)) => tree,
+            Ok(None) => return Ok(0),
+            Err(error) => {
+                let token = trimmed.get(error.at..).unwrap_or_default();
+                return Err(Fault::Message(message(trimmed, error.message, token)));
+            }
+        };
+        self.arith_levels += 1;
+        let value = self.eval(&tree, &[]);
+        self.arith_levels -= 1;
+        match value {
+            Err(Fault::Zero(at)) => Err(zero(trimmed, at)),
+            other => other,
+        }
+    }
+
+    fn eval(&mut self, expr: &Expr, values: &[i64]) -> Value {
+        match expr {
+            Expr::Number(number) => Ok(*number),
+            Expr::Expansion(index) => Ok(values.get(*index).copied().unwrap_or(0)),
+            Expr::Var(name) => self.var_value(name),
+            Expr::Element(name, subscript) => self.element_value(name, subscript),
+            Expr::Unary(op, operand) => {
+                let value = self.eval(operand, values)?;
+                Ok(match op {
+                    UnaryOp::Plus => value,
+                    UnaryOp::Minus => value.wrapping_neg(),
+                    UnaryOp::Not => i64::from(value == 0),
+                    UnaryOp::Complement => !value,
+                })
+            }
+            Expr::Binary(op, left, right) => {
+                let left = self.eval(left, values)?;
+                let right = self.eval(right, values)?;
+                binary(*op, left, right, usize::MAX)
+            }
+            Expr::Divide { op, left, right, at } => {
+                let left = self.eval(left, values)?;
+                let right = self.eval(right, values)?;
+                binary(*op, left, right, *at)
+            }
+            Expr::And(left, right) => Ok(i64::from(self.eval(left, values)? != 0 && self.eval(right, values)? != 0)),
+            Expr::Or(left, right) => Ok(i64::from(self.eval(left, values)? != 0 || self.eval(right, values)? != 0)),
+            Expr::Choose(condition, yes, no) => {
+                let branch = if self.eval(condition, values)? != 0 { yes } else { no };
+                self.eval(branch, values)
+            }
+            Expr::Assign { name, subscript, op, value } => {
+                let old = match op {
+                    None => 0,
+                    Some(_) => self.place_value(name, subscript.as_ref())?,
+                };
+                let mut value = self.eval(value, values)?;
+                if let Some(op) = op {
+                    value = binary(*op, old, value, usize::MAX)?;
+                }
+                self.set_number(name, subscript.as_ref(), value)?;
+                Ok(value)
+            }
+            Expr::Step { name, subscript, by, prefix } => {
+                let old = self.place_value(name, subscript.as_ref())?;
+                let new = old.wrapping_add(*by);
+                self.set_number(name, subscript.as_ref(), new)?;
+                Ok(if *prefix { new } else { old })
+            }
+        }
+    }
+
+    fn place_value(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Value {
+        match subscript {
+            Some(subscript) => self.element_value(name, subscript),
+            None => self.var_value(name),
+        }
+    }
+
+    fn var_value(&mut self, name: &Name) -> Value {
+        if let Some(var) = self.vars.get(name)
+            && !var.has(vars::NAMEREF)
+            && let Some(text) = var.scalar()
+            && let Some(number) = plain_number(text)
+        {
+            return Ok(number);
+        }
+        match self.lookup(name) {
+            Some(text) => self.nested_value(&text),
+            None if self.options.nounset => {
+                let stop = self.abort::<i64>(127, format!("{}: unbound variable", lossy(name)));
+                stop.map_err(Fault::Stop)
+            }
+            None => Ok(0),
+        }
+    }
+
+    fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
+        let key = self.key_of(name, subscript)?;
+        match self.element(name, &key) {
+            Some(text) => self.nested_value(&text),
+            None => Ok(0),
+        }
+    }
+
+    /// The value of a variable's text, which may be an expression too.
+    fn nested_value(&mut self, text: &[u8]) -> Value {
+        match plain_number(text.trim_ascii()) {
+            Some(number) => Ok(number),
+            None => self.text_value(text),
+        }
+    }
+
+    fn set_number(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>, value: i64) -> Result<(), Fault> {
+        let key = match subscript {
+            Some(subscript) => self.key_of(name, subscript)?,
+            None => Key::Whole,
+        };
+        if self.assign(name, key, false, value.to_string().into_bytes())? {
+            self.forget_computed(name);
+            return Ok(());
+        }
+        self.status = 1;
+        Err(Fault::Stop(Stop::Discard))
+    }
+}
+
+fn same_part(a: &Part, b: &Part) -> bool {
+    match (a, b) {
+        (Part::Param(a), Part::Param(b)) => Rc::ptr_eq(a, b),
+        (Part::Command(a), Part::Command(b)) => Rc::ptr_eq(a, b),
+        (Part::Arith(a), Part::Arith(b)) => Rc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+fn message(text: &[u8], problem: &str, token: &[u8]) -> Bytes {
+    format!("{}: {problem} (error token is \"{}\")", lossy(text), lossy(token)).into_bytes()
+}
+
+fn zero(text: &[u8], at: usize) -> Fault {
+    let skipped = text.len() - text.trim_ascii_start().len();
+    let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
+    Fault::Message(message(text.get(skipped..).unwrap_or_default(), "division by 0", token))
+}
+
+fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
+    Ok(match op {
+        BinaryOp::Power => return power(left, right),
+        BinaryOp::Multiply => left.wrapping_mul(right),
+        BinaryOp::Divide | BinaryOp::Modulo if right == 0 => return Err(Fault::Zero(at)),
+        BinaryOp::Divide => left.wrapping_div(right),
+        BinaryOp::Modulo => left.wrapping_rem(right),
+        BinaryOp::Add => left.wrapping_add(right),
+        BinaryOp::Subtract => left.wrapping_sub(right),
+        // The hardware's rule, which bash inherits: only the low six bits of the distance count.
+        BinaryOp::ShiftLeft => left.wrapping_shl((right & 63) as u32),
+        BinaryOp::ShiftRight => left.wrapping_shr((right & 63) as u32),
+        BinaryOp::Less => i64::from(left < right),
+        BinaryOp::LessEqual => i64::from(left <= right),
+        BinaryOp::Greater => i64::from(left > right),
+        BinaryOp::GreaterEqual => i64::from(left >= right),
+        BinaryOp::Equal => i64::from(left == right),
+        BinaryOp::NotEqual => i64::from(left != right),
+        BinaryOp::BitAnd => left & right,
+        BinaryOp::BitXor => left ^ right,
+        BinaryOp::BitOr => left | right,
+        BinaryOp::Comma => right,
+    })
+}
+
+fn power(base: i64, exponent: i64) -> Value {
+    if exponent < 0 {
+        return Err(Fault::Message(b"exponent less than 0".to_vec()));
+    }
+    let (mut result, mut base, mut exponent) = (1_i64, base, exponent);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = result.wrapping_mul(base);
+        }
+        base = base.wrapping_mul(base);
+        exponent >>= 1;
+    }
+    Ok(result)
+}

@@ -1,0 +1,182 @@
+//! Brace expansion, on the pieces of a word.
+
+use crate::ir::{Part, Word};
+use crate::state::{Run, Shell};
+
+/// Words that one word may become. bash has no such bound and runs out of memory instead.
+const MAX_WORDS: u64 = 4_000_000;
+
+/// One byte of unquoted text, or a piece that braces do not look into.
+#[derive(Clone)]
+enum Atom {
+    Byte(u8),
+    Piece(Part),
+}
+
+impl Shell {
+    /// The words that a word with braces becomes; itself when nothing in it expands.
+    pub(crate) fn expand_braces(&mut self, word: &Word) -> Run<Vec<Word>> {
+        let mut atoms = Vec::new();
+        for part in &word.parts {
+            match part {
+                Part::Lit(text) => atoms.extend(text.iter().map(|&b| Atom::Byte(b))),
+                other => atoms.push(Atom::Piece(other.clone())),
+            }
+        }
+        let mut budget = MAX_WORDS;
+        match expand(&atoms, &mut budget, 0) {
+            Some(expanded) => Ok(expanded.into_iter().map(|atoms| word_of(&atoms)).collect()),
+            None => self.abort(2, "brace expansion: cannot allocate memory for that many words"),
+        }
+    }
+}
+
+fn word_of(atoms: &[Atom]) -> Word {
+    let mut parts = Vec::new();
+    for atom in atoms {
+        match (atom, parts.last_mut()) {
+            (Atom::Byte(byte), Some(Part::Lit(text))) => text.push(*byte),
+            (Atom::Byte(byte), _) => parts.push(Part::Lit(vec![*byte])),
+            (Atom::Piece(part), _) => parts.push(part.clone()),
+        }
+    }
+    Word { parts, raw: Box::default(), braces: false }
+}
+
+/// All expansions; `None` when they are too many.
+fn expand(atoms: &[Atom], budget: &mut u64, depth: u32) -> Option<Vec<Vec<Atom>>> {
+    let Some((start, end)) = first_brace(atoms).filter(|_| depth < 100) else {
+        *budget = budget.checked_sub(1)?;
+        return Some(vec![atoms.to_vec()]);
+    };
+    let before = atoms.get(..start)?;
+    let tails = expand(atoms.get(end + 1..)?, budget, depth + 1)?;
+    let inside = atoms.get(start + 1..end)?;
+    let middles = match sequence(inside, budget) {
+        Some(sequence) => sequence?,
+        None => {
+            let mut all = Vec::new();
+            for choice in split_commas(inside) {
+                all.extend(expand(choice, budget, depth + 1)?);
+            }
+            all
+        }
+    };
+    *budget = budget.checked_sub((middles.len() as u64).checked_mul(tails.len() as u64)?)?;
+    let mut words = Vec::with_capacity(middles.len() * tails.len());
+    for middle in &middles {
+        for tail in &tails {
+            let mut word = before.to_vec();
+            word.extend_from_slice(middle);
+            word.extend_from_slice(tail);
+            words.push(word);
+        }
+    }
+    Some(words)
+}
+
+fn is(atom: &Atom, byte: u8) -> bool {
+    matches!(atom, Atom::Byte(b) if *b == byte)
+}
+
+/// The first pair of braces that expands: (index of the opening one, of the closing one).
+fn first_brace(atoms: &[Atom]) -> Option<(usize, usize)> {
+    for start in 0..atoms.len() {
+        if !is(atoms.get(start)?, b'{') {
+            continue;
+        }
+        let mut open = 0_u32;
+        for end in start + 1..atoms.len() {
+            let atom = atoms.get(end)?;
+            if is(atom, b'{') {
+                open += 1;
+            } else if is(atom, b'}') {
+                if open == 0 {
+                    let inside = atoms.get(start + 1..end)?;
+                    if split_commas(inside).len() > 1 || parse_sequence(inside).is_some() {
+                        return Some((start, end));
+                    }
+                    break;
+                }
+                open -= 1;
+            }
+        }
+    }
+    None
+}
+
+/// The parts between commas that stand outside inner braces.
+fn split_commas(atoms: &[Atom]) -> Vec<&[Atom]> {
+    let mut open = 0_u32;
+    atoms
+        .split(|atom| {
+            if is(atom, b'{') {
+                open += 1;
+            } else if is(atom, b'}') {
+                open = open.saturating_sub(1);
+            }
+            open == 0 && is(atom, b',')
+        })
+        .collect()
+}
+
+/// `from..to` or `from..to..step`: (from, to, step, width, letters).
+fn parse_sequence(atoms: &[Atom]) -> Option<(i64, i64, i64, usize, bool)> {
+    let mut text = Vec::with_capacity(atoms.len());
+    for atom in atoms {
+        match atom {
+            Atom::Byte(byte) => text.push(*byte),
+            Atom::Piece(_) => return None,
+        }
+    }
+    let text = std::str::from_utf8(&text).ok()?;
+    let mut pieces = text.split("..");
+    let (from, to, step) = (pieces.next()?, pieces.next()?, pieces.next());
+    if pieces.next().is_some() {
+        return None;
+    }
+    let number = |s: &str| {
+        let digits = s.strip_prefix(['-', '+']).unwrap_or(s);
+        let valid = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        if valid { s.parse::<i64>().ok() } else { None }
+    };
+    let step = match step {
+        Some(step) => number(step)?,
+        None => 1,
+    };
+    if let (Some(low), Some(high)) = (number(from), number(to)) {
+        let padded =
+            |s: &str| s.trim_start_matches(['-', '+']).starts_with('0') && s.trim_start_matches(['-', '+']).len() > 1;
+        let width = if padded(from) || padded(to) { from.len().max(to.len()) } else { 0 };
+        return Some((low, high, step, width, false));
+    }
+    match (from.as_bytes(), to.as_bytes()) {
+        ([low], [high]) if low.is_ascii_alphabetic() && high.is_ascii_alphabetic() => {
+            Some((i64::from(*low), i64::from(*high), step, 0, true))
+        }
+        _ => None,
+    }
+}
+
+/// The values of a sequence; the inner `None` when they are too many.
+fn sequence(atoms: &[Atom], budget: &mut u64) -> Option<Option<Vec<Vec<Atom>>>> {
+    let (from, to, step, width, letters) = parse_sequence(atoms)?;
+    let step = step.unsigned_abs().max(1);
+    let count = from.abs_diff(to) / step;
+    if count >= *budget {
+        return Some(None);
+    }
+    let mut values = Vec::new();
+    let mut value = from;
+    for _ in 0..=count {
+        let text = if letters { vec![u8::try_from(value).unwrap_or(b'?')] } else { padded_number(value, width) };
+        values.push(text.into_iter().map(Atom::Byte).collect());
+        let step = i64::try_from(step).unwrap_or(i64::MAX);
+        value = if from <= to { value.saturating_add(step) } else { value.saturating_sub(step) };
+    }
+    Some(Some(values))
+}
+
+fn padded_number(value: i64, width: usize) -> Vec<u8> {
+    format!("{value:0width$}").into_bytes()
+}

@@ -1,0 +1,152 @@
+//! Names of files from patterns.
+
+use tidebox_rt::{self as rt, FileKind};
+
+use crate::ir::Bytes;
+use crate::pattern::{Pattern, Style};
+use crate::state::{Run, Shell};
+
+/// Directories below one another that `**` walks into.
+const MAX_DEPTH: u32 = 64;
+
+/// A path that matches so far.
+struct Walk<'a> {
+    shell: &'a Shell,
+    style: Style,
+    found: Vec<Bytes>,
+}
+
+impl Shell {
+    /// Appends the names that `glob` matches, sorted, or what stands for none of them.
+    pub(crate) fn expand_glob(&mut self, text: Bytes, glob: &[u8], into: &mut Vec<Bytes>) -> Run {
+        let style = Style { extended: self.options.extglob, fold: self.options.nocaseglob };
+        let mut walk = Walk { shell: self, style, found: Vec::new() };
+        let components: Vec<&[u8]> = glob.split(|&b| b == b'/').collect();
+        if glob.first() == Some(&b'/') {
+            let rest = components.iter().position(|c| !c.is_empty()).unwrap_or(components.len());
+            walk.descend(b"/", components.get(rest..).unwrap_or_default(), 0);
+        } else {
+            walk.descend(b"", &components, 0);
+        }
+        let mut found = walk.found;
+        found.sort();
+        found.dedup();
+        if found.is_empty() {
+            if self.options.failglob {
+                let mut message = b"no match: ".to_vec();
+                message.extend_from_slice(&text);
+                return self.discard(message);
+            }
+            if !self.options.nullglob {
+                into.push(text);
+            }
+            return Ok(());
+        }
+        into.extend(found);
+        Ok(())
+    }
+}
+
+impl Walk<'_> {
+    fn descend(&mut self, base: &[u8], components: &[&[u8]], depth: u32) {
+        let Some((first, rest)) = components.split_first() else {
+            self.found.push(base.to_vec());
+            return;
+        };
+        if first.is_empty() {
+            // A slash at the end wants a directory; doubled slashes inside mean one.
+            if rest.is_empty() {
+                if rt::stat(base, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
+                    self.found.push(base.to_vec());
+                }
+            } else {
+                self.descend(base, rest, depth);
+            }
+            return;
+        }
+        if *first == b"**" && self.shell.options.globstar {
+            self.any_depth(base, rest, depth);
+            return;
+        }
+        let pattern = Pattern::new(first, self.style);
+        if let Some(name) = pattern.literal() {
+            let path = join(base, &name, rest.is_empty());
+            if rt::stat(&path, false).is_ok() {
+                self.descend(&path, rest, depth);
+            }
+            return;
+        }
+        let hidden = first.first() == Some(&b'.') || first.starts_with(b"\\.");
+        for entry in self.list(base, hidden) {
+            if pattern.matches(&entry.name) && (rest.is_empty() || may_be_dir(entry.kind)) {
+                let path = join(base, &entry.name, rest.is_empty());
+                self.descend(&path, rest, depth);
+            }
+        }
+    }
+
+    /// `**`: this directory and all below it.
+    fn any_depth(&mut self, base: &[u8], rest: &[&[u8]], depth: u32) {
+        if !rest.is_empty() {
+            self.descend(base, rest, depth);
+        } else if !base.is_empty() {
+            self.found.push(base.to_vec());
+        }
+        if depth >= MAX_DEPTH {
+            return;
+        }
+        for entry in self.list(base, false) {
+            if entry.kind == FileKind::Dir {
+                let path = join(base, &entry.name, rest.is_empty());
+                if rest.is_empty() {
+                    self.found.push(path.clone());
+                }
+                let mut below = path;
+                if below.last() != Some(&b'/') {
+                    below.push(b'/');
+                }
+                self.any_depth_below(&below, rest, depth + 1);
+            } else if rest.is_empty() {
+                self.found.push(join(base, &entry.name, true));
+            }
+        }
+    }
+
+    fn any_depth_below(&mut self, base: &[u8], rest: &[&[u8]], depth: u32) {
+        let before = self.found.len();
+        self.any_depth(base, rest, depth);
+        if rest.is_empty() {
+            // The directory itself was listed by its parent, without the slash.
+            let listed = self.found.get(before).is_some_and(|path| path == base);
+            if listed {
+                self.found.remove(before);
+            }
+        }
+    }
+
+    fn list(&self, base: &[u8], hidden: bool) -> Vec<rt::Entry> {
+        let dir: &[u8] = if base.is_empty() { b"." } else { base };
+        let mut entries = rt::read_dir(dir).unwrap_or_default();
+        if hidden && !self.shell.options.globskipdots {
+            for name in [&b"."[..], b".."] {
+                entries.push(rt::Entry { name: name.to_vec(), kind: FileKind::Dir });
+            }
+        }
+        entries.retain(|entry| hidden || self.shell.options.dotglob || entry.name.first() != Some(&b'.'));
+        entries
+    }
+}
+
+fn may_be_dir(kind: FileKind) -> bool {
+    matches!(kind, FileKind::Dir | FileKind::Symlink | FileKind::Unknown)
+}
+
+/// A path below `base`, with a slash at the end when more is to come.
+fn join(base: &[u8], name: &[u8], last: bool) -> Bytes {
+    let mut path = base.to_vec();
+    path.extend_from_slice(name);
+    if !last {
+        path.push(b'/');
+    }
+    path
+}

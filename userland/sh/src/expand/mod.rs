@@ -1,0 +1,22 @@
+//! Expansion: from words to the strings that a command gets.
+
+mod arith;
+mod brace;
+mod glob;
+mod op;
+mod param;
+mod quoting;
+mod substitution;
+mod transform;
+mod variable;
+mod word;
+
+pub(crate) use arith::Fault;
+pub(crate) use quoting::{declare_quote, shell_quote, single_quote, trace_quote};
+pub(crate) use variable::{BASH_VERSION, position};
+pub(crate) use word::Mode;
+
+/// Text of the script for messages and other places where only UTF-8 will do.
+pub(crate) fn lossy(text: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(text)
+}

@@ -1,0 +1,276 @@
+//! Operators of parameter expansion that edit text.
+
+use super::lossy;
+use super::param::Content;
+use crate::ir::{Arith, Bytes, Index, Op, Param, Replace, Target, Word};
+use crate::pattern::{Pattern, Style, char_len};
+use crate::state::{Run, Shell};
+use crate::vars::Value;
+
+/// Characters of a text; bytes that are no UTF-8 count one by one.
+pub(crate) fn char_count(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    let (mut at, mut count) = (0, 0);
+    while at < text.len() {
+        at += char_len(text.get(at..).unwrap_or_default()).max(1);
+        count += 1;
+    }
+    count
+}
+
+/// The bytes of characters `from..to`.
+fn char_range(text: &[u8], from: usize, to: usize) -> &[u8] {
+    if text.is_ascii() {
+        return text.get(from.min(text.len())..to.min(text.len())).unwrap_or_default();
+    }
+    let (mut at, mut count, mut start) = (0, 0, text.len());
+    while at < text.len() && count < to {
+        if count == from {
+            start = at;
+        }
+        at += char_len(text.get(at..).unwrap_or_default()).max(1);
+        count += 1;
+    }
+    text.get(start.min(at)..at).unwrap_or_default()
+}
+
+impl Shell {
+    pub(crate) fn pattern_style(&self) -> Style {
+        Style { extended: self.options.extglob, fold: self.options.nocasematch }
+    }
+
+    fn compile(&mut self, word: &Word, fold: bool) -> Run<Pattern> {
+        let text = self.expand_pattern(word)?;
+        Ok(Pattern::new(&text, Style { extended: self.options.extglob, fold }))
+    }
+
+    /// Applies an operator to each value.
+    pub(crate) fn edit(&mut self, content: Content, op: &Op) -> Run<Content> {
+        let fold = self.options.nocasematch;
+        let edit: Box<dyn Fn(&[u8]) -> Bytes> = match op {
+            Op::Strip { suffix, longest, pattern } => {
+                let pattern = self.compile(pattern, false)?;
+                let (suffix, longest) = (*suffix, *longest);
+                Box::new(move |text| strip(&pattern, text, suffix, longest).to_vec())
+            }
+            Op::Replace { how, pattern, with } => {
+                let pattern = self.compile(pattern, fold)?;
+                let (with, amp) = self.replacement(with)?;
+                let how = *how;
+                Box::new(move |text| replace(&pattern, text, how, &with, amp))
+            }
+            Op::Case { how, all, pattern } => {
+                let pattern = match pattern {
+                    Some(word) => Some(self.compile(word, fold)?),
+                    None => None,
+                };
+                let (how, all) = (*how, *all);
+                Box::new(move |text| change_case(text, how, all, pattern.as_ref()))
+            }
+            _ => return Ok(content),
+        };
+        Ok(match content {
+            Content::Unset => Content::One(edit(b"")),
+            Content::One(text) => Content::One(edit(&text)),
+            Content::Many { values, star } => {
+                Content::Many { values: values.iter().map(|value| edit(value)).collect(), star }
+            }
+        })
+    }
+
+    /// The text after the second slash; whether `&` in it stands for what matched.
+    fn replacement(&mut self, with: &Word) -> Run<(Bytes, bool)> {
+        if self.options.patsub_replacement && with.raw.contains(&b'&') {
+            return Ok((self.expand_pattern(with)?, true));
+        }
+        Ok((self.expand_text(with)?, false))
+    }
+
+    /// `${x:offset:length}`, of a text, of the positional parameters or of an array.
+    pub(crate) fn substring(
+        &mut self,
+        param: &Param,
+        content: Content,
+        offset: &Arith,
+        length: Option<&Arith>,
+    ) -> Run<Content> {
+        let offset = self.evaluate(offset)?;
+        let wanted = match length {
+            Some(length) => Some(self.evaluate(length)?),
+            None => None,
+        };
+        let (values, star) = match content {
+            Content::Many { values, star } => (values, star),
+            Content::Unset => return Ok(Content::One(Bytes::new())),
+            Content::One(text) => {
+                let count = char_count(&text);
+                let Some((from, to)) = self.bounds(count, offset, wanted, true)? else {
+                    return Ok(Content::One(Bytes::new()));
+                };
+                return Ok(Content::One(char_range(&text, from, to).to_vec()));
+            }
+        };
+        let mut values = values;
+        if matches!(param.target, Target::Special(_)) {
+            values.insert(0, self.name.clone());
+            if offset < 0 && wanted.is_none_or(|w| w >= 0) && offset.unsigned_abs() as usize > values.len() {
+                return Ok(Content::Many { values: Vec::new(), star });
+            }
+        } else if let (Target::Var(name), Index::At | Index::Star, true) = (&param.target, &param.index, offset >= 0) {
+            // Offsets into sparse arrays are subscripts, not places.
+            if let Some(Value::Indexed(map)) = self.vars.get(name).map(|var| &var.value) {
+                let from = u64::try_from(offset).unwrap_or(0);
+                values = map.range(from..).map(|(_, value)| value.clone()).collect();
+                if let Some(wanted) = wanted.filter(|w| *w >= 0) {
+                    values.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+                    return Ok(Content::Many { values, star });
+                }
+                if wanted.is_none() {
+                    return Ok(Content::Many { values, star });
+                }
+            }
+        }
+        let Some((from, to)) = self.bounds(values.len(), offset, wanted, false)? else {
+            return Ok(Content::Many { values: Vec::new(), star });
+        };
+        let values = values.get(from..to).unwrap_or_default().to_vec();
+        Ok(Content::Many { values, star })
+    }
+
+    /// Start and end within `count` characters or values; `None` when the start lies outside.
+    fn bounds(&mut self, count: usize, offset: i64, length: Option<i64>, text: bool) -> Run<Option<(usize, usize)>> {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let from = if offset < 0 { offset.saturating_add(count) } else { offset };
+        if from < 0 || from > count {
+            return Ok(None);
+        }
+        let to = match length {
+            None => count,
+            Some(length) if length < 0 => {
+                let to = count.saturating_add(length);
+                if !text || to < from {
+                    return self.discard(format!("{length}: substring expression < 0"));
+                }
+                to
+            }
+            Some(length) => from.saturating_add(length).min(count),
+        };
+        Ok(Some((usize::try_from(from).unwrap_or(0), usize::try_from(to).unwrap_or(0))))
+    }
+}
+
+/// `#`, `##`, `%`, `%%`.
+fn strip<'a>(pattern: &Pattern, text: &'a [u8], suffix: bool, longest: bool) -> &'a [u8] {
+    if let Some(literal) = pattern.literal() {
+        let stripped = if suffix { text.strip_suffix(&literal[..]) } else { text.strip_prefix(&literal[..]) };
+        return stripped.unwrap_or(text);
+    }
+    if !suffix {
+        let ends = pattern.ends(text);
+        let end = if longest { ends.last() } else { ends.first() };
+        return end.and_then(|&end| text.get(end..)).unwrap_or(text);
+    }
+    let mut starts = vec![text.len()];
+    let mut at = 0;
+    while at < text.len() {
+        starts.push(at);
+        at += char_len(text.get(at..).unwrap_or_default()).max(1);
+    }
+    starts.sort_unstable();
+    let matches = |&&start: &&usize| pattern.matches(text.get(start..).unwrap_or_default());
+    let start = if longest { starts.iter().find(matches) } else { starts.iter().rev().find(matches) };
+    start.and_then(|&start| text.get(..start)).unwrap_or(text)
+}
+
+/// `/`, `//`, `/#`, `/%`.
+fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool) -> Bytes {
+    let put = |out: &mut Bytes, matched: &[u8]| {
+        if amp { expand_ampersand(out, with, matched) } else { out.extend_from_slice(with) }
+    };
+    let mut out = Bytes::with_capacity(text.len());
+    match how {
+        Replace::Prefix => {
+            let end = pattern.ends(text).last().copied();
+            if let Some(end) = end {
+                put(&mut out, text.get(..end).unwrap_or_default());
+            }
+            out.extend_from_slice(text.get(end.unwrap_or(0)..).unwrap_or_default());
+            return out;
+        }
+        Replace::Suffix => {
+            let kept = strip(pattern, text, true, true);
+            out.extend_from_slice(kept);
+            let matched = text.get(kept.len()..).unwrap_or_default();
+            if !matched.is_empty() || pattern.matches(b"") {
+                put(&mut out, matched);
+            }
+            return out;
+        }
+        Replace::First | Replace::All => {}
+    }
+    let literal = pattern.literal();
+    if literal.as_ref().is_some_and(Vec::is_empty) {
+        return text.to_vec();
+    }
+    let mut at = 0;
+    while at < text.len() {
+        let rest = text.get(at..).unwrap_or_default();
+        let end = match &literal {
+            Some(literal) => rest.starts_with(literal).then_some(literal.len()),
+            None => pattern.ends(rest).last().copied().filter(|end| *end > 0),
+        };
+        match end {
+            Some(end) => {
+                put(&mut out, rest.get(..end).unwrap_or_default());
+                at += end;
+                if how == Replace::First {
+                    break;
+                }
+            }
+            None => {
+                let len = char_len(rest).max(1);
+                out.extend_from_slice(rest.get(..len).unwrap_or_default());
+                at += len;
+            }
+        }
+    }
+    out.extend_from_slice(text.get(at..).unwrap_or_default());
+    out
+}
+
+/// An unquoted `&` in the replacement is what matched; a backslash takes that from it.
+fn expand_ampersand(out: &mut Bytes, with: &[u8], matched: &[u8]) {
+    let mut bytes = with.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => out.extend(bytes.next()),
+            b'&' => out.extend_from_slice(matched),
+            _ => out.push(byte),
+        }
+    }
+}
+
+/// `^`, `^^`, `,`, `,,`, `~`, `~~`.
+fn change_case(text: &[u8], how: u8, all: bool, pattern: Option<&Pattern>) -> Bytes {
+    let text = lossy(text);
+    let mut out = String::with_capacity(text.len());
+    for (at, char) in text.chars().enumerate() {
+        let mut buffer = [0; 4];
+        let matches = pattern.is_none_or(|p| p.matches(char.encode_utf8(&mut buffer).as_bytes()));
+        let upper = match how {
+            b'^' => true,
+            b',' => false,
+            _ => !char.is_uppercase(),
+        };
+        if !matches || (at > 0 && !all) {
+            out.push(char);
+        } else if upper {
+            out.extend(char.to_uppercase());
+        } else {
+            out.extend(char.to_lowercase());
+        }
+    }
+    out.into_bytes()
+}

@@ -1,0 +1,291 @@
+//! Parameter expansion.
+
+use super::lossy;
+use super::word::{Out, Place};
+use crate::ir::{Bytes, Index, Name, Op, Param, Target, Test};
+use crate::parse::token::name_len;
+use crate::state::{Run, Shell, Stop};
+use crate::vars::{self, Key};
+
+/// What a parameter holds.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Unset,
+    One(Bytes),
+    /// Several values; `star` joins them between double quotes.
+    Many {
+        values: Vec<Bytes>,
+        star: bool,
+    },
+}
+
+impl Shell {
+    pub(crate) fn expand_param(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
+        if let (Target::Var(name), Index::None, false, Op::None) =
+            (&param.target, &param.index, param.indirect, &param.op)
+            && let Some(var) = self.vars.get(name)
+            && !var.has(vars::NAMEREF)
+            && let Some(text) = var.scalar()
+        {
+            let done = if place.quoted { out.quoted(text) } else { out.expanded(self, text) };
+            return self.fits(done);
+        }
+        match &param.op {
+            Op::Bad => return self.discard([&param.raw[..], b": bad substitution"].concat()),
+            Op::Names { star } => {
+                let prefix = self.target_name(param);
+                let names = self.vars.names().into_iter().filter(|name| name.starts_with(&prefix));
+                let values = names.map(|name| name.to_vec()).collect();
+                return self.emit_content(Content::Many { values, star: *star }, out, place);
+            }
+            Op::Keys { star } => {
+                let values = match &param.target {
+                    Target::Var(name) => self.keys(name),
+                    _ => Vec::new(),
+                };
+                return self.emit_content(Content::Many { values, star: *star }, out, place);
+            }
+            _ => {}
+        }
+        if param.indirect {
+            return self.expand_indirect(param, out, place);
+        }
+        let content = self.content(&param.target, &param.index)?;
+        self.apply(param, content, out, place)
+    }
+
+    fn target_name(&self, param: &Param) -> Bytes {
+        match &param.target {
+            Target::Var(name) => name.to_vec(),
+            Target::Positional(number) => number.to_string().into_bytes(),
+            Target::Special(byte) => vec![*byte],
+        }
+    }
+
+    /// `${!name}`: the value names the parameter that is meant.
+    fn expand_indirect(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
+        if let Target::Var(name) = &param.target
+            && self.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF))
+        {
+            let target = self.vars.resolve(name).map_or_else(Bytes::new, |name| name.to_vec());
+            return self.emit(&target, out, place);
+        }
+        let name = match self.content(&param.target, &param.index)? {
+            Content::One(name) => name,
+            Content::Many { values, .. } => values.into_iter().next().unwrap_or_default(),
+            Content::Unset => {
+                if let Op::Test { .. } = &param.op {
+                    return self.apply(param, Content::Unset, out, place);
+                }
+                let message = format!("{}: invalid indirect expansion", lossy(&self.target_name(param)));
+                return self.discard(message);
+            }
+        };
+        let Some((target, index)) = self.reference(&name)? else {
+            return self.discard(format!("{}: invalid variable name", lossy(&name)));
+        };
+        let content = self.content(&target, &index)?;
+        self.apply(param, content, out, place)
+    }
+
+    /// The parameter that text names: a name, a name with subscript, a number, a special one.
+    fn reference(&mut self, text: &[u8]) -> Run<Option<(Target, Index)>> {
+        if let [byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0')] = text {
+            return Ok(Some((Target::Special(*byte), Index::None)));
+        }
+        if let Some(number) = crate::parse::plain_number(text).and_then(|n| usize::try_from(n).ok()) {
+            return Ok(Some((Target::Positional(number), Index::None)));
+        }
+        let len = name_len(text);
+        let name: Name = text.get(..len).unwrap_or_default().into();
+        match text.get(len..).unwrap_or_default() {
+            _ if len == 0 => Ok(None),
+            b"" => Ok(Some((Target::Var(name), Index::None))),
+            b"[@]" => Ok(Some((Target::Var(name), Index::At))),
+            b"[*]" => Ok(Some((Target::Var(name), Index::Star))),
+            [b'[', key @ .., b']'] => {
+                let subscript = crate::parse::subscript_from_text(key);
+                Ok(Some((Target::Var(name), Index::One(subscript))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What the parameter holds now.
+    pub(crate) fn content(&mut self, target: &Target, index: &Index) -> Run<Content> {
+        let one = |text: Option<Bytes>| text.map_or(Content::Unset, Content::One);
+        Ok(match (target, index) {
+            (Target::Var(name), Index::None) => one(self.lookup(name)),
+            (Target::Var(name), Index::At | Index::Star) => {
+                Content::Many { values: self.elements(name), star: matches!(index, Index::Star) }
+            }
+            (Target::Var(name), Index::One(subscript)) => {
+                let key = self.key_of(name, subscript)?;
+                one(self.element(name, &key))
+            }
+            (Target::Positional(number), _) => one(self.positional.get(number.wrapping_sub(1)).cloned()),
+            (Target::Special(byte), _) => self.special(*byte),
+        })
+    }
+
+    fn special(&mut self, byte: u8) -> Content {
+        let text = match byte {
+            b'@' | b'*' => {
+                return Content::Many { values: self.positional.as_ref().clone(), star: byte == b'*' };
+            }
+            b'#' => self.positional.len().to_string(),
+            b'?' => self.status.to_string(),
+            b'$' => self.own_pid().to_string(),
+            b'!' => match self.jobs.last_pid {
+                Some(pid) => pid.to_string(),
+                None => return Content::Unset,
+            },
+            b'-' => return Content::One(self.options.letters()),
+            _ => return Content::One(self.name.clone()),
+        };
+        Content::One(text.into_bytes())
+    }
+
+    /// Adds content as it is.
+    pub(crate) fn emit_content(&mut self, content: Content, out: &mut Out, place: Place) -> Run {
+        match content {
+            Content::Unset => self.emit(b"", out, place),
+            Content::One(text) => self.emit(&text, out, place),
+            Content::Many { values, star } => self.emit_many(&values, star, out, place),
+        }
+    }
+
+    fn emit_many(&mut self, values: &[Bytes], star: bool, out: &mut Out, place: Place) -> Run {
+        let fields = out.mode == super::Mode::Fields;
+        if star && (place.quoted || !fields) {
+            let ifs = self.ifs();
+            let separator = ifs.get(..1).unwrap_or_default();
+            let joined = values.join(separator);
+            return if place.quoted {
+                self.emit(&joined, out, place)
+            } else {
+                self.emit(&joined, out, Place::default())
+            };
+        }
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                if !fields {
+                    self.emit(b" ", out, place)?;
+                } else if place.quoted {
+                    out.end_field();
+                } else {
+                    out.end_present();
+                }
+            }
+            self.emit(value, out, place)?;
+        }
+        Ok(())
+    }
+
+    /// Applies the operator and adds the result.
+    fn apply(&mut self, param: &Param, content: Content, out: &mut Out, place: Place) -> Run {
+        if let Op::Test { kind, colon, word } = &param.op {
+            let counts = match &content {
+                Content::Unset => false,
+                Content::One(text) => !*colon || !text.is_empty(),
+                Content::Many { values, .. } => match values.as_slice() {
+                    [] => false,
+                    [only] => !*colon || !only.is_empty(),
+                    _ => true,
+                },
+            };
+            return match (kind, counts) {
+                (Test::Alternative, true) | (Test::Default, false) => self.expand_operand(word, out, place),
+                (Test::Alternative, false) => Ok(()),
+                (Test::Default | Test::Assign | Test::Error, true) => self.emit_content(content, out, place),
+                (Test::Assign, false) => {
+                    let value = self.expand_text(word)?;
+                    self.assign_default(param, value.clone())?;
+                    self.emit(&value, out, place)
+                }
+                (Test::Error, false) => {
+                    let mut text = self.expand_text(word)?;
+                    if word.raw.is_empty() {
+                        let problem: &[u8] = if *colon { b"parameter null or not set" } else { b"parameter not set" };
+                        text = problem.to_vec();
+                    }
+                    let name = lossy(&self.target_name(param)).into_owned();
+                    self.abort(127, format!("{name}: {}", lossy(&text)))
+                }
+            };
+        }
+        if let Content::Unset = content
+            && self.options.nounset
+            && !matches!(param.op, Op::Length if matches!(param.index, Index::At | Index::Star))
+        {
+            let name = String::from_utf8_lossy(&self.target_name(param)).into_owned();
+            let index = match &param.index {
+                Index::One(subscript) => format!("[{}]", lossy(&subscript.key.raw)),
+                _ => String::new(),
+            };
+            let dollar = if matches!(param.target, Target::Positional(_)) { "$" } else { "" };
+            return self.abort(127, format!("{dollar}{name}{index}: unbound variable"));
+        }
+        match &param.op {
+            Op::None => self.emit_content(content, out, place),
+            Op::Length => {
+                let length = match content {
+                    Content::Unset => 0,
+                    Content::One(text) => super::op::char_count(&text),
+                    Content::Many { values, .. } => values.len(),
+                };
+                self.emit(length.to_string().as_bytes(), out, place)
+            }
+            Op::Substring { offset, length } => {
+                let content = self.substring(param, content, offset, length.as_ref())?;
+                self.emit_content(content, out, place)
+            }
+            Op::Transform(letter) => {
+                let content = self.transform(param, content, *letter)?;
+                self.emit_content(content, out, place)
+            }
+            op => {
+                let content = self.edit(content, op)?;
+                self.emit_content(content, out, place)
+            }
+        }
+    }
+
+    /// The word after `:-` and its kind, which is split like any expansion unless it is quoted.
+    fn expand_operand(&mut self, word: &crate::ir::Word, out: &mut Out, place: Place) -> Run {
+        if place.quoted && word.parts.is_empty() {
+            out.present = true;
+        }
+        let inner = Place { quoted: place.quoted, operand: !place.quoted && out.mode == super::Mode::Fields };
+        self.expand_parts(&word.parts, out, inner)
+    }
+
+    fn assign_default(&mut self, param: &Param, value: Bytes) -> Run {
+        let Target::Var(name) = &param.target else {
+            let name = lossy(&self.target_name(param)).into_owned();
+            return self.discard(format!("${name}: cannot assign in this way"));
+        };
+        let key = match &param.index {
+            Index::One(subscript) => self.key_of(name, subscript)?,
+            _ => Key::Whole,
+        };
+        if self.assign(name, key, false, value)? {
+            return Ok(());
+        }
+        self.status = 1;
+        Err(Stop::Discard)
+    }
+
+    /// The home directory that `~` or `~name` means; the text itself when there is none.
+    pub(crate) fn tilde(&mut self, name: &[u8]) -> Bytes {
+        let found = match name {
+            b"" => Some(self.lookup(b"HOME").unwrap_or_else(|| b"/workspace".to_vec())),
+            b"+" => Some(self.cwd.clone()),
+            b"-" => self.lookup(b"OLDPWD"),
+            b"root" => Some(b"/root".to_vec()),
+            b"tidebox" => Some(b"/workspace".to_vec()),
+            _ => None,
+        };
+        found.unwrap_or_else(|| [b"~", name].concat())
+    }
+}

@@ -1,0 +1,90 @@
+//! Quoting values so that the shell reads them back.
+
+use crate::ir::Bytes;
+
+/// `'..'`, with quotes inside taken out and escaped.
+pub(crate) fn single_quote(text: &[u8]) -> Bytes {
+    let mut out = vec![b'\''];
+    for &byte in text {
+        if byte == b'\'' {
+            out.extend_from_slice(b"'\\''");
+        } else {
+            out.push(byte);
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+/// `$'..'`.
+pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
+    let mut out = b"$'".to_vec();
+    for &byte in text {
+        match byte {
+            7 => out.extend_from_slice(b"\\a"),
+            8 => out.extend_from_slice(b"\\b"),
+            9 => out.extend_from_slice(b"\\t"),
+            10 => out.extend_from_slice(b"\\n"),
+            11 => out.extend_from_slice(b"\\v"),
+            12 => out.extend_from_slice(b"\\f"),
+            13 => out.extend_from_slice(b"\\r"),
+            27 => out.extend_from_slice(b"\\E"),
+            b'\\' | b'\'' => out.extend_from_slice(&[b'\\', byte]),
+            0..=31 | 127 => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+/// Whether text must be written as `$'..'` to stay on one line.
+fn needs_ansi(text: &[u8]) -> bool {
+    text.iter().any(|&b| b < 32 || b == 127) || std::str::from_utf8(text).is_err()
+}
+
+/// As `printf %q` writes it: backslashes before what is special.
+pub(crate) fn shell_quote(text: &[u8]) -> Bytes {
+    if text.is_empty() {
+        return b"''".to_vec();
+    }
+    if needs_ansi(text) {
+        return ansi_quote(text);
+    }
+    let mut out = Bytes::with_capacity(text.len());
+    for (at, &byte) in text.iter().enumerate() {
+        let special = b" !\"$&'()*,;<>?[\\]^`{|}".contains(&byte) || (at == 0 && matches!(byte, b'#' | b'~'));
+        if special {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out
+}
+
+/// As `${x@Q}` and `set` write a value.
+pub(crate) fn quote_value(text: &[u8]) -> Bytes {
+    if needs_ansi(text) { ansi_quote(text) } else { single_quote(text) }
+}
+
+/// As `declare -p` writes a value: in double quotes, or `$'..'` when it holds control characters.
+pub(crate) fn declare_quote(text: &[u8]) -> Bytes {
+    if needs_ansi(text) {
+        return ansi_quote(text);
+    }
+    let mut out = vec![b'"'];
+    for &byte in text {
+        if matches!(byte, b'"' | b'\\' | b'$' | b'`') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+    out
+}
+
+/// As `set -x` writes a word: bare when nothing in it is special.
+pub(crate) fn trace_quote(text: &[u8]) -> Bytes {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-+=./:,@%^".contains(b) || *b >= 128;
+    if !text.is_empty() && text.iter().all(plain) { text.to_vec() } else { quote_value(text) }
+}

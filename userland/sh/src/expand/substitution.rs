@@ -1,0 +1,199 @@
+//! Command and process substitution.
+
+use tidebox_rt::{self as rt, Errno, Fd, Open};
+
+use crate::ir::{Bytes, Command, Pipeline, Simple, Substitution, Word};
+use crate::state::{Run, Shell, Stop};
+
+impl Shell {
+    /// The output of a substitution without the newlines at its end.
+    pub(crate) fn substitute(&mut self, substitution: &Substitution) -> Run<Bytes> {
+        let mut text = match &substitution.file {
+            Some(word) => self.file_text(word)?,
+            None => self.output_of(substitution)?,
+        };
+        if text.contains(&0) {
+            self.complain("warning: command substitution: ignored null byte in input");
+            text.retain(|&b| b != 0);
+        }
+        while text.last() == Some(&b'\n') {
+            text.pop();
+        }
+        Ok(text)
+    }
+
+    /// `$(<file)`.
+    fn file_text(&mut self, word: &Word) -> Run<Bytes> {
+        let path = self.expand_text(word)?;
+        match self.open_path(&path, Open { read: true, ..Open::default() }) {
+            Ok(fd) => {
+                let text = self.read_all(fd);
+                self.io.close(fd);
+                self.substituted = Some(0);
+                Ok(text)
+            }
+            Err(errno) => {
+                self.complain([&path[..], b": ", errno.text().as_bytes()].concat());
+                self.substituted = Some(1);
+                Ok(Bytes::new())
+            }
+        }
+    }
+
+    fn output_of(&mut self, substitution: &Substitution) -> Run<Bytes> {
+        let Some(pipeline) = only_pipeline(substitution) else {
+            return self.collect(|shell| {
+                let pid = shell.fork_child(|child| {
+                    child.options.errexit &= child.options.inherit_errexit || child.options.posix;
+                    child.run_list(&substitution.body)
+                })?;
+                Ok(vec![pid])
+            });
+        };
+        if let [Command::Simple(simple)] = pipeline.stages.as_slice()
+            && self.runs_in_memory(simple)
+        {
+            return self.output_in_memory(simple);
+        }
+        let (io_pids, text) = self.collect_pipeline(pipeline)?;
+        let status = self.wait_stages(&io_pids)?;
+        self.substituted = Some(status);
+        self.status = status;
+        Ok(text)
+    }
+
+    /// Runs a builtin that only prints, and takes what it prints.
+    fn output_in_memory(&mut self, simple: &Simple) -> Run<Bytes> {
+        let tested = self.tested;
+        let table = self.io.begin_capture();
+        self.tested += 1;
+        let result = self.run_simple(simple);
+        self.tested = tested;
+        let text = self.io.end_capture(table);
+        match result {
+            Ok(()) | Err(Stop::Discard | Stop::Exit) => {
+                self.substituted = Some(self.status);
+                Ok(text)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Starts processes with standard output at a pipe, reads it to its end and waits for the last of them.
+    fn collect(&mut self, start: impl FnOnce(&mut Self) -> Run<Vec<u32>>) -> Run<Bytes> {
+        let (pids, text) = self.with_output_pipe(start)?;
+        for pid in pids {
+            let status = self.wait_pid(pid)?;
+            self.status = status.code();
+            self.substituted = Some(self.status);
+        }
+        Ok(text)
+    }
+
+    fn collect_pipeline(&mut self, pipeline: &Pipeline) -> Run<(Vec<crate::eval::Stage>, Bytes)> {
+        self.with_output_pipe(|shell| shell.start_stages(&pipeline.stages))
+    }
+
+    fn with_output_pipe<T>(&mut self, start: impl FnOnce(&mut Self) -> Run<T>) -> Run<(T, Bytes)> {
+        self.io.flush();
+        let (read, write) = match self.io.pipe() {
+            Ok(ends) => ends,
+            Err(errno) => return self.discard(format!("cannot make pipe for command substitution: {errno}")),
+        };
+        let table = self.io.table().clone();
+        self.io.set(1, Some(write));
+        let started = start(self);
+        self.io.flush();
+        self.io.set_table(table);
+        self.io.close(write);
+        if let Err(stop) = started {
+            self.io.close(read);
+            return Err(stop);
+        }
+        let text = self.read_all(read);
+        self.io.close(read);
+        Ok((started?, text))
+    }
+
+    /// Everything that can be read from `fd`.
+    pub(crate) fn read_all(&mut self, fd: Fd) -> Bytes {
+        let mut text = Bytes::new();
+        let mut chunk = 4096;
+        loop {
+            let len = text.len();
+            if text.try_reserve(chunk).is_err() {
+                self.complain(format!("xrealloc: cannot allocate {} bytes", len + chunk));
+                rt::exit(2);
+            }
+            text.resize(len + chunk, 0);
+            let got = rt::read(fd, text.get_mut(len..).unwrap_or_default());
+            text.truncate(len + *got.as_ref().unwrap_or(&0));
+            match got {
+                Ok(0) => return text,
+                Ok(_) => chunk = (text.len() / 2).clamp(4096, 1 << 20),
+                Err(Errno::INTR) => {}
+                Err(_) => return text,
+            }
+        }
+    }
+
+    /// Whether a command is a builtin that does nothing but print, with words that change nothing.
+    pub(crate) fn runs_in_memory(&self, simple: &Simple) -> bool {
+        let Some(builtin) = simple.builtin else { return false };
+        builtin.prints_only
+            && simple.quiet_words
+            && simple.assigns.is_empty()
+            && !self.options.nounset
+            && !self.options.failglob
+            && !self.options.xtrace
+            && self.traps.all().is_empty()
+            && !self.functions.contains_key(builtin.name.as_bytes())
+            && !(builtin.name == "printf" && simple.args.iter().any(is_variable_option))
+    }
+
+    /// `<( )` and `>( )`: starts the commands with a pipe and answers the pipe's name.
+    pub(crate) fn process_substitution(&mut self, output: bool, body: &Substitution) -> Run<Bytes> {
+        let (read, write) = match self.io.pipe() {
+            Ok(ends) => ends,
+            Err(errno) => return self.discard(format!("cannot make pipe for process substitution: {errno}")),
+        };
+        let (ours, theirs) = if output { (write, read) } else { (read, write) };
+        let table = self.io.table().clone();
+        self.io.set(if output { 0 } else { 1 }, Some(theirs));
+        let forked = self.fork_child(|child| child.run_list(&body.body));
+        self.io.set_table(table);
+        self.io.close(theirs);
+        let pid = forked?;
+        let number = (3..=63).rev().find(|n| self.io.fd(*n).is_none()).unwrap_or(64);
+        self.io.set(number, Some(ours));
+        self.process_fds.push((number, ours));
+        self.jobs.last_pid = Some(pid);
+        self.jobs.substituted.push(pid);
+        Ok(format!("/dev/fd/{number}").into_bytes())
+    }
+
+    /// Drops the process substitutions of a command that has ended.
+    pub(crate) fn drop_process_fds(&mut self, from: usize) {
+        for (number, fd) in self.process_fds.split_off(from.min(self.process_fds.len())) {
+            if self.io.fd(number) == Some(fd) {
+                self.io.set(number, None);
+            }
+            self.io.close_unused(fd);
+        }
+    }
+}
+
+/// The pipeline of a substitution that is nothing else.
+fn only_pipeline(substitution: &Substitution) -> Option<&Pipeline> {
+    match substitution.body.items.as_slice() {
+        [item] if !item.background && item.chain.rest.is_empty() => {
+            let pipeline = &item.chain.first;
+            (!pipeline.bang && pipeline.timed.is_none() && !pipeline.stages.is_empty()).then_some(pipeline)
+        }
+        _ => None,
+    }
+}
+
+fn is_variable_option(arg: &crate::ir::Arg) -> bool {
+    !matches!(arg, crate::ir::Arg::Word(word) if word.literal() != Some(b"-v") && !word.raw.starts_with(b"-v"))
+}

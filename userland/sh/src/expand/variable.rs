@@ -1,0 +1,415 @@
+//! Reading and assigning variables.
+
+use std::collections::BTreeMap;
+
+use tidebox_rt as rt;
+
+use super::lossy;
+use crate::ir::{Bytes, Element, Name, Subscript};
+use crate::state::{Run, Shell};
+use crate::vars::{self, Assoc, Key, Value, Var};
+
+/// The version of bash whose behaviour this shell follows.
+pub(crate) const BASH_VERSION: &str = "5.2.15(1)-release";
+
+impl Shell {
+    /// The text of a variable, or of element 0 of an array.
+    pub(crate) fn lookup(&mut self, name: &[u8]) -> Option<Bytes> {
+        if let Some(var) = self.vars.get(name) {
+            if !var.has(vars::NAMEREF) {
+                return var.scalar().cloned();
+            }
+            let target = self.vars.resolve(name)?;
+            return match self.vars.get(&target) {
+                Some(var) => var.scalar().cloned(),
+                None => self.dynamic(&target).and_then(|values| values.into_iter().next()),
+            };
+        }
+        self.dynamic(name).and_then(|values| values.into_iter().next())
+    }
+
+    /// Variables that the shell computes when they are asked for. Several values make an array.
+    pub(crate) fn dynamic(&mut self, name: &[u8]) -> Option<Vec<Bytes>> {
+        let one = |text: String| Some(vec![text.into_bytes()]);
+        match name {
+            b"_" => Some(vec![self.last_arg.clone()]),
+            b"RANDOM" => one(self.next_random().to_string()),
+            b"SECONDS" => one(self.seconds().to_string()),
+            b"LINENO" => one(self.line.to_string()),
+            b"BASHPID" => one(rt::getids().map_or(0, |ids| ids.pid).to_string()),
+            b"PPID" => one(rt::getids().map_or(0, |ids| ids.ppid).to_string()),
+            b"UID" | b"EUID" => one(rt::getids().map_or(0, |ids| ids.uid).to_string()),
+            b"GROUPS" => one(rt::getids().map_or(0, |ids| ids.gid).to_string()),
+            b"EPOCHSECONDS" => one((rt::realtime_ns() / 1_000_000_000).to_string()),
+            b"EPOCHREALTIME" => {
+                let now = rt::realtime_ns() / 1000;
+                one(format!("{}.{:06}", now / 1_000_000, now % 1_000_000))
+            }
+            b"SRANDOM" => {
+                let mut bytes = [0; 4];
+                rt::random(&mut bytes).ok()?;
+                one(u32::from_le_bytes(bytes).to_string())
+            }
+            b"BASH_VERSION" => one(BASH_VERSION.to_owned()),
+            b"BASH_VERSINFO" => {
+                Some(["5", "2", "15", "1", "release", "wasm32-tidebox-wasip1"].map(|s| s.as_bytes().to_vec()).to_vec())
+            }
+            b"BASH" => one("/bin/bash".to_owned()),
+            b"OSTYPE" => one("linux-gnu".to_owned()),
+            b"HOSTTYPE" => one("wasm32".to_owned()),
+            b"MACHTYPE" => one("wasm32-tidebox-wasip1".to_owned()),
+            b"HOSTNAME" => {
+                let fd = rt::open(b"/proc/sys/kernel/hostname", rt::Open { read: true, ..rt::Open::default() });
+                let mut text = fd.map(|fd| self.read_all(fd)).unwrap_or_default();
+                text.truncate(text.trim_ascii_end().len());
+                Some(vec![if text.is_empty() { b"tidebox".to_vec() } else { text }])
+            }
+            b"BASH_SUBSHELL" => one(self.subshell.to_string()),
+            b"SHELLOPTS" => {
+                let on = crate::options::SET.iter().filter(|s| (s.get)(&self.options)).map(|s| s.name);
+                one(on.collect::<Vec<_>>().join(":"))
+            }
+            b"BASHOPTS" => {
+                let on = crate::options::SHOPT.iter().filter(|s| (s.get)(&self.options)).map(|s| s.name);
+                one(on.collect::<Vec<_>>().join(":"))
+            }
+            b"PIPESTATUS" => Some(self.pipe_status.iter().map(|s| s.to_string().into_bytes()).collect()),
+            b"DIRSTACK" => {
+                let mut stack = vec![self.cwd.clone()];
+                stack.extend(self.dir_stack.iter().cloned());
+                Some(stack)
+            }
+            b"FUNCNAME" if !self.frames.is_empty() => {
+                let mut names: Vec<Bytes> = self.frames.iter().rev().map(|frame| frame.name.to_vec()).collect();
+                if !self.script.is_empty() {
+                    names.push(b"main".to_vec());
+                }
+                Some(names)
+            }
+            b"BASH_SOURCE" if !self.frames.is_empty() || !self.script.is_empty() => {
+                let mut files: Vec<Bytes> = self.frames.iter().rev().map(|frame| frame.source.to_vec()).collect();
+                if !self.script.is_empty() {
+                    files.push(self.script.to_vec());
+                }
+                Some(files)
+            }
+            b"BASH_LINENO" if !self.frames.is_empty() => {
+                let mut lines: Vec<Bytes> =
+                    self.frames.iter().rev().map(|frame| frame.line.to_string().into_bytes()).collect();
+                if !self.script.is_empty() {
+                    lines.push(b"0".to_vec());
+                }
+                Some(lines)
+            }
+            _ => None,
+        }
+    }
+
+    fn seconds(&self) -> i64 {
+        let passed = rt::monotonic_ns().saturating_sub(self.started_ns) / 1_000_000_000;
+        i64::try_from(passed).unwrap_or(i64::MAX).saturating_add(self.seconds_offset)
+    }
+
+    /// The next number of bash's generator, which is that of Park and Miller.
+    fn next_random(&mut self) -> u32 {
+        if self.random == 0 {
+            let mut seed = [0; 4];
+            // Without entropy the sequence starts where a seed of 0 would start it.
+            let _ = rt::random(&mut seed);
+            self.random = u32::from_le_bytes(seed) % 0x7fff_ffff;
+        }
+        let seed = if self.random == 0 { 123_459_876 } else { i64::from(self.random) };
+        let next = (16_807 * (seed % 127_773) - 2_836 * (seed / 127_773)).rem_euclid(0x7fff_ffff);
+        self.random = u32::try_from(next).unwrap_or(1);
+        ((self.random >> 16) ^ (self.random & 0xffff)) & 0x7fff
+    }
+
+    /// All elements of an array in order; a plain variable is an array of one.
+    pub(crate) fn elements(&mut self, name: &[u8]) -> Vec<Bytes> {
+        let resolved = self.vars.resolve(name);
+        let name = resolved.as_deref().unwrap_or(name);
+        match self.vars.get(name).map(|var| &var.value) {
+            Some(Value::Text(text)) => vec![text.clone()],
+            Some(Value::Indexed(map)) => map.values().cloned().collect(),
+            Some(Value::Assoc(map)) => map.entries().into_iter().map(|(_, value)| value.clone()).collect(),
+            Some(Value::Unset) => Vec::new(),
+            None => self.dynamic(name).unwrap_or_default(),
+        }
+    }
+
+    /// All keys of an array, in the order of [`Self::elements`].
+    pub(crate) fn keys(&mut self, name: &[u8]) -> Vec<Bytes> {
+        let resolved = self.vars.resolve(name);
+        let name = resolved.as_deref().unwrap_or(name);
+        match self.vars.get(name).map(|var| &var.value) {
+            Some(Value::Text(_)) => vec![b"0".to_vec()],
+            Some(Value::Indexed(map)) => map.keys().map(|key| key.to_string().into_bytes()).collect(),
+            Some(Value::Assoc(map)) => map.entries().into_iter().map(|(key, _)| key.clone()).collect(),
+            Some(Value::Unset) => Vec::new(),
+            None => (0..self.dynamic(name).unwrap_or_default().len()).map(|n| n.to_string().into_bytes()).collect(),
+        }
+    }
+
+    /// The value of one element. The error is bash's for a subscript before the first element.
+    pub(crate) fn element(&mut self, name: &[u8], key: &Key) -> Option<Bytes> {
+        let resolved = self.vars.resolve(name);
+        let name = resolved.as_deref().unwrap_or(name);
+        match (self.vars.get(name).map(|var| &var.value), key) {
+            (Some(Value::Assoc(map)), Key::Word(word)) => map.get(word).cloned(),
+            (Some(Value::Indexed(map)), Key::Index(index)) => match position(map, *index) {
+                Some(at) => map.get(&at).cloned(),
+                None => self.bad_subscript(name),
+            },
+            (Some(Value::Text(text)), Key::Index(0 | -1)) => Some(text.clone()),
+            (Some(_), Key::Whole) => self.lookup(name),
+            (None, Key::Index(index)) => {
+                if let Some(values) = self.dynamic(name) {
+                    let len = i64::try_from(values.len()).unwrap_or(0);
+                    let at = if *index < 0 { index.saturating_add(len) } else { *index };
+                    return usize::try_from(at).ok().and_then(|at| values.into_iter().nth(at));
+                }
+                if *index < 0 { self.bad_subscript(name) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    fn bad_subscript(&mut self, name: &[u8]) -> Option<Bytes> {
+        self.complain(format!("{}: bad array subscript", lossy(name)));
+        None
+    }
+
+    /// What a subscript means for this variable.
+    pub(crate) fn key_of(&mut self, name: &[u8], subscript: &Subscript) -> Run<Key> {
+        let resolved = self.vars.resolve(name);
+        let name = resolved.as_deref().unwrap_or(name);
+        if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
+            return Ok(Key::Word(self.expand_text(&subscript.key)?));
+        }
+        self.evaluate(&subscript.index).map(Key::Index)
+    }
+
+    /// Assigns and says whether it was allowed; a refusal has been complained about.
+    pub(crate) fn assign(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> Run<bool> {
+        let resolved = self.vars.resolve(name);
+        let name = resolved.as_ref().unwrap_or(name);
+        if !self.may_assign(name) {
+            return Ok(false);
+        }
+        let flags = self.vars.get(name).map_or(0, |var| var.flags);
+        let mut value = value;
+        if flags & vars::INTEGER != 0 {
+            let mut number = self.evaluate_text(&value)?;
+            if append {
+                let old = match &key {
+                    Key::Whole => self.lookup(name),
+                    key => self.element(name, key),
+                };
+                number = self.evaluate_text(&old.unwrap_or_default())?.wrapping_add(number);
+            }
+            value = number.to_string().into_bytes();
+        }
+        let append = append && flags & vars::INTEGER == 0;
+        change_case(flags, &mut value);
+        if name.len() <= 7 {
+            self.note_special(name, &value);
+        }
+        let allexport = self.options.allexport;
+        let var = self.vars.entry(name);
+        if allexport {
+            var.flags |= vars::EXPORT;
+        }
+        let (fits, stored) = store(var, key, append, value);
+        if !fits {
+            return self.out_of_memory(1 << 30);
+        }
+        if !stored {
+            let message = format!("{}: bad array subscript", lossy(name));
+            self.complain(message);
+        }
+        Ok(stored)
+    }
+
+    /// Whether a variable may change; complains when it may not.
+    pub(crate) fn may_assign(&mut self, name: &[u8]) -> bool {
+        let readonly = self.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
+            || matches!(name, b"BASHPID" | b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS");
+        if readonly {
+            self.complain(format!("{}: readonly variable", lossy(name)));
+        }
+        !readonly
+    }
+
+    /// Variables whose assignment the shell must hear of.
+    fn note_special(&mut self, name: &[u8], value: &[u8]) {
+        match name {
+            b"RANDOM" => self.random = crate::parse::plain_number(value).map_or(0, |n| (n & 0x7fff_ffff) as u32),
+            b"SECONDS" => {
+                self.started_ns = rt::monotonic_ns();
+                self.seconds_offset = crate::parse::plain_number(value).unwrap_or(0);
+            }
+            b"PATH" => self.hash.clear(),
+            b"OPTIND" => self.getopts_at = (0, 0),
+            _ => {}
+        }
+    }
+
+    /// Removes what an assignment to a computed variable stored, so that it stays computed.
+    pub(crate) fn forget_computed(&mut self, name: &[u8]) {
+        if matches!(name, b"RANDOM" | b"SECONDS") {
+            self.vars.remove(name);
+        }
+    }
+
+    /// `name=( .. )`.
+    pub(crate) fn assign_array(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<bool> {
+        let resolved = self.vars.resolve(name);
+        let name = resolved.as_ref().unwrap_or(name);
+        if !self.may_assign(name) {
+            return Ok(false);
+        }
+        let flags = self.vars.get(name).map_or(0, |var| var.flags);
+        if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
+            let map = self.assoc_elements(name, elements, append)?;
+            self.vars.entry(name).value = Value::Assoc(map);
+            return Ok(true);
+        }
+        let mut map = match self.vars.get(name).map(|var| &var.value) {
+            Some(Value::Indexed(map)) if append => map.clone(),
+            Some(Value::Text(text)) if append => BTreeMap::from([(0, text.clone())]),
+            _ => BTreeMap::new(),
+        };
+        let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
+        for element in elements {
+            let mut values = Vec::new();
+            if let Some(subscript) = &element.subscript {
+                let index = self.evaluate(&subscript.index)?;
+                let Some(at) = position(&map, index) else {
+                    let text = lossy(&subscript.key.raw).into_owned();
+                    self.complain(format!("[{text}]: bad array subscript"));
+                    continue;
+                };
+                next = at;
+                let mut value = self.expand_text(&element.value)?;
+                if element.append {
+                    let mut joined = map.get(&at).cloned().unwrap_or_default();
+                    joined.append(&mut value);
+                    value = joined;
+                }
+                values.push(value);
+            } else {
+                self.expand_fields(&element.value, &mut values)?;
+            }
+            for mut value in values {
+                if flags & vars::INTEGER != 0 {
+                    value = self.evaluate_text(&value)?.to_string().into_bytes();
+                }
+                change_case(flags, &mut value);
+                map.insert(next, value);
+                next = next.saturating_add(1);
+            }
+        }
+        let var = self.vars.entry(name);
+        var.value = Value::Indexed(map);
+        Ok(true)
+    }
+
+    fn assoc_elements(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<Assoc> {
+        let mut map = match self.vars.get(name).map(|var| &var.value) {
+            Some(Value::Assoc(map)) if append => map.clone(),
+            _ => Assoc::default(),
+        };
+        let flags = self.vars.get(name).map_or(0, |var| var.flags);
+        let mut words = Vec::new();
+        for element in elements {
+            let Some(subscript) = &element.subscript else {
+                self.expand_fields(&element.value, &mut words)?;
+                continue;
+            };
+            let key = self.expand_text(&subscript.key)?;
+            let mut value = self.expand_text(&element.value)?;
+            if element.append {
+                let mut joined = map.get(&key).cloned().unwrap_or_default();
+                joined.append(&mut value);
+                value = joined;
+            }
+            if flags & vars::INTEGER != 0 {
+                value = self.evaluate_text(&value)?.to_string().into_bytes();
+            }
+            change_case(flags, &mut value);
+            map.insert(key, value);
+        }
+        // Without subscripts keys and values alternate.
+        let mut words = words.into_iter();
+        while let Some(key) = words.next() {
+            map.insert(key, words.next().unwrap_or_default());
+        }
+        Ok(map)
+    }
+}
+
+/// The index that a number means; `None` before the first element.
+pub(crate) fn position(map: &BTreeMap<u64, Bytes>, index: i64) -> Option<u64> {
+    if index >= 0 {
+        return u64::try_from(index).ok();
+    }
+    let len = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
+    len.checked_sub(index.unsigned_abs())
+}
+
+fn change_case(flags: u16, value: &mut Bytes) {
+    if flags & vars::LOWER != 0 {
+        *value = lossy(value).to_lowercase().into_bytes();
+    } else if flags & vars::UPPER != 0 {
+        *value = lossy(value).to_uppercase().into_bytes();
+    }
+}
+
+/// Puts text into a slot, at its end when `append`; false when there is no memory for it.
+fn put(slot: &mut Bytes, append: bool, value: Bytes) -> bool {
+    if !append {
+        *slot = value;
+        return true;
+    }
+    if slot.try_reserve(value.len()).is_err() {
+        return false;
+    }
+    slot.extend_from_slice(&value);
+    true
+}
+
+/// Stores a value: (there was memory, the subscript was good).
+fn store(var: &mut Var, key: Key, append: bool, value: Bytes) -> (bool, bool) {
+    match (key, &mut var.value) {
+        (Key::Whole, Value::Text(text)) => (put(text, append, value), true),
+        (Key::Whole, Value::Indexed(map)) => (put(map.entry(0).or_default(), append, value), true),
+        (Key::Whole, Value::Assoc(map)) => {
+            let mut text = if append { map.get(b"0").cloned().unwrap_or_default() } else { Bytes::new() };
+            text.extend_from_slice(&value);
+            map.insert(b"0".to_vec(), text);
+            (true, true)
+        }
+        (Key::Whole, slot @ Value::Unset) => {
+            *slot = Value::Text(value);
+            (true, true)
+        }
+        (Key::Word(key), Value::Assoc(map)) => {
+            let mut text = if append { map.get(&key).cloned().unwrap_or_default() } else { Bytes::new() };
+            text.extend_from_slice(&value);
+            map.insert(key, text);
+            (true, true)
+        }
+        (Key::Word(_), _) => (true, false),
+        (Key::Index(index), slot) => {
+            let mut map = match std::mem::take(slot) {
+                Value::Indexed(map) => map,
+                Value::Text(text) => BTreeMap::from([(0, text)]),
+                Value::Unset | Value::Assoc(_) => BTreeMap::new(),
+            };
+            let at = position(&map, index);
+            let fits = at.is_none_or(|at| put(map.entry(at).or_default(), append, value));
+            *slot = Value::Indexed(map);
+            (fits, at.is_some())
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Walking the pieces of a word and collecting fields, plain text or patterns.
+
+use crate::ir::{Arg, Bytes, Part, Word};
+use crate::pattern;
+use crate::state::{Run, Shell};
+
+/// What the pieces become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Arguments: unquoted expansions are split, and patterns become names of files.
+    Fields,
+    /// One string.
+    Text,
+    /// One pattern, in which quoted text is escaped.
+    Pattern,
+    /// One regular expression, in which quoted text is escaped.
+    Regex,
+}
+
+/// One argument in the making.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Field {
+    pub(crate) text: Bytes,
+    /// The text as a pattern, once it holds an unquoted `*`, `?` or `[`.
+    pub(crate) glob: Option<Bytes>,
+}
+
+/// Collects pieces.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pub(crate) mode: Mode,
+    pub(crate) done: Vec<Field>,
+    pub(crate) current: Field,
+    /// The current field exists even when it is empty, because something in it was quoted.
+    pub(crate) present: bool,
+    /// The last byte seen was white space that ended a field.
+    after_space: bool,
+    extended: bool,
+    ifs: Option<Bytes>,
+}
+
+impl Out {
+    pub(crate) fn new(mode: Mode, shell: &Shell) -> Self {
+        Self {
+            mode,
+            done: Vec::new(),
+            current: Field::default(),
+            present: false,
+            after_space: false,
+            extended: shell.options.extglob,
+            ifs: None,
+        }
+    }
+
+    /// Room for `extra` more bytes. Big strings are where a script runs out of memory.
+    fn reserve(&mut self, extra: usize) -> Result<(), usize> {
+        let text = &mut self.current.text;
+        text.try_reserve(extra).map_err(|_| text.len().saturating_add(extra))
+    }
+
+    /// Text that was quoted.
+    pub(crate) fn quoted(&mut self, text: &[u8]) -> Result<(), usize> {
+        self.reserve(text.len())?;
+        self.present = true;
+        self.after_space = false;
+        match self.mode {
+            Mode::Fields => {
+                self.current.text.extend_from_slice(text);
+                if let Some(glob) = &mut self.current.glob {
+                    pattern::escape_into(glob, text);
+                }
+            }
+            Mode::Text => self.current.text.extend_from_slice(text),
+            Mode::Pattern => pattern::escape_into(&mut self.current.text, text),
+            Mode::Regex => {
+                for &byte in text {
+                    if b"\\.[]{}()*+?^$|".contains(&byte) {
+                        self.current.text.push(b'\\');
+                    }
+                    self.current.text.push(byte);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Unquoted text of the script itself: never split.
+    pub(crate) fn literal(&mut self, text: &[u8]) -> Result<(), usize> {
+        self.reserve(text.len())?;
+        if !text.is_empty() {
+            self.present = true;
+            self.after_space = false;
+        }
+        if self.mode == Mode::Fields {
+            self.plain(text);
+        } else {
+            self.current.text.extend_from_slice(text);
+        }
+        Ok(())
+    }
+
+    /// Unquoted text in a field, which may make it a pattern.
+    fn plain(&mut self, text: &[u8]) {
+        let field = &mut self.current;
+        if field.glob.is_none() && pattern::has_special(text, self.extended) {
+            let mut glob = Bytes::new();
+            pattern::escape_into(&mut glob, &field.text);
+            field.glob = Some(glob);
+        }
+        if let Some(glob) = &mut field.glob {
+            glob.extend_from_slice(text);
+        }
+        field.text.extend_from_slice(text);
+    }
+
+    /// The result of an unquoted expansion: split where arguments are wanted.
+    pub(crate) fn expanded(&mut self, shell: &Shell, text: &[u8]) -> Result<(), usize> {
+        self.reserve(text.len())?;
+        if self.mode != Mode::Fields {
+            self.current.text.extend_from_slice(text);
+            return Ok(());
+        }
+        if self.ifs.is_none() {
+            self.ifs = Some(shell.ifs());
+        }
+        let ifs = self.ifs.take().unwrap_or_default();
+        let mut rest = text;
+        while let Some(at) = rest.iter().position(|b| ifs.contains(b)) {
+            let (before, after) = rest.split_at(at);
+            if !before.is_empty() {
+                self.present = true;
+                self.after_space = false;
+                self.plain(before);
+            }
+            let Some((&separator, after)) = after.split_first() else { break };
+            rest = after;
+            if matches!(separator, b' ' | b'\t' | b'\n') {
+                if self.present {
+                    self.end_field();
+                    self.after_space = true;
+                }
+            } else if self.after_space && !self.present {
+                self.after_space = false;
+            } else {
+                self.end_field();
+                self.after_space = false;
+            }
+        }
+        if !rest.is_empty() {
+            self.present = true;
+            self.after_space = false;
+            self.plain(rest);
+        }
+        self.ifs = Some(ifs);
+        Ok(())
+    }
+
+    /// Ends the current field, empty or not.
+    pub(crate) fn end_field(&mut self) {
+        self.done.push(std::mem::take(&mut self.current));
+        self.present = false;
+    }
+
+    /// Ends the current field if there is one.
+    pub(crate) fn end_present(&mut self) {
+        if self.present || !self.current.text.is_empty() {
+            self.end_field();
+        }
+    }
+}
+
+/// Where the pieces stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    /// Between double quotes.
+    pub(crate) quoted: bool,
+    /// In the operand of an expansion, whose unquoted text is split like the expansion itself.
+    pub(crate) operand: bool,
+}
+
+impl Shell {
+    /// Turns what ran out of memory into the end of the shell.
+    pub(crate) fn fits<T>(&mut self, result: Result<T, usize>) -> Run<T> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(wanted) => self.out_of_memory(wanted),
+        }
+    }
+
+    /// The separators of words.
+    pub(crate) fn ifs(&self) -> Bytes {
+        match self.vars.get(b"IFS") {
+            None => b" \t\n".to_vec(),
+            Some(var) => var.scalar().cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The arguments that words make.
+    pub(crate) fn expand_args(&mut self, args: &[Arg]) -> Run<Vec<Bytes>> {
+        let mut fields = Vec::with_capacity(args.len());
+        for arg in args {
+            if let Arg::Word(word) = arg {
+                self.expand_fields(word, &mut fields)?;
+            }
+        }
+        Ok(fields)
+    }
+
+    pub(crate) fn expand_words(&mut self, words: &[Word]) -> Run<Vec<Bytes>> {
+        let mut fields = Vec::with_capacity(words.len());
+        for word in words {
+            self.expand_fields(word, &mut fields)?;
+        }
+        Ok(fields)
+    }
+
+    /// Appends the arguments that one word makes.
+    pub(crate) fn expand_fields(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
+        match word.parts.as_slice() {
+            [Part::Lit(text)] if !word.braces && !pattern::has_special(text, self.options.extglob) => {
+                into.push(text.clone());
+                return Ok(());
+            }
+            [Part::Quoted(text)] => {
+                into.push(text.clone());
+                return Ok(());
+            }
+            _ => {}
+        }
+        if word.braces && self.options.braceexpand {
+            for word in self.expand_braces(word)? {
+                self.fields_of(&word.parts, into)?;
+            }
+            return Ok(());
+        }
+        self.fields_of(&word.parts, into)
+    }
+
+    fn fields_of(&mut self, parts: &[Part], into: &mut Vec<Bytes>) -> Run {
+        let mut out = Out::new(Mode::Fields, self);
+        self.expand_parts(parts, &mut out, Place::default())?;
+        if out.present {
+            out.end_field();
+        }
+        for field in out.done {
+            match field.glob {
+                Some(glob) if !self.options.noglob => self.expand_glob(field.text, &glob, into)?,
+                _ => into.push(field.text),
+            }
+        }
+        Ok(())
+    }
+
+    /// One string, as for the value of an assignment.
+    pub(crate) fn expand_text(&mut self, word: &Word) -> Run<Bytes> {
+        match word.parts.as_slice() {
+            [] => Ok(Bytes::new()),
+            [Part::Lit(text) | Part::Quoted(text)] => Ok(text.clone()),
+            parts => self.expand_as(parts, Mode::Text),
+        }
+    }
+
+    /// One pattern in which quoted text means itself.
+    pub(crate) fn expand_pattern(&mut self, word: &Word) -> Run<Bytes> {
+        self.expand_as(&word.parts, Mode::Pattern)
+    }
+
+    pub(crate) fn expand_as(&mut self, parts: &[Part], mode: Mode) -> Run<Bytes> {
+        let mut out = Out::new(mode, self);
+        self.expand_parts(parts, &mut out, Place::default())?;
+        Ok(out.current.text)
+    }
+
+    pub(crate) fn expand_parts(&mut self, parts: &[Part], out: &mut Out, place: Place) -> Run {
+        for part in parts {
+            self.expand_part(part, out, place)?;
+        }
+        Ok(())
+    }
+
+    fn expand_part(&mut self, part: &Part, out: &mut Out, place: Place) -> Run {
+        match part {
+            Part::Lit(text) | Part::Quoted(text) if place.quoted => {
+                let done = out.quoted(text);
+                self.fits(done)
+            }
+            Part::Lit(text) if place.operand => {
+                let done = out.expanded(self, text);
+                self.fits(done)
+            }
+            Part::Lit(text) => {
+                let done = out.literal(text);
+                self.fits(done)
+            }
+            Part::Quoted(text) => {
+                let done = out.quoted(text);
+                self.fits(done)
+            }
+            Part::Double(inner) => {
+                if inner.is_empty() {
+                    out.present = true;
+                }
+                // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
+                self.expand_parts(inner, out, Place { quoted: true, operand: false })
+            }
+            Part::Tilde(name) => {
+                let home = self.tilde(name);
+                let done = out.quoted(&home);
+                self.fits(done)
+            }
+            Part::Param(param) => self.expand_param(param, out, place),
+            Part::Command(substitution) => {
+                let text = self.deeper(|shell| shell.substitute(substitution))?;
+                self.emit(&text, out, place)
+            }
+            Part::Arith(arith) => {
+                let value = self.evaluate(arith)?;
+                self.emit(value.to_string().as_bytes(), out, place)
+            }
+            Part::Process { output, body } => {
+                let path = self.process_substitution(*output, body)?;
+                let done = out.quoted(&path);
+                self.fits(done)
+            }
+        }
+    }
+
+    /// Adds the result of an expansion.
+    pub(crate) fn emit(&mut self, text: &[u8], out: &mut Out, place: Place) -> Run {
+        let done = if place.quoted { out.quoted(text) } else { out.expanded(self, text) };
+        self.fits(done)
+    }
+}

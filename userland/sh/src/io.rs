@@ -1,0 +1,170 @@
+//! Descriptors of the script and buffered output.
+//!
+//! The numbers that a script uses are a table in the shell: `echo x >f` changes an entry, and a program gets the table as
+//! its descriptors when it is spawned. Nothing has to be moved within the process and back.
+
+use tidebox_rt::{self as rt, Errno, Fd};
+
+use crate::ir::Bytes;
+
+/// Stands in the table for output that is collected in memory.
+const CAPTURE: Fd = Fd::MAX;
+/// Bytes of output kept back before they are written.
+const BUFFER: usize = 32 * 1024;
+
+/// The script's descriptors: pairs of (number, what the kernel calls it).
+pub(crate) type Table = Vec<(u32, Fd)>;
+
+#[derive(Debug)]
+pub(crate) struct Io {
+    table: Table,
+    /// Kernel descriptors that this process opened and has not closed.
+    owned: Vec<Fd>,
+    out: Bytes,
+    out_fd: Fd,
+    /// Collected output, the innermost last.
+    captures: Vec<Bytes>,
+    /// The first error of a buffered write that nobody heard of yet.
+    failed: Option<Errno>,
+}
+
+impl Io {
+    pub(crate) fn new() -> Self {
+        let mut table = vec![(0, 0), (1, 1), (2, 2)];
+        // Descriptors from 3 on that were handed to this shell are not known one by one; scripts rarely get any.
+        for number in 3..10 {
+            let fd = rt::fd_of_unix(number);
+            if rt::fstat(fd).is_ok() {
+                table.push((number, fd));
+            }
+        }
+        let owned = table.iter().map(|&(_, fd)| fd).collect();
+        Self { table, owned, out: Bytes::new(), out_fd: 1, captures: Vec::new(), failed: None }
+    }
+
+    /// What the kernel calls the script's descriptor `number`.
+    pub(crate) fn fd(&self, number: u32) -> Option<Fd> {
+        self.table.iter().find(|(n, _)| *n == number).map(|&(_, fd)| fd)
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(crate) fn set_table(&mut self, table: Table) {
+        self.table = table;
+    }
+
+    /// Points `number` at `fd`, or at nothing.
+    pub(crate) fn set(&mut self, number: u32, fd: Option<Fd>) {
+        self.table.retain(|(n, _)| *n != number);
+        if let Some(fd) = fd {
+            self.table.push((number, fd));
+        }
+    }
+
+    /// The lowest number from `at_least` on that the script does not use.
+    pub(crate) fn free_number(&self, at_least: u32) -> u32 {
+        (at_least..).find(|n| self.fd(*n).is_none()).unwrap_or(at_least)
+    }
+
+    /// Takes note of a descriptor that this process opened.
+    pub(crate) fn own(&mut self, fd: Fd) -> Fd {
+        self.owned.push(fd);
+        fd
+    }
+
+    /// Closes a descriptor that this process opened.
+    pub(crate) fn close(&mut self, fd: Fd) {
+        if fd == CAPTURE {
+            return;
+        }
+        if fd == self.out_fd {
+            self.flush();
+        }
+        self.owned.retain(|&f| f != fd);
+        // The kernel refuses only what is not open, which is what closing is for.
+        let _ = rt::close(fd);
+    }
+
+    /// Closes `fd` unless a descriptor of the script still means it.
+    pub(crate) fn close_unused(&mut self, fd: Fd) {
+        if !self.table.iter().any(|&(_, used)| used == fd) {
+            self.close(fd);
+        }
+    }
+
+    /// Closes everything that no descriptor of the script means, as a forked child must, so that others see ends of files.
+    pub(crate) fn close_all_unused(&mut self) {
+        for fd in self.owned.clone() {
+            self.close_unused(fd);
+        }
+    }
+
+    /// Starts to collect what is written to descriptor 1; ended by [`Self::end_capture`] with the table given back.
+    pub(crate) fn begin_capture(&mut self) -> Table {
+        self.flush();
+        let table = self.table.clone();
+        self.set(1, Some(CAPTURE));
+        self.captures.push(Bytes::new());
+        table
+    }
+
+    pub(crate) fn end_capture(&mut self, table: Table) -> Bytes {
+        self.table = table;
+        self.captures.pop().unwrap_or_default()
+    }
+
+    /// Writes to the script's descriptor `number`, most often into the buffer.
+    pub(crate) fn write(&mut self, number: u32, bytes: &[u8]) -> Result<(), Errno> {
+        let fd = self.fd(number).ok_or(Errno::BADF)?;
+        if fd == CAPTURE {
+            if let Some(capture) = self.captures.last_mut() {
+                capture.try_reserve(bytes.len()).map_err(|_| Errno::NOMEM)?;
+                capture.extend_from_slice(bytes);
+            }
+            return Ok(());
+        }
+        if fd != self.out_fd {
+            self.flush();
+            self.out_fd = fd;
+        }
+        self.out.extend_from_slice(bytes);
+        if self.out.len() >= BUFFER || number == 2 {
+            self.flush();
+        }
+        match self.failed.take() {
+            Some(errno) => Err(errno),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes out what is buffered. An error is kept for [`Self::take_error`].
+    pub(crate) fn flush(&mut self) {
+        if self.out.is_empty() {
+            return;
+        }
+        if let Err(errno) = rt::write_all(self.out_fd, &self.out) {
+            self.failed = Some(errno);
+        }
+        self.out.clear();
+    }
+
+    /// The error of a buffered write, once.
+    pub(crate) fn take_error(&mut self) -> Option<Errno> {
+        self.failed.take()
+    }
+
+    /// Opens a pipe: (read end, write end).
+    pub(crate) fn pipe(&mut self) -> Result<(Fd, Fd), Errno> {
+        let (read, write) = rt::pipe()?;
+        self.own(read);
+        self.own(write);
+        Ok((read, write))
+    }
+
+    /// The descriptors that a child gets: what it calls them, what the kernel calls them here.
+    pub(crate) fn for_child(&self) -> Vec<(Fd, Fd)> {
+        self.table.iter().filter(|(_, fd)| *fd != CAPTURE).map(|&(n, fd)| (rt::fd_of_unix(n), fd)).collect()
+    }
+}

@@ -1,0 +1,266 @@
+//! Compound commands and function definitions.
+
+use std::rc::Rc;
+
+use super::token::name_len;
+use super::{Parse, Parser};
+use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Function, Kind, List, Name, Word};
+
+impl Parser<'_> {
+    /// One command of a pipeline.
+    pub(super) fn command(&mut self) -> Parse<Command> {
+        self.deeper(|p| {
+            p.skip_blanks();
+            let line = p.line;
+            let Some(kind) = p.compound_kind()? else {
+                return p.function_or_simple();
+            };
+            let redirects = p.redirects()?;
+            Ok(Command::Compound(Rc::new(Compound { line, kind, redirects })))
+        })
+    }
+
+    /// The compound command that comes next, if one does.
+    fn compound_kind(&mut self) -> Parse<Option<Kind>> {
+        if self.peek() == Some(b'(') {
+            return self.parenthesis().map(Some);
+        }
+        let kind = match self.bare_word() {
+            b"{" => {
+                self.pos += 1;
+                Kind::Group(self.body_until(b"}")?)
+            }
+            b"if" => self.if_clause()?,
+            b"while" => self.loop_clause(false, 5)?,
+            b"until" => self.loop_clause(true, 5)?,
+            b"for" => self.for_clause()?,
+            b"select" => self.select_clause()?,
+            b"case" => self.case_clause()?,
+            b"[[" => {
+                self.pos += 2;
+                Kind::Cond(self.condition()?)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(kind))
+    }
+
+    fn body_until(&mut self, close: &[u8]) -> Parse<List> {
+        let body = self.compound_list()?;
+        self.expect_keyword(close)?;
+        Ok(body)
+    }
+
+    /// `(( ))` when it reads as such, else a subshell.
+    fn parenthesis(&mut self) -> Parse<Kind> {
+        if self.starts_with(b"((")
+            && let Some(expression) = self.double_parenthesis()?
+        {
+            return Ok(Kind::Arith(expression));
+        }
+        self.pos += 1;
+        let body = self.compound_list()?;
+        if self.accept(b")") { Ok(Kind::Subshell(body)) } else { Err(self.unexpected()) }
+    }
+
+    /// The expression of `(( ))`; `None`, with nothing read, when the parentheses do not close side by side.
+    fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
+        let (start, line) = (self.pos, self.line);
+        self.pos += 2;
+        if let Ok(expression) = self.arith_until(&[b')'])
+            && self.starts_with(b"))")
+        {
+            self.pos += 2;
+            return Ok(Some(expression));
+        }
+        self.pos = start;
+        self.line = line;
+        Ok(None)
+    }
+
+    fn if_clause(&mut self) -> Parse<Kind> {
+        self.pos += 2;
+        let mut arms = Vec::new();
+        loop {
+            let condition = self.compound_list()?;
+            self.expect_keyword(b"then")?;
+            arms.push((condition, self.compound_list()?));
+            if self.keyword(b"elif") {
+                continue;
+            }
+            let otherwise = if self.keyword(b"else") { Some(self.compound_list()?) } else { None };
+            self.expect_keyword(b"fi")?;
+            return Ok(Kind::If { arms, otherwise });
+        }
+    }
+
+    fn loop_clause(&mut self, until: bool, word_len: usize) -> Parse<Kind> {
+        self.pos += word_len;
+        let condition = self.compound_list()?;
+        self.expect_keyword(b"do")?;
+        Ok(Kind::Loop { until, condition, body: self.body_until(b"done")? })
+    }
+
+    fn for_clause(&mut self) -> Parse<Kind> {
+        self.pos += 3;
+        self.skip_blanks();
+        if self.starts_with(b"((") {
+            return self.for_arith();
+        }
+        let (name, words) = self.loop_head()?;
+        Ok(Kind::For { name, words, body: self.loop_body()? })
+    }
+
+    fn select_clause(&mut self) -> Parse<Kind> {
+        self.pos += 6;
+        let (name, words) = self.loop_head()?;
+        Ok(Kind::Select { name, words, body: self.loop_body()? })
+    }
+
+    /// `name [in words] separator`
+    fn loop_head(&mut self) -> Parse<(Name, Option<Vec<Word>>)> {
+        self.skip_blanks();
+        let word = self.bare_word();
+        let len = name_len(word);
+        if len == 0 || len != word.len() {
+            return Err(self.unexpected());
+        }
+        let name: Name = word.into();
+        self.pos += len;
+        self.skip_lines()?;
+        if !self.keyword(b"in") {
+            self.accept(b";");
+            self.skip_lines()?;
+            return Ok((name, None));
+        }
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'\n') => break,
+                Some(b';') if self.operator() == Some(b";") => {
+                    self.pos += 1;
+                    break;
+                }
+                None => return Err(self.unexpected()),
+                Some(_) => match self.word()? {
+                    Some(word) => words.push(word),
+                    None => return Err(self.unexpected()),
+                },
+            }
+        }
+        self.skip_lines()?;
+        Ok((name, Some(words)))
+    }
+
+    /// `do .. done` or `{ .. }`
+    fn loop_body(&mut self) -> Parse<List> {
+        if self.keyword(b"{") {
+            return self.body_until(b"}");
+        }
+        self.expect_keyword(b"do")?;
+        self.body_until(b"done")
+    }
+
+    fn for_arith(&mut self) -> Parse<Kind> {
+        self.pos += 2;
+        let init = self.arith_until(b";")?;
+        self.pos += 1;
+        let condition = self.arith_until(b";")?;
+        self.pos += 1;
+        let step = self.arith_until(b")")?;
+        if !self.starts_with(b"))") {
+            return Err(self.unexpected());
+        }
+        self.pos += 2;
+        self.accept(b";");
+        self.skip_lines()?;
+        Ok(Kind::ForArith { init, condition, step, body: self.loop_body()? })
+    }
+
+    fn case_clause(&mut self) -> Parse<Kind> {
+        self.pos += 4;
+        self.skip_blanks();
+        let Some(word) = self.word()? else { return Err(self.unexpected()) };
+        self.skip_lines()?;
+        self.expect_keyword(b"in")?;
+        let mut arms = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.keyword(b"esac") {
+                return Ok(Kind::Case { word, arms });
+            }
+            arms.push(self.arm()?);
+        }
+    }
+
+    fn arm(&mut self) -> Parse<Arm> {
+        self.accept(b"(");
+        let mut patterns = Vec::new();
+        loop {
+            self.skip_blanks();
+            let Some(pattern) = self.word()? else { return Err(self.unexpected()) };
+            patterns.push(pattern);
+            if !self.accept(b"|") {
+                break;
+            }
+        }
+        if !self.accept(b")") {
+            return Err(self.unexpected());
+        }
+        let body = self.optional_list()?;
+        let end = if self.accept(b";;&") {
+            ArmEnd::Test
+        } else if self.accept(b";&") {
+            ArmEnd::Fall
+        } else if self.accept(b";;") || self.at_keyword(b"esac") {
+            ArmEnd::Leave
+        } else {
+            return Err(self.unexpected());
+        };
+        Ok(Arm { patterns, body, end })
+    }
+
+    fn function_or_simple(&mut self) -> Parse<Command> {
+        if self.at_keyword(b"function") {
+            self.pos += 8;
+            self.skip_blanks();
+            let name: Name = self.function_name().into();
+            if name.is_empty() {
+                return Err(self.unexpected());
+            }
+            self.pos += name.len();
+            if self.accept(b"(") && !self.accept(b")") {
+                return Err(self.unexpected());
+            }
+            return self.function_body(name);
+        }
+        let name_len = self.function_name().len();
+        if name_len > 0 {
+            let (start, line) = (self.pos, self.line);
+            let name: Name = self.slice(start, start + name_len).into();
+            self.pos += name_len;
+            if self.accept(b"(") && self.accept(b")") {
+                return self.function_body(name);
+            }
+            self.pos = start;
+            self.line = line;
+        }
+        self.simple()
+    }
+
+    /// What could be the name of a function: a word without quotes, expansions and assignments.
+    fn function_name(&self) -> &[u8] {
+        let word = self.bare_word();
+        if word.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\' | b'`' | b'=')) { b"" } else { word }
+    }
+
+    fn function_body(&mut self, name: Name) -> Parse<Command> {
+        self.skip_lines()?;
+        let line = self.line;
+        let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
+        let redirects = self.redirects()?;
+        let body = Rc::new(Compound { line, kind, redirects });
+        Ok(Command::Function(Rc::new(Function { name, body, source: Rc::clone(&self.source) })))
+    }
+}

@@ -1,0 +1,75 @@
+//! Bodies of here-documents.
+
+use super::{Parse, Parser, Pending};
+use crate::ir::{Bytes, Part, Word};
+
+impl Parser<'_> {
+    /// Reads the bodies that wait, the position being at the start of a line or at the end of the text.
+    pub(super) fn read_pending(&mut self) -> Parse<()> {
+        for pending in std::mem::take(&mut self.pending) {
+            self.read_body(pending)?;
+        }
+        Ok(())
+    }
+
+    fn read_body(&mut self, pending: Pending) -> Parse<()> {
+        let first_line = self.line;
+        let mut text = Bytes::new();
+        loop {
+            if self.peek().is_none() {
+                self.unfinished.push((self.line.saturating_sub(1).max(1), pending.line, pending.delimiter.clone()));
+                break;
+            }
+            let mut line = self.one_line(!pending.quoted, &pending);
+            if pending.strip_tabs {
+                let tabs = line.iter().position(|&b| b != b'\t').unwrap_or(line.len());
+                line.drain(..tabs);
+            }
+            if line == pending.delimiter {
+                break;
+            }
+            text.extend_from_slice(&line);
+            text.push(b'\n');
+        }
+        let word = if pending.quoted {
+            Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
+        } else {
+            let mut inner = Parser::new(&text, first_line, std::rc::Rc::clone(&self.source));
+            inner.depth = self.depth;
+            inner.whole_text()?
+        };
+        // A placeholder is filled once; a second try would come from the same text read again, with the same result.
+        let _ = pending.body.set(word);
+        Ok(())
+    }
+
+    /// One line without its end. In an unquoted body a backslash before the end joins it with the next.
+    fn one_line(&mut self, joins: bool, pending: &Pending) -> Bytes {
+        let mut line = Bytes::new();
+        loop {
+            let rest = self.rest();
+            let end = rest.iter().position(|&b| b == b'\n');
+            let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            // Inside `$( )` the delimiter may be followed by the closing parenthesis.
+            if end.is_none() && line.is_empty() && is_closed_delimiter(text, pending) {
+                self.pos += text.len() - text.iter().rev().position(|&b| b != b')').unwrap_or(0);
+                return pending.delimiter.clone();
+            }
+            line.extend_from_slice(text);
+            self.pos += text.len();
+            if end.is_some() {
+                self.bump();
+            }
+            let backslashes = text.iter().rev().take_while(|&&b| b == b'\\').count();
+            if !joins || backslashes % 2 == 0 || end.is_none() {
+                return line;
+            }
+            line.extend_from_slice(b"\n");
+        }
+    }
+}
+
+fn is_closed_delimiter(text: &[u8], pending: &Pending) -> bool {
+    let close = text.iter().rev().take_while(|&&b| b == b')').count();
+    close > 0 && text.get(..text.len() - close) == Some(&pending.delimiter)
+}

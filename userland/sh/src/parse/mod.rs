@@ -1,0 +1,155 @@
+//! From text to IR, one complete command at a time, so that what stands before a syntax error still runs.
+//!
+//! The grammar and the words are read in one pass over the bytes: whether `)` ends a subshell, a substitution or an arm
+//! of `case` is known only where it is met. `docs/decisions/brush-parser.md` says why no library does this.
+
+mod arith;
+mod compound;
+mod cond;
+mod error;
+mod heredoc;
+mod list;
+mod param;
+mod quote;
+pub(crate) mod simple;
+mod subscript;
+pub(crate) mod token;
+mod word;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+pub(crate) use arith::{parse_expr, plain_number};
+pub(crate) use error::{Problem, SyntaxError};
+pub(crate) use quote::{ansi_c, number, push_char};
+pub(crate) use subscript::subscript_from_text;
+
+use crate::ir::{List, Word};
+
+/// Nesting of commands, words and expressions beyond which parsing gives up. The evaluator recurses along the same
+/// tree, and measured frames leave it room within the engine's 2 MiB of native stack.
+const MAX_DEPTH: u32 = 250;
+
+type Parse<T> = Result<T, SyntaxError>;
+
+/// A here-document whose body comes after the next newline.
+struct Pending {
+    body: Rc<OnceCell<Word>>,
+    delimiter: Vec<u8>,
+    quoted: bool,
+    strip_tabs: bool,
+    line: u32,
+}
+
+/// Reads commands from a text.
+pub(crate) struct Parser<'a> {
+    src: &'a [u8],
+    pos: usize,
+    line: u32,
+    depth: u32,
+    pending: Vec<Pending>,
+    /// Name of the source, kept in the functions that it defines.
+    source: Rc<[u8]>,
+    extglob: bool,
+    /// Offsets of `((` that turned out to be no arithmetic, so that nesting does not try them again and again.
+    not_arith: Vec<usize>,
+    /// Here-documents that ended with the text: the line they started at and the delimiter that was missing.
+    pub(crate) unfinished: Vec<(u32, u32, Vec<u8>)>,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(src: &'a [u8], line: u32, source: Rc<[u8]>) -> Self {
+        Self {
+            src,
+            pos: 0,
+            line,
+            depth: 0,
+            pending: Vec::new(),
+            source,
+            extglob: false,
+            not_arith: Vec::new(),
+            unfinished: Vec::new(),
+        }
+    }
+
+    /// Whether `!(` starts a pattern where a command may start.
+    pub(crate) fn set_extglob(&mut self, on: bool) {
+        self.extglob = on;
+    }
+
+    /// The next line's commands, or `None` at the end of the text.
+    pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => return Ok(None),
+                Some(b'\n') => self.newline()?,
+                Some(_) => break,
+            }
+        }
+        let list = self.line_of_items()?;
+        self.skip_blanks();
+        match self.peek() {
+            Some(b'\n') => self.newline()?,
+            None => self.read_pending()?,
+            Some(_) => return Err(self.unexpected()),
+        }
+        Ok(Some(list))
+    }
+
+    /// Offset of the next unread byte.
+    pub(crate) fn offset(&self) -> usize {
+        self.pos
+    }
+
+    /// The whole of the source line with this number, for messages.
+    pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
+        let skip = line.saturating_sub(first) as usize;
+        self.src.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.src.get(self.pos).copied()
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.src.get(self.pos.saturating_add(ahead)).copied()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.src.get(self.pos..).unwrap_or_default()
+    }
+
+    fn starts_with(&self, text: &[u8]) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    fn slice(&self, from: usize, to: usize) -> &'a [u8] {
+        self.src.get(from..to).unwrap_or_default()
+    }
+
+    /// Goes one byte on and counts lines. Only for text inside words; between tokens [`Self::newline`] is right.
+    fn bump(&mut self) {
+        if self.peek() == Some(b'\n') {
+            self.line = self.line.saturating_add(1);
+        }
+        self.pos = self.pos.saturating_add(1);
+    }
+
+    /// Goes past a newline between tokens and reads the here-documents that wait for it.
+    fn newline(&mut self) -> Parse<()> {
+        self.bump();
+        self.read_pending()
+    }
+
+    /// Runs `inner` one level deeper, or refuses when it is too deep.
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(SyntaxError { problem: Problem::TooDeep, line: self.line });
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+}

@@ -1,0 +1,212 @@
+//! `${..}`.
+
+use super::token::name_len;
+use super::word::Stop;
+use super::{Parse, Parser, arith, subscript};
+use crate::ir::{Index, Op, Param, Replace, Target, Test, Word};
+
+impl Parser<'_> {
+    /// `${..}`, the position at the dollar.
+    pub(super) fn braced_param(&mut self, quoted: bool) -> Parse<Param> {
+        let (start, line) = (self.pos, self.line);
+        self.pos += 2;
+        let parsed = self.deeper(|p| p.param_body(quoted))?;
+        if let Some((target, index, indirect, op)) = parsed
+            && self.peek() == Some(b'}')
+        {
+            self.pos += 1;
+            return Ok(Param { target, index, indirect, op, raw: self.slice(start, self.pos).into() });
+        }
+        // bash complains when such an expansion is reached, not when it is read.
+        self.pos = start + 2;
+        self.line = line;
+        self.word_until(Stop::Brace, quoted)?;
+        if self.peek() != Some(b'}') {
+            return Err(self.unclosed(b'}', line));
+        }
+        self.pos += 1;
+        let raw = self.slice(start, self.pos).into();
+        Ok(Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op: Op::Bad, raw })
+    }
+
+    fn param_body(&mut self, quoted: bool) -> Parse<Option<(Target, Index, bool, Op)>> {
+        if self.peek() == Some(b'#') && self.counts_length() {
+            self.pos += 1;
+            let Some((target, index)) = self.target()? else { return Ok(None) };
+            return Ok(Some((target, index, false, Op::Length)));
+        }
+        let indirect = self.peek() == Some(b'!') && !matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'=' | b'+'));
+        if indirect {
+            self.pos += 1;
+            let len = name_len(self.rest());
+            if len > 0
+                && let Some(star @ (b'*' | b'@')) = self.peek_at(len)
+                && self.peek_at(len + 1) == Some(b'}')
+            {
+                let name = self.slice(self.pos, self.pos + len).into();
+                self.pos += len + 1;
+                return Ok(Some((Target::Var(name), Index::None, true, Op::Names { star: star == b'*' })));
+            }
+        }
+        let Some((target, index)) = self.target()? else { return Ok(None) };
+        if indirect && self.peek() == Some(b'}') {
+            match index {
+                Index::At => return Ok(Some((target, Index::None, true, Op::Keys { star: false }))),
+                Index::Star => return Ok(Some((target, Index::None, true, Op::Keys { star: true }))),
+                _ => {}
+            }
+        }
+        let Some(op) = self.param_op(quoted)? else { return Ok(None) };
+        Ok(Some((target, index, indirect, op)))
+    }
+
+    /// Whether `#` asks for a length and is not the parameter `$#` itself.
+    fn counts_length(&self) -> bool {
+        match self.peek_at(1) {
+            None | Some(b'}' | b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b',') => false,
+            Some(b'#' | b'-' | b'?') => self.peek_at(2) == Some(b'}'),
+            Some(_) => true,
+        }
+    }
+
+    /// The parameter and its subscript.
+    fn target(&mut self) -> Parse<Option<(Target, Index)>> {
+        let rest = self.rest();
+        let target = match rest.first() {
+            Some(b'0'..=b'9') => {
+                let len = rest.iter().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+                let digits = rest.get(..len).unwrap_or_default();
+                self.pos += len;
+                let number =
+                    digits.iter().fold(0_usize, |n, b| n.saturating_mul(10).saturating_add(usize::from(b - b'0')));
+                if number == 0 { Target::Special(b'0') } else { Target::Positional(number) }
+            }
+            Some(&byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) => {
+                self.pos += 1;
+                Target::Special(byte)
+            }
+            _ => match name_len(rest) {
+                0 => return Ok(None),
+                len => {
+                    self.pos += len;
+                    Target::Var(rest.get(..len).unwrap_or_default().into())
+                }
+            },
+        };
+        let index = if self.peek() == Some(b'[') && matches!(target, Target::Var(_)) {
+            self.pos += 1;
+            let key = self.word_until(Stop::Bracket, false)?;
+            self.pos += 1;
+            match &*key.raw {
+                b"@" => Index::At,
+                b"*" => Index::Star,
+                _ => Index::One(subscript::subscript_of(key)),
+            }
+        } else {
+            Index::None
+        };
+        Ok(Some((target, index)))
+    }
+
+    /// What follows the parameter, up to the closing brace.
+    fn param_op(&mut self, quoted: bool) -> Parse<Option<Op>> {
+        let Some(byte) = self.peek() else { return Ok(None) };
+        let double = self.peek_at(1) == Some(byte);
+        let op = match byte {
+            b'}' => Op::None,
+            b':' => match self.peek_at(1) {
+                Some(test @ (b'-' | b'=' | b'?' | b'+')) => {
+                    self.pos += 2;
+                    self.test_op(test, true, quoted)?
+                }
+                _ => self.substring()?,
+            },
+            b'-' | b'=' | b'?' | b'+' => {
+                self.pos += 1;
+                self.test_op(byte, false, quoted)?
+            }
+            b'#' | b'%' => {
+                self.pos += if double { 2 } else { 1 };
+                let pattern = self.word_until(Stop::Brace, false)?;
+                Op::Strip { suffix: byte == b'%', longest: double, pattern }
+            }
+            b'/' => self.replace(quoted)?,
+            b'^' | b',' | b'~' => {
+                self.pos += if double { 2 } else { 1 };
+                let pattern = self.word_until(Stop::Brace, false)?;
+                let pattern = (!pattern.parts.is_empty()).then_some(pattern);
+                Op::Case { how: byte, all: double, pattern }
+            }
+            b'@' => match self.peek_at(1) {
+                Some(letter) if b"QEPAKakUuL".contains(&letter) && self.peek_at(2) == Some(b'}') => {
+                    self.pos += 2;
+                    Op::Transform(letter)
+                }
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(op))
+    }
+
+    fn test_op(&mut self, test: u8, colon: bool, quoted: bool) -> Parse<Op> {
+        let kind = match test {
+            b'-' => Test::Default,
+            b'=' => Test::Assign,
+            b'?' => Test::Error,
+            _ => Test::Alternative,
+        };
+        Ok(Op::Test { kind, colon, word: self.word_until(Stop::Brace, quoted)? })
+    }
+
+    fn substring(&mut self) -> Parse<Op> {
+        self.pos += 1;
+        let offset = self.substring_part()?;
+        let length = if self.peek() == Some(b':') {
+            self.pos += 1;
+            Some(self.substring_part()?)
+        } else {
+            None
+        };
+        Ok(Op::Substring { offset, length })
+    }
+
+    /// An expression up to a colon or the closing brace; a colon that belongs to `? :` is not the one.
+    fn substring_part(&mut self) -> Parse<crate::ir::Arith> {
+        let start = self.pos;
+        let word = self.word_until(Stop::Arith(b":}"), true)?;
+        if word.raw.contains(&b'?') && self.peek() == Some(b':') {
+            self.pos += 1;
+            self.word_until(Stop::Arith(b":}"), true)?;
+            let end = self.pos;
+            self.pos = start;
+            let mut inner = Parser::new(self.slice(start, end), self.line, std::rc::Rc::clone(&self.source));
+            inner.depth = self.depth;
+            let whole = inner.whole_text()?;
+            self.pos = end;
+            return Ok(arith::from_word(whole));
+        }
+        Ok(arith::from_word(word))
+    }
+
+    fn replace(&mut self, quoted: bool) -> Parse<Op> {
+        self.pos += 1;
+        let how = match self.peek() {
+            Some(b'/') => Replace::All,
+            Some(b'#') => Replace::Prefix,
+            Some(b'%') => Replace::Suffix,
+            _ => Replace::First,
+        };
+        if how != Replace::First {
+            self.pos += 1;
+        }
+        let pattern = self.word_until(Stop::BraceOrSlash, false)?;
+        let with = if self.peek() == Some(b'/') {
+            self.pos += 1;
+            self.word_until(Stop::Brace, quoted)?
+        } else {
+            Word::default()
+        };
+        Ok(Op::Replace { how, pattern, with })
+    }
+}

@@ -1,0 +1,307 @@
+//! Simple commands, assignments, redirections.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use super::token::{is_meta, name_len};
+use super::{Parse, Parser, Pending, Problem, SyntaxError};
+use crate::builtins;
+use crate::ir::{
+    Arg, Arith, Assign, AssignValue, Command, Element, Index, Name, Op, Param, Part, Redirect, RedirectFd,
+    RedirectKind, Simple, Subscript, Test, Word,
+};
+
+/// Builtins whose arguments may be assignments.
+const DECLARATIONS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
+
+impl Parser<'_> {
+    pub(super) fn simple(&mut self) -> Parse<Command> {
+        let line = self.line;
+        let (mut assigns, mut args, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut declaration = false;
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            if args.is_empty() || declaration {
+                if let Some(assign) = self.assignment()? {
+                    if args.is_empty() {
+                        assigns.push(assign)
+                    } else {
+                        args.push(Arg::Assign(assign))
+                    }
+                    continue;
+                }
+            }
+            let Some(word) = self.word()? else { break };
+            if args.is_empty() {
+                declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
+            }
+            args.push(Arg::Word(word));
+        }
+        if args.is_empty() && assigns.is_empty() && redirects.is_empty() {
+            return Err(self.unexpected());
+        }
+        let builtin = match args.first() {
+            Some(Arg::Word(word)) => word.literal().and_then(builtins::find),
+            _ => None,
+        };
+        let purity = |commands: bool| {
+            assigns.iter().all(|assign| is_pure_assign(assign, commands))
+                && args.iter().all(|arg| match arg {
+                    Arg::Word(word) => is_pure(&word.parts, commands),
+                    Arg::Assign(assign) => is_pure_assign(assign, commands),
+                })
+                && redirects.iter().all(|redirect| is_pure_redirect(redirect, commands))
+        };
+        let (pure_words, quiet_words) = (purity(false), purity(true));
+        let declares = args.iter().any(|arg| matches!(arg, Arg::Assign(_)));
+        Ok(Command::Simple(Box::new(Simple {
+            line,
+            assigns,
+            args,
+            redirects,
+            builtin,
+            pure_words,
+            quiet_words,
+            declares,
+        })))
+    }
+
+    /// The assignment that comes next, if one does.
+    pub(super) fn assignment(&mut self) -> Parse<Option<Assign>> {
+        let len = name_len(self.rest());
+        if len == 0 {
+            return Ok(None);
+        }
+        let (start, line) = (self.pos, self.line);
+        self.pos += len;
+        let subscript = match self.peek() {
+            Some(b'[') => self.subscript()?,
+            _ => None,
+        };
+        let append = self.starts_with(b"+=");
+        if !append && self.peek() != Some(b'=') {
+            self.pos = start;
+            self.line = line;
+            return Ok(None);
+        }
+        let name: Name = self.slice(start, start + len).into();
+        self.pos += if append { 2 } else { 1 };
+        let value = if self.peek() == Some(b'(') && subscript.is_none() {
+            AssignValue::Array(self.elements()?)
+        } else {
+            AssignValue::Word(self.assigned_word()?)
+        };
+        Ok(Some(Assign { name, subscript, append, value }))
+    }
+
+    /// `( .. )` of an array assignment.
+    fn elements(&mut self) -> Parse<Vec<Element>> {
+        self.deeper(|p| {
+            p.pos += 1;
+            let mut elements = Vec::new();
+            loop {
+                p.skip_lines()?;
+                match p.peek() {
+                    Some(b')') => {
+                        p.pos += 1;
+                        return Ok(elements);
+                    }
+                    None => return Err(SyntaxError { problem: Problem::Unclosed(b')'), line: p.line }),
+                    Some(_) => elements.push(p.element()?),
+                }
+            }
+        })
+    }
+
+    fn element(&mut self) -> Parse<Element> {
+        let (start, line) = (self.pos, self.line);
+        if self.peek() == Some(b'[')
+            && let Some(subscript) = self.subscript()?
+        {
+            let append = self.starts_with(b"+=");
+            if append || self.peek() == Some(b'=') {
+                self.pos += if append { 2 } else { 1 };
+                return Ok(Element { subscript: Some(subscript), append, value: self.assigned_word()? });
+            }
+        }
+        self.pos = start;
+        self.line = line;
+        match self.word()? {
+            Some(value) => Ok(Element { subscript: None, append: false, value }),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    /// All redirections that come next.
+    pub(super) fn redirects(&mut self) -> Parse<Vec<Redirect>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    /// The redirection that comes next, if one does; nothing is read otherwise.
+    fn redirect(&mut self) -> Parse<Option<Redirect>> {
+        let Some((fd, prefix)) = self.redirect_prefix() else { return Ok(None) };
+        let rest = self.rest().get(prefix..).unwrap_or_default();
+        // `<(` and `>(` are words.
+        if matches!(rest.get(1), Some(b'(')) && prefix == 0 {
+            return Ok(None);
+        }
+        const KINDS: &[&[u8]] = &[b"<<<", b"<<-", b"&>>", b"<<", b">>", b"<&", b">&", b"<>", b">|", b"&>", b"<", b">"];
+        let Some(operator) = KINDS.iter().find(|op| rest.starts_with(op)).copied() else { return Ok(None) };
+        if operator.first() == Some(&b'&') && prefix > 0 {
+            return Ok(None);
+        }
+        self.pos += prefix + operator.len();
+        if matches!(operator, b"<<" | b"<<-") {
+            let kind = self.here_doc(operator.len() == 3)?;
+            return Ok(Some(Redirect { fd, kind }));
+        }
+        self.skip_blanks();
+        let Some(word) = self.word()? else { return Err(self.unexpected()) };
+        let kind = match operator {
+            b"<<<" => RedirectKind::HereString(word),
+            b"&>>" => RedirectKind::Both { word, append: true },
+            b"&>" => RedirectKind::Both { word, append: false },
+            b">>" => RedirectKind::Append(word),
+            b"<>" => RedirectKind::ReadWrite(word),
+            b">|" => RedirectKind::Clobber(word),
+            b">&" if matches!(fd, RedirectFd::Default) && !is_descriptor(&word) => {
+                RedirectKind::Both { word, append: false }
+            }
+            b">&" => RedirectKind::Duplicate { word, output: true },
+            b"<&" => RedirectKind::Duplicate { word, output: false },
+            b"<" => RedirectKind::Read(word),
+            _ => RedirectKind::Write(word),
+        };
+        Ok(Some(Redirect { fd, kind }))
+    }
+
+    /// The descriptor written before an operator of redirection, and the length of its text.
+    fn redirect_prefix(&self) -> Option<(RedirectFd, usize)> {
+        let rest = self.rest();
+        match *rest.first()? {
+            b'<' | b'>' | b'&' => Some((RedirectFd::Default, 0)),
+            b'0'..=b'9' => {
+                let len = rest.iter().position(|b| !b.is_ascii_digit())?;
+                let number = std::str::from_utf8(rest.get(..len)?).ok()?.parse().ok()?;
+                matches!(rest.get(len), Some(b'<' | b'>')).then_some((RedirectFd::Number(number), len))
+            }
+            b'{' => {
+                let len = name_len(rest.get(1..)?);
+                let closed = len > 0 && rest.get(len + 1) == Some(&b'}');
+                let followed = matches!(rest.get(len + 2), Some(b'<' | b'>'));
+                let name = rest.get(1..len + 1)?;
+                (closed && followed).then(|| (RedirectFd::Variable(name.into()), len + 2))
+            }
+            _ => None,
+        }
+    }
+
+    fn here_doc(&mut self, strip_tabs: bool) -> Parse<RedirectKind> {
+        self.skip_blanks();
+        let line = self.line;
+        let start = self.pos;
+        if self.word()?.is_none() {
+            return Err(self.unexpected());
+        }
+        let raw = self.slice(start, self.pos);
+        let quoted = raw.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
+        let delimiter = super::quote::remove_quotes(raw);
+        let body = Rc::new(OnceCell::new());
+        self.pending.push(Pending { body: Rc::clone(&body), delimiter, quoted, strip_tabs, line });
+        Ok(RedirectKind::HereDoc(body))
+    }
+
+    /// The value of an assignment; a word that may be empty.
+    fn assigned_word(&mut self) -> Parse<Word> {
+        if self.peek().is_none_or(is_meta) && !self.starts_with(b"<(") && !self.starts_with(b">(") {
+            return Ok(Word::default());
+        }
+        let mut word = self.word()?.unwrap_or_default();
+        word.braces = false;
+        super::word::tilde_after_colons(&mut word);
+        Ok(word)
+    }
+}
+
+/// Whether a word can only be the operand of a duplication.
+fn is_descriptor(word: &Word) -> bool {
+    match word.literal() {
+        Some(text) => text.iter().all(|b| b.is_ascii_digit() || *b == b'-'),
+        None => matches!(word.parts.first(), Some(Part::Param(_) | Part::Arith(_) | Part::Double(_))),
+    }
+}
+
+/// Whether expanding these pieces leaves the shell as it was. Substitutions do, but they may read what the command's
+/// standard input is, so they count only where `commands` says so.
+pub(crate) fn is_pure(parts: &[Part], commands: bool) -> bool {
+    parts.iter().all(|part| match part {
+        Part::Lit(_) | Part::Quoted(_) | Part::Tilde(_) => true,
+        Part::Double(inner) => is_pure(inner, commands),
+        Part::Param(param) => is_pure_param(param, commands),
+        Part::Arith(arith) => is_pure_arith(arith, commands),
+        Part::Command(_) => commands,
+        Part::Process { .. } => false,
+    })
+}
+
+fn is_pure_arith(arith: &Arith, commands: bool) -> bool {
+    // A variable's value may itself be an assignment, so only texts without names are safe.
+    is_pure(&arith.expansions, commands) && !arith.text.raw.iter().any(|b| b.is_ascii_alphabetic() || *b == b'=')
+}
+
+fn is_pure_param(param: &Param, commands: bool) -> bool {
+    let index = match &param.index {
+        Index::One(Subscript { key, .. }) => key.literal().is_some_and(|k| k.iter().all(u8::is_ascii_digit)),
+        _ => true,
+    };
+    let op = match &param.op {
+        Op::None | Op::Length | Op::Transform(_) | Op::Names { .. } | Op::Keys { .. } => true,
+        Op::Test { kind, word, .. } => {
+            matches!(kind, Test::Default | Test::Alternative) && is_pure(&word.parts, commands)
+        }
+        Op::Strip { pattern, .. } => is_pure(&pattern.parts, commands),
+        Op::Replace { pattern, with, .. } => is_pure(&pattern.parts, commands) && is_pure(&with.parts, commands),
+        Op::Case { pattern, .. } => pattern.as_ref().is_none_or(|p| is_pure(&p.parts, commands)),
+        Op::Substring { offset, length } => {
+            is_pure_arith(offset, commands) && length.as_ref().is_none_or(|length| is_pure_arith(length, commands))
+        }
+        Op::Bad => false,
+    };
+    index && op
+}
+
+fn is_pure_assign(assign: &Assign, commands: bool) -> bool {
+    match &assign.value {
+        AssignValue::Word(word) => assign.subscript.is_none() && is_pure(&word.parts, commands),
+        AssignValue::Array(_) => false,
+    }
+}
+
+fn is_pure_redirect(redirect: &Redirect, commands: bool) -> bool {
+    if matches!(redirect.fd, RedirectFd::Variable(_)) {
+        return false;
+    }
+    match &redirect.kind {
+        RedirectKind::Read(word)
+        | RedirectKind::Write(word)
+        | RedirectKind::Clobber(word)
+        | RedirectKind::Append(word)
+        | RedirectKind::ReadWrite(word)
+        | RedirectKind::Both { word, .. }
+        | RedirectKind::Duplicate { word, .. }
+        | RedirectKind::HereString(word) => is_pure(&word.parts, commands),
+        // The body is read after the command; who relies on this asks it too.
+        RedirectKind::HereDoc(_) => true,
+    }
+}

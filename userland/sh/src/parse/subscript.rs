@@ -1,0 +1,37 @@
+//! Subscripts of arrays.
+
+use super::word::Stop;
+use super::{Parse, Parser, arith};
+use crate::ir::{Subscript, Word};
+
+impl Parser<'_> {
+    /// `[..]` with its brackets; `None`, with nothing read, when it does not close on this line or is empty.
+    pub(super) fn subscript(&mut self) -> Parse<Option<Subscript>> {
+        let (start, line) = (self.pos, self.line);
+        self.pos += 1;
+        match self.word_until(Stop::Bracket, false) {
+            Ok(key) if !key.raw.is_empty() && !key.raw.contains(&b'\n') => {
+                self.pos += 1;
+                Ok(Some(subscript_of(key)))
+            }
+            _ => {
+                self.pos = start;
+                self.line = line;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// A subscript from its text as a word.
+pub(super) fn subscript_of(key: Word) -> Subscript {
+    let index = arith::from_word(key.clone());
+    Subscript { key, index }
+}
+
+/// A subscript that was made at run time.
+pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
+    let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
+    let literal = || Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false };
+    subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal()))
+}

@@ -1,0 +1,133 @@
+//! What stands between words: blanks, comments, operators, reserved words.
+
+use super::{Parse, Parser, Problem, SyntaxError};
+
+/// Operators, the longest first.
+const OPERATORS: &[&[u8]] = &[
+    b";;&", b"<<<", b"<<-", b"&>>", b"&&", b"||", b";;", b";&", b"|&", b"<<", b">>", b"<&", b">&", b"<>", b">|", b"&>",
+    b"&", b"|", b";", b"<", b">", b"(", b")",
+];
+
+/// Whether a byte ends an unquoted word.
+pub(super) fn is_meta(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}
+
+/// Whether a byte may start the name of a variable.
+pub(crate) fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+/// Whether a byte may go on in the name of a variable.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Length of the variable name at the start of `text`, 0 when there is none.
+pub(crate) fn name_len(text: &[u8]) -> usize {
+    if !text.first().is_some_and(|&b| is_name_start(b)) {
+        return 0;
+    }
+    text.iter().position(|&b| !is_name_byte(b)).unwrap_or(text.len())
+}
+
+impl Parser<'_> {
+    /// Goes past blanks, line continuations and a comment.
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.pos += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.bump();
+                    self.bump();
+                }
+                Some(b'#') => {
+                    let rest = self.rest();
+                    self.pos += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Goes past blanks, comments and newlines.
+    pub(super) fn skip_lines(&mut self) -> Parse<()> {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    /// The operator that comes next.
+    pub(super) fn operator(&self) -> Option<&'static [u8]> {
+        let rest = self.rest();
+        rest.first().filter(|&&b| is_meta(b))?;
+        OPERATORS.iter().find(|op| rest.starts_with(op)).copied()
+    }
+
+    /// The unquoted word that comes next, when it looks like a reserved word: its bytes up to one that ends it.
+    pub(super) fn bare_word(&self) -> &[u8] {
+        let rest = self.rest();
+        let end = rest.iter().position(|&b| is_meta(b)).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// Whether the next word is the reserved word `word`.
+    pub(super) fn at_keyword(&self, word: &[u8]) -> bool {
+        self.bare_word() == word
+    }
+
+    /// Goes past the reserved word, if it comes next after blanks.
+    pub(super) fn keyword(&mut self, word: &[u8]) -> bool {
+        self.skip_blanks();
+        let found = self.at_keyword(word);
+        if found {
+            self.pos += word.len();
+        }
+        found
+    }
+
+    /// Goes past the reserved word, or complains about what stands there.
+    pub(super) fn expect_keyword(&mut self, word: &[u8]) -> Parse<()> {
+        if self.keyword(word) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    /// Goes past the operator, if exactly it comes next after blanks.
+    pub(super) fn accept(&mut self, operator: &[u8]) -> bool {
+        self.skip_blanks();
+        let found = self.operator() == Some(operator);
+        if found {
+            self.pos += operator.len();
+        }
+        found
+    }
+
+    /// The error for the token that comes next.
+    pub(super) fn unexpected(&mut self) -> SyntaxError {
+        self.skip_blanks();
+        let line = self.line;
+        let problem = match self.peek() {
+            None => return SyntaxError { problem: Problem::End, line: self.end_line() },
+            Some(b'\n') => Problem::Unexpected(b"newline".to_vec()),
+            Some(_) => match self.operator() {
+                Some(operator) => Problem::Unexpected(operator.to_vec()),
+                None => Problem::Unexpected(self.bare_word().to_vec()),
+            },
+        };
+        SyntaxError { problem, line }
+    }
+
+    /// The line that bash names when the text ends too early: the one after the last.
+    pub(super) fn end_line(&self) -> u32 {
+        let ends_line = self.src.last() == Some(&b'\n');
+        self.line.saturating_add(u32::from(!ends_line))
+    }
+
+    /// The error for a text that ended within a quotation which started at `line`.
+    pub(super) fn unclosed(&self, close: u8, line: u32) -> SyntaxError {
+        SyntaxError { problem: Problem::Unclosed(close), line }
+    }
+}

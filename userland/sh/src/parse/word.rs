@@ -1,0 +1,490 @@
+//! Words in pieces.
+
+use std::rc::Rc;
+
+use super::token::{is_meta, is_name_byte, name_len};
+use super::{Parse, Parser, Problem, quote};
+use crate::ir::{Bytes, Command, Index, List, Op, Param, Part, RedirectFd, RedirectKind, Substitution, Target, Word};
+
+/// What ends a run of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// A byte that ends a word.
+    Meta,
+    /// The brace that closes `${`.
+    Brace,
+    /// That brace, or the slash between pattern and replacement.
+    BraceOrSlash,
+    /// The bracket that closes a subscript.
+    Bracket,
+    /// The end of a regular expression in `[[ ]]`.
+    Regex,
+    /// One of these bytes outside parentheses, in arithmetic.
+    Arith(&'static [u8]),
+    /// The end of the text, as in a here-document.
+    End,
+}
+
+/// Pieces that are being collected.
+#[derive(Default)]
+struct Pieces {
+    parts: Vec<Part>,
+    literal: Bytes,
+    /// Open parentheses (or brackets) that belong to the text.
+    open: u32,
+}
+
+impl Pieces {
+    fn flush(&mut self) {
+        if !self.literal.is_empty() {
+            self.parts.push(Part::Lit(std::mem::take(&mut self.literal)));
+        }
+    }
+
+    fn push(&mut self, part: Part) {
+        self.flush();
+        self.parts.push(part);
+    }
+}
+
+impl Parser<'_> {
+    /// The word that comes next, or `None` at something else.
+    pub(super) fn word(&mut self) -> Parse<Option<Word>> {
+        let at_process = self.starts_with(b"<(") || self.starts_with(b">(");
+        match self.peek() {
+            None => return Ok(None),
+            Some(byte) if is_meta(byte) && !at_process => return Ok(None),
+            Some(_) => {}
+        }
+        self.word_until(Stop::Meta, false).map(Some)
+    }
+
+    /// Pieces up to `stop`, which is not read. In `quoted` text, as between double quotes, `'` means itself.
+    pub(super) fn word_until(&mut self, stop: Stop, quoted: bool) -> Parse<Word> {
+        let start = self.pos;
+        let parts = self.deeper(|p| p.pieces(stop, quoted))?;
+        let raw: Box<[u8]> = self.slice(start, self.pos).into();
+        let braces = stop == Stop::Meta && may_brace(&parts);
+        Ok(Word { parts, raw, braces })
+    }
+
+    fn pieces(&mut self, stop: Stop, quoted: bool) -> Parse<Vec<Part>> {
+        let start_line = self.line;
+        let mut pieces = Pieces::default();
+        loop {
+            let Some(byte) = self.peek() else {
+                return match stop {
+                    Stop::Meta | Stop::End | Stop::Regex if pieces.open == 0 => {
+                        pieces.flush();
+                        Ok(pieces.parts)
+                    }
+                    Stop::Brace | Stop::BraceOrSlash => Err(self.unclosed(b'}', start_line)),
+                    Stop::Bracket => Err(self.unclosed(b']', start_line)),
+                    _ => Err(self.unclosed(b')', start_line)),
+                };
+            };
+            if self.stops(stop, byte, &pieces) {
+                pieces.flush();
+                return Ok(pieces.parts);
+            }
+            self.piece(stop, quoted, byte, &mut pieces)?;
+        }
+    }
+
+    /// Whether the byte at the position ends the pieces.
+    fn stops(&self, stop: Stop, byte: u8, pieces: &Pieces) -> bool {
+        if pieces.open > 0 {
+            return false;
+        }
+        match stop {
+            Stop::Meta => {
+                let process = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
+                is_meta(byte) && !process
+            }
+            Stop::Brace => byte == b'}',
+            Stop::BraceOrSlash => {
+                let first = pieces.parts.is_empty() && pieces.literal.is_empty();
+                byte == b'}' || (byte == b'/' && !first)
+            }
+            Stop::Bracket => byte == b']',
+            Stop::Regex => matches!(byte, b' ' | b'\t' | b'\n' | b')' | b';' | b'&'),
+            Stop::Arith(closers) => closers.contains(&byte),
+            Stop::End => false,
+        }
+    }
+
+    /// Reads one piece, or one byte of literal text.
+    fn piece(&mut self, stop: Stop, quoted: bool, byte: u8, pieces: &mut Pieces) -> Parse<()> {
+        let arith = matches!(stop, Stop::Arith(_));
+        match byte {
+            b'\\' => self.backslash(stop, quoted, pieces),
+            b'\'' if !quoted && !arith => pieces.push(Part::Quoted(self.single_quoted()?)),
+            b'"' if arith => self.pos += 1,
+            b'"' if stop != Stop::End => {
+                let inner = self.double_quoted()?;
+                pieces.push(Part::Double(inner));
+            }
+            b'$' => self.dollar(quoted || arith, pieces)?,
+            b'`' => {
+                let body = self.backquoted(quoted)?;
+                pieces.push(Part::Command(body));
+            }
+            b'~' if !quoted && pieces.parts.is_empty() && pieces.literal.is_empty() && takes_tilde(stop) => {
+                self.tilde(pieces);
+            }
+            b'<' | b'>' if stop == Stop::Meta && pieces.open == 0 => {
+                self.pos += 2;
+                let body = self.substitution_body()?;
+                pieces.push(Part::Process { output: byte == b'>', body });
+            }
+            _ => self.plain_byte(stop, byte, pieces),
+        }
+        Ok(())
+    }
+
+    /// A byte that means itself; parentheses and brackets that belong to the text are counted.
+    fn plain_byte(&mut self, stop: Stop, byte: u8, pieces: &mut Pieces) {
+        let extended = matches!(byte, b'?' | b'*' | b'+' | b'@' | b'!')
+            && self.peek_at(1) == Some(b'(')
+            && matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash);
+        if extended {
+            pieces.literal.push(byte);
+            self.pos += 1;
+            pieces.open += 1;
+        } else {
+            match (stop, byte) {
+                (Stop::Regex | Stop::Arith(_), b'(') => pieces.open += 1,
+                (Stop::Bracket, b'[') => pieces.open += 1,
+                (Stop::Meta | Stop::Brace | Stop::BraceOrSlash, b'(') if pieces.open > 0 => pieces.open += 1,
+                (Stop::Bracket, b']') => pieces.open = pieces.open.saturating_sub(1),
+                (Stop::Bracket, _) => {}
+                (_, b')') => pieces.open = pieces.open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        if let Some(byte) = self.peek() {
+            pieces.literal.push(byte);
+            self.bump();
+        }
+    }
+
+    fn backslash(&mut self, stop: Stop, quoted: bool, pieces: &mut Pieces) {
+        let next = self.peek_at(1);
+        let escapes = match next {
+            Some(b'\n') | None => true,
+            Some(b'$' | b'`' | b'\\') => true,
+            Some(b'"') => stop != Stop::End,
+            Some(b'}') => matches!(stop, Stop::Brace | Stop::BraceOrSlash) || !quoted,
+            Some(_) => !quoted && !matches!(stop, Stop::Arith(_)),
+        };
+        match next {
+            None => pieces.literal.push(b'\\'),
+            Some(b'\n') => {}
+            Some(byte) if escapes => pieces.push(Part::Quoted(vec![byte])),
+            Some(_) => {
+                pieces.literal.push(b'\\');
+                self.pos += 1;
+                return;
+            }
+        }
+        self.bump();
+        if next.is_some() {
+            self.bump();
+        }
+    }
+
+    fn single_quoted(&mut self) -> Parse<Bytes> {
+        let line = self.line;
+        self.pos += 1;
+        let rest = self.rest();
+        let Some(len) = rest.iter().position(|&b| b == b'\'') else { return Err(self.unclosed(b'\'', line)) };
+        let text = rest.get(..len).unwrap_or_default().to_vec();
+        self.line += u32::try_from(text.iter().filter(|&&b| b == b'\n').count()).unwrap_or(0);
+        self.pos += len + 1;
+        Ok(text)
+    }
+
+    /// `"..."`, the position at the first quote.
+    fn double_quoted(&mut self) -> Parse<Vec<Part>> {
+        let line = self.line;
+        self.pos += 1;
+        let parts = self.deeper(|p| {
+            let mut pieces = Pieces::default();
+            loop {
+                match p.peek() {
+                    None => return Err(p.unclosed(b'"', line)),
+                    Some(b'"') => {
+                        p.pos += 1;
+                        pieces.flush();
+                        return Ok(pieces.parts);
+                    }
+                    Some(b'\\') => p.backslash(Stop::Meta, true, &mut pieces),
+                    Some(b'$') => p.dollar(true, &mut pieces)?,
+                    Some(b'`') => {
+                        let body = p.backquoted(true)?;
+                        pieces.push(Part::Command(body));
+                    }
+                    Some(byte) => {
+                        pieces.literal.push(byte);
+                        p.bump();
+                    }
+                }
+            }
+        })?;
+        Ok(parts)
+    }
+
+    /// What `$` starts.
+    fn dollar(&mut self, quoted: bool, pieces: &mut Pieces) -> Parse<()> {
+        match self.peek_at(1) {
+            Some(b'\'') if !quoted => {
+                self.pos += 2;
+                let text = self.ansi_c_quoted()?;
+                pieces.push(Part::Quoted(text));
+            }
+            Some(b'"') if !quoted => {
+                self.pos += 1;
+                let inner = self.double_quoted()?;
+                pieces.push(Part::Double(inner));
+            }
+            Some(b'(') => {
+                if self.peek_at(2) == Some(b'(')
+                    && let Some(arith) = self.dollar_arith()?
+                {
+                    pieces.push(arith);
+                    return Ok(());
+                }
+                self.pos += 2;
+                let body = self.substitution_body()?;
+                pieces.push(Part::Command(body));
+            }
+            Some(b'[') => {
+                self.pos += 2;
+                let arith = self.arith_until(b"]")?;
+                self.pos += 1;
+                pieces.push(Part::Arith(Rc::new(arith)));
+            }
+            Some(b'{') => {
+                let param = self.braced_param(quoted)?;
+                pieces.push(Part::Param(Rc::new(param)));
+            }
+            Some(byte) => self.plain_param(byte, pieces),
+            None => {
+                pieces.literal.push(b'$');
+                self.pos += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// `$((..))`, or `None` with nothing read when it is a substitution that starts with a subshell.
+    fn dollar_arith(&mut self) -> Parse<Option<Part>> {
+        let (start, line) = (self.pos, self.line);
+        if self.not_arith.contains(&start) {
+            return Ok(None);
+        }
+        self.pos += 3;
+        match self.arith_until(b")") {
+            Ok(arith) if self.starts_with(b"))") => {
+                self.pos += 2;
+                Ok(Some(Part::Arith(Rc::new(arith))))
+            }
+            Err(error) if matches!(error.problem, Problem::TooDeep) => Err(error),
+            _ => {
+                self.not_arith.push(start);
+                self.pos = start;
+                self.line = line;
+                Ok(None)
+            }
+        }
+    }
+
+    /// `$name`, `$1`, `$?`; or the dollar alone.
+    fn plain_param(&mut self, byte: u8, pieces: &mut Pieces) {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let (target, len) = match byte {
+            b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0' => (Target::Special(byte), 1),
+            b'1'..=b'9' => (Target::Positional(usize::from(byte - b'0')), 1),
+            _ => match name_len(rest) {
+                0 => {
+                    pieces.literal.push(b'$');
+                    self.pos += 1;
+                    return;
+                }
+                len => (Target::Var(rest.get(..len).unwrap_or_default().into()), len),
+            },
+        };
+        let raw: Box<[u8]> = self.slice(self.pos, self.pos + 1 + len).into();
+        self.pos += 1 + len;
+        pieces.push(Part::Param(Rc::new(Param { target, index: Index::None, indirect: false, op: Op::None, raw })));
+    }
+
+    /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
+    fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
+        let line = self.line;
+        let body = match self.optional_list() {
+            Ok(body) => body,
+            Err(error) if matches!(error.problem, Problem::End) => return Err(self.unclosed(b')', line)),
+            Err(error) => return Err(error),
+        };
+        if !self.accept(b")") {
+            return Err(if self.peek().is_none() { self.unclosed(b')', line) } else { self.unexpected() });
+        }
+        Ok(Rc::new(substitution(body)))
+    }
+
+    /// `` `..` ``: the text is unescaped first and is then a program of its own.
+    fn backquoted(&mut self, quoted: bool) -> Parse<Rc<Substitution>> {
+        let line = self.line;
+        self.pos += 1;
+        let mut text = Bytes::new();
+        loop {
+            match self.peek() {
+                None => return Err(self.unclosed(b'`', line)),
+                Some(b'`') => break,
+                Some(b'\\') => {
+                    let escapes = matches!(self.peek_at(1), Some(b'`' | b'\\' | b'$'))
+                        || (quoted && self.peek_at(1) == Some(b'"'));
+                    if !escapes {
+                        text.push(b'\\');
+                    }
+                    self.bump();
+                    if let Some(byte) = self.peek() {
+                        text.push(byte);
+                        self.bump();
+                    }
+                }
+                Some(byte) => {
+                    text.push(byte);
+                    self.bump();
+                }
+            }
+        }
+        self.pos += 1;
+        let mut inner = Parser::new(&text, line, Rc::clone(&self.source));
+        inner.depth = self.depth;
+        inner.extglob = self.extglob;
+        let mut body = List::default();
+        self.deeper(|_| {
+            inner.depth += 1;
+            while let Some(list) = inner.next_list()? {
+                body.items.extend(list.items);
+            }
+            Ok(())
+        })?;
+        Ok(Rc::new(substitution(body)))
+    }
+
+    /// `$'..'`, the position after the first quote.
+    fn ansi_c_quoted(&mut self) -> Parse<Bytes> {
+        let (start, line) = (self.pos, self.line);
+        loop {
+            match self.peek() {
+                None => return Err(self.unclosed(b'\'', line)),
+                Some(b'\'') => break,
+                Some(b'\\') => {
+                    self.bump();
+                    self.bump();
+                }
+                Some(_) => self.bump(),
+            }
+        }
+        let text = quote::ansi_c(self.slice(start, self.pos));
+        self.pos += 1;
+        Ok(text)
+    }
+
+    fn tilde(&mut self, pieces: &mut Pieces) {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let len = rest.iter().position(|&b| !is_name_byte(b) && !matches!(b, b'-' | b'+' | b'.')).unwrap_or(rest.len());
+        let ends = match rest.get(len) {
+            None | Some(b'/' | b':' | b'}') => true,
+            Some(&byte) => is_meta(byte),
+        };
+        self.pos += 1;
+        if ends {
+            pieces.push(Part::Tilde(rest.get(..len).unwrap_or_default().to_vec()));
+            self.pos += len;
+        } else {
+            pieces.literal.push(b'~');
+        }
+    }
+
+    /// A word whose text ends where the parser's does: a here-document, or an argument that is read as a word.
+    pub(crate) fn whole_text(&mut self) -> Parse<Word> {
+        self.word_until(Stop::End, true)
+    }
+
+    /// All of the text as the operand of an unquoted expansion, for subscripts that are built at run time.
+    pub(crate) fn whole_unquoted(&mut self) -> Parse<Word> {
+        self.word_until(Stop::End, false)
+    }
+}
+
+fn takes_tilde(stop: Stop) -> bool {
+    matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash)
+}
+
+/// Recognises `$(<file)`.
+fn substitution(body: List) -> Substitution {
+    let file = match body.items.as_slice() {
+        [item] if !item.background && item.chain.rest.is_empty() => match item.chain.first.stages.as_slice() {
+            [Command::Simple(simple)] if simple.args.is_empty() && simple.assigns.is_empty() => {
+                match simple.redirects.as_slice() {
+                    [redirect] => match (&redirect.kind, &redirect.fd) {
+                        (RedirectKind::Read(word), RedirectFd::Default | RedirectFd::Number(0)) => Some(word.clone()),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    Substitution { body, file }
+}
+
+/// Whether unquoted text of the word could be a brace expansion.
+fn may_brace(parts: &[Part]) -> bool {
+    let unquoted = || parts.iter().filter_map(|part| if let Part::Lit(text) = part { Some(text) } else { None });
+    let has = |wanted: u8| unquoted().any(|text| text.contains(&wanted));
+    has(b'{') && has(b'}') && (has(b',') || unquoted().any(|text| text.windows(2).any(|pair| pair == b"..")))
+}
+
+/// In the value of an assignment a tilde also expands after a colon.
+pub(super) fn tilde_after_colons(word: &mut Word) {
+    let needed = |part: &Part| matches!(part, Part::Lit(text) if text.windows(2).any(|pair| pair == b":~"));
+    if !word.parts.iter().any(needed) {
+        return;
+    }
+    let mut parts = Vec::new();
+    for part in word.parts.drain(..) {
+        match part {
+            Part::Lit(text) => split_tildes(&text, &mut parts),
+            other => parts.push(other),
+        }
+    }
+    word.parts = parts;
+}
+
+fn split_tildes(text: &[u8], parts: &mut Vec<Part>) {
+    let mut rest = text;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b":~") {
+        let (before, after) = rest.split_at_checked(at + 1).unwrap_or((rest, b""));
+        parts.push(Part::Lit(before.to_vec()));
+        let name = after.get(1..).unwrap_or_default();
+        let len = name.iter().position(|&b| !is_name_byte(b) && !matches!(b, b'-' | b'+' | b'.')).unwrap_or(name.len());
+        let ends = matches!(name.get(len), None | Some(b'/' | b':'));
+        if ends {
+            parts.push(Part::Tilde(name.get(..len).unwrap_or_default().to_vec()));
+            rest = name.get(len..).unwrap_or_default();
+        } else {
+            parts.push(Part::Lit(b"~".to_vec()));
+            rest = name;
+        }
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Lit(rest.to_vec()));
+    }
+}

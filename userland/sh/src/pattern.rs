@@ -1,0 +1,399 @@
+//! Patterns of the shell: `*`, `?`, brackets, extended groups.
+//!
+//! Matching keeps the set of all places where the text may stand after each element, so that its cost stays polynomial
+//! however groups are nested.
+
+use crate::ir::Bytes;
+
+#[derive(Debug)]
+enum Node {
+    /// Exactly this byte.
+    Byte(u8),
+    /// Any one character.
+    Any,
+    /// Any run of characters.
+    Star,
+    Set {
+        negated: bool,
+        items: Vec<Item>,
+    },
+    /// `?( )`, `*( )`, `+( )`, `@( )`, `!( )`
+    Group {
+        kind: u8,
+        choices: Vec<Vec<Node>>,
+    },
+}
+
+#[derive(Debug)]
+enum Item {
+    Range(char, char),
+    Class(Class),
+}
+
+/// A test such as `[:alpha:]`.
+type Class = fn(char) -> bool;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    nodes: Vec<Node>,
+    fold: bool,
+}
+
+/// How to read a pattern.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Style {
+    /// `@(a|b)` and its kind are groups.
+    pub(crate) extended: bool,
+    /// Upper and lower case are the same.
+    pub(crate) fold: bool,
+}
+
+/// Levels of groups within groups that are read as groups; deeper ones are text.
+const MAX_DEPTH: u32 = 64;
+
+impl Pattern {
+    /// Reads a pattern. A backslash takes the meaning from the next byte.
+    pub(crate) fn new(text: &[u8], style: Style) -> Self {
+        let mut reader = Reader { text, pos: 0, style, depth: 0 };
+        Self { nodes: reader.nodes(b""), fold: style.fold }
+    }
+
+    /// The text of a pattern that is nothing but text.
+    pub(crate) fn literal(&self) -> Option<Bytes> {
+        if self.fold {
+            return None;
+        }
+        self.nodes.iter().map(|node| if let Node::Byte(byte) = node { Some(*byte) } else { None }).collect()
+    }
+
+    /// Whether the whole of `text` matches.
+    pub(crate) fn matches(&self, text: &[u8]) -> bool {
+        if self.nodes.iter().all(|node| !matches!(node, Node::Group { .. })) {
+            return simple_match(&self.nodes, text, self.fold);
+        }
+        self.ends(text).last() == Some(&text.len())
+    }
+
+    /// All lengths, in order, of prefixes of `text` that match.
+    pub(crate) fn ends(&self, text: &[u8]) -> Vec<usize> {
+        ends(&self.nodes, text, vec![0], self.fold)
+    }
+}
+
+/// Whether text holds a byte that makes it a pattern.
+pub(crate) fn has_special(text: &[u8], extended: bool) -> bool {
+    text.iter().any(|b| matches!(b, b'*' | b'?' | b'['))
+        || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
+}
+
+/// Text as a pattern that matches exactly it.
+pub(crate) fn escape_into(out: &mut Bytes, text: &[u8]) {
+    for &byte in text {
+        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b'(' | b')' | b'|' | b'@' | b'!' | b'+' | b'-' | b'^') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+}
+
+/// Length of the character at the start of `text`; bytes that are no UTF-8 count one by one.
+pub(crate) fn char_len(text: &[u8]) -> usize {
+    let len = match text.first() {
+        None => return 0,
+        Some(0..=0xbf) => return 1,
+        Some(0xc0..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(_) => 4,
+    };
+    let valid = text.get(..len).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok());
+    if valid { len } else { 1 }
+}
+
+/// The character at the start of `text` and its length.
+fn char_at(text: &[u8]) -> Option<(char, usize)> {
+    let len = char_len(text);
+    let bytes = text.get(..len).filter(|b| !b.is_empty())?;
+    let char = std::str::from_utf8(bytes).ok().and_then(|s| s.chars().next());
+    Some((char.unwrap_or(char::from(*bytes.first()?)), len))
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    pos: usize,
+    style: Style,
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.pos + ahead).copied()
+    }
+
+    /// Elements up to one of `stops` or the end.
+    fn nodes(&mut self, stops: &[u8]) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        while let Some(byte) = self.peek(0) {
+            if stops.contains(&byte) {
+                break;
+            }
+            if self.style.extended
+                && matches!(byte, b'?' | b'*' | b'+' | b'@' | b'!')
+                && self.peek(1) == Some(b'(')
+                && let Some(group) = self.group(byte)
+            {
+                nodes.push(group);
+                continue;
+            }
+            self.pos += 1;
+            match byte {
+                b'*' if matches!(nodes.last(), Some(Node::Star)) => {}
+                b'*' => nodes.push(Node::Star),
+                b'?' => nodes.push(Node::Any),
+                b'[' => match self.set() {
+                    Some(set) => nodes.push(set),
+                    None => nodes.push(Node::Byte(b'[')),
+                },
+                b'\\' => {
+                    let escaped = self.peek(0);
+                    self.pos += usize::from(escaped.is_some());
+                    nodes.push(Node::Byte(escaped.unwrap_or(b'\\')));
+                }
+                _ => nodes.push(Node::Byte(byte)),
+            }
+        }
+        nodes
+    }
+
+    /// A group, or `None` with nothing read when it does not close.
+    fn group(&mut self, kind: u8) -> Option<Node> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        let start = self.pos;
+        self.pos += 2;
+        self.depth += 1;
+        let mut choices = Vec::new();
+        loop {
+            choices.push(self.nodes(b"|)"));
+            match self.peek(0) {
+                Some(b'|') => self.pos += 1,
+                Some(_) => {
+                    self.pos += 1;
+                    self.depth -= 1;
+                    return Some(Node::Group { kind, choices });
+                }
+                None => {
+                    self.pos = start;
+                    self.depth -= 1;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// What follows `[`, or `None` with nothing read when it does not close.
+    fn set(&mut self) -> Option<Node> {
+        let start = self.pos;
+        let negated = matches!(self.peek(0), Some(b'!' | b'^'));
+        self.pos += usize::from(negated);
+        let mut items = Vec::new();
+        let mut first = true;
+        loop {
+            let Some(byte) = self.peek(0) else {
+                self.pos = start;
+                return None;
+            };
+            if byte == b']' && !first {
+                self.pos += 1;
+                return Some(Node::Set { negated, items });
+            }
+            first = false;
+            if byte == b'['
+                && self.peek(1) == Some(b':')
+                && let Some(class) = self.class()
+            {
+                items.push(Item::Class(class));
+                continue;
+            }
+            let low = self.set_char()?;
+            let is_range = self.peek(0) == Some(b'-') && !matches!(self.peek(1), None | Some(b']'));
+            if is_range {
+                self.pos += 1;
+                let high = self.set_char()?;
+                items.push(Item::Range(low, high));
+            } else {
+                items.push(Item::Range(low, low));
+            }
+        }
+    }
+
+    fn set_char(&mut self) -> Option<char> {
+        if self.peek(0) == Some(b'\\') && self.peek(1).is_some() {
+            self.pos += 1;
+        }
+        let (char, len) = char_at(self.text.get(self.pos..)?)?;
+        self.pos += len;
+        Some(char)
+    }
+
+    fn class(&mut self) -> Option<Class> {
+        let rest = self.text.get(self.pos + 2..)?;
+        let len = rest.windows(2).position(|pair| pair == b":]")?;
+        let class: Class = match rest.get(..len)? {
+            b"alpha" => char::is_alphabetic,
+            b"digit" => |c| c.is_ascii_digit(),
+            b"alnum" => char::is_alphanumeric,
+            b"upper" => char::is_uppercase,
+            b"lower" => char::is_lowercase,
+            b"space" => char::is_whitespace,
+            b"blank" => |c| c == ' ' || c == '\t',
+            b"punct" => |c| c.is_ascii_punctuation(),
+            b"print" => |c| !c.is_control(),
+            b"graph" => |c| !c.is_control() && !c.is_whitespace(),
+            b"cntrl" => char::is_control,
+            b"xdigit" => |c| c.is_ascii_hexdigit(),
+            b"word" => |c| c.is_alphanumeric() || c == '_',
+            b"ascii" => |c| c.is_ascii(),
+            _ => return None,
+        };
+        self.pos += len + 4;
+        Some(class)
+    }
+}
+
+fn fold_char(char: char) -> char {
+    char.to_lowercase().next().unwrap_or(char)
+}
+
+fn in_set(negated: bool, items: &[Item], char: char, fold: bool) -> bool {
+    let one = |char: char| {
+        items.iter().any(|item| match item {
+            Item::Range(low, high) => (*low..=*high).contains(&char),
+            Item::Class(class) => class(char),
+        })
+    };
+    let found = one(char) || (fold && (one(fold_char(char)) || char.to_uppercase().next().is_some_and(one)));
+    found != negated
+}
+
+fn same_byte(a: u8, b: u8, fold: bool) -> bool {
+    a == b || (fold && a.eq_ignore_ascii_case(&b))
+}
+
+/// How many bytes of `text` one element other than a star or a group takes.
+fn step(node: &Node, text: &[u8], fold: bool) -> Option<usize> {
+    match node {
+        Node::Byte(byte) => text.first().is_some_and(|b| same_byte(*b, *byte, fold)).then_some(1),
+        Node::Any => Some(char_len(text)).filter(|len| *len > 0),
+        Node::Set { negated, items } => {
+            let (char, len) = char_at(text)?;
+            in_set(*negated, items, char, fold).then_some(len)
+        }
+        Node::Star | Node::Group { .. } => None,
+    }
+}
+
+/// Matching without groups: only the newest star ever has to take more.
+fn simple_match(nodes: &[Node], text: &[u8], fold: bool) -> bool {
+    let (mut node, mut at) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        match nodes.get(node) {
+            Some(Node::Star) => {
+                retry = Some((node + 1, at));
+                node += 1;
+                continue;
+            }
+            Some(element) => {
+                if let Some(len) = step(element, rest, fold) {
+                    node += 1;
+                    at += len;
+                    continue;
+                }
+            }
+            None if rest.is_empty() => return true,
+            None => {}
+        }
+        let Some((after, from)) = retry else { return false };
+        let skipped = text.get(from..).unwrap_or_default();
+        if skipped.is_empty() {
+            return false;
+        }
+        let from = from + char_len(skipped);
+        retry = Some((after, from));
+        node = after;
+        at = from;
+    }
+}
+
+/// All places where the text may stand after `nodes`, from any of `starts`; both in order.
+fn ends(nodes: &[Node], text: &[u8], starts: Vec<usize>, fold: bool) -> Vec<usize> {
+    let mut places = starts;
+    for node in nodes {
+        if places.is_empty() {
+            return places;
+        }
+        places = match node {
+            Node::Star => from_first(text, places.first().copied().unwrap_or(0)),
+            Node::Group { kind, choices } => group_ends(*kind, choices, text, places, fold),
+            element => places
+                .iter()
+                .filter_map(|&at| step(element, text.get(at..).unwrap_or_default(), fold).map(|len| at + len))
+                .collect(),
+        };
+        places.sort_unstable();
+        places.dedup();
+    }
+    places
+}
+
+/// All boundaries of characters from `at` on.
+fn from_first(text: &[u8], at: usize) -> Vec<usize> {
+    let mut places = vec![at];
+    let mut at = at;
+    while at < text.len() {
+        at += char_len(text.get(at..).unwrap_or_default()).max(1);
+        places.push(at);
+    }
+    places
+}
+
+fn group_ends(kind: u8, choices: &[Vec<Node>], text: &[u8], starts: Vec<usize>, fold: bool) -> Vec<usize> {
+    let once = |from: &[usize]| -> Vec<usize> {
+        choices.iter().flat_map(|choice| ends(choice, text, from.to_vec(), fold)).collect()
+    };
+    match kind {
+        b'@' => once(&starts),
+        b'?' => {
+            let mut places = once(&starts);
+            places.extend(starts);
+            places
+        }
+        b'!' => starts
+            .iter()
+            .flat_map(|&start| {
+                let matched = once(&[start]);
+                from_first(text, start).into_iter().filter(move |place| !matched.contains(place))
+            })
+            .collect(),
+        _ => {
+            let mut all: Vec<usize> = if kind == b'*' { starts.clone() } else { Vec::new() };
+            let mut newest = starts;
+            loop {
+                let mut next = once(&newest);
+                next.sort_unstable();
+                next.dedup();
+                next.retain(|place| all.binary_search(place).is_err());
+                if next.is_empty() {
+                    return all;
+                }
+                all.extend_from_slice(&next);
+                all.sort_unstable();
+                all.dedup();
+                newest = next;
+            }
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Functions as text, in the layout of `declare -f`.
+
+use crate::ir::{
+    Arg, Arm, ArmEnd, Assign, AssignValue, Bytes, Chain, Command, Compound, Cond, CondOp, Function, Join, Kind, List,
+    Pipeline, Redirect, RedirectFd, RedirectKind, Simple, Word,
+};
+
+/// The definition of a function.
+pub(crate) fn function(function: &Function) -> Bytes {
+    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    printer.out.extend_from_slice(&function.name);
+    printer.out.extend_from_slice(b" () \n");
+    if let (Kind::Group(list), true) = (&function.body.kind, function.body.redirects.is_empty()) {
+        printer.group(list);
+    } else {
+        printer.out.extend_from_slice(b"{ \n");
+        printer.depth += 1;
+        printer.indent();
+        printer.compound(&function.body);
+        printer.depth -= 1;
+        printer.line();
+        printer.out.push(b'}');
+    }
+    printer.out.push(b'\n');
+    printer.out
+}
+
+struct Printer {
+    out: Bytes,
+    depth: usize,
+    /// Here-documents to print after the line.
+    bodies: Vec<Bytes>,
+}
+
+impl Printer {
+    fn put(&mut self, text: impl AsRef<[u8]>) {
+        self.out.extend_from_slice(text.as_ref());
+    }
+
+    fn indent(&mut self) {
+        self.out.extend(std::iter::repeat_n(b' ', self.depth * 4));
+    }
+
+    fn line(&mut self) {
+        self.out.push(b'\n');
+        for body in std::mem::take(&mut self.bodies) {
+            self.out.extend_from_slice(&body);
+        }
+        self.indent();
+    }
+
+    fn group(&mut self, list: &List) {
+        self.put("{ ");
+        self.block(list);
+        self.line();
+        self.put("}");
+    }
+
+    /// A list, one level deeper, each entry on its own line.
+    fn block(&mut self, list: &List) {
+        self.depth += 1;
+        self.line();
+        self.list(list);
+        self.depth -= 1;
+    }
+
+    fn list(&mut self, list: &List) {
+        for (at, item) in list.items.iter().enumerate() {
+            self.chain(&item.chain);
+            let last = at + 1 == list.items.len();
+            if item.background {
+                self.put(" &");
+            } else if !last {
+                self.put(";");
+            }
+            if !last {
+                self.line();
+            }
+        }
+    }
+
+    fn chain(&mut self, chain: &Chain) {
+        self.pipeline(&chain.first);
+        for (join, pipeline) in &chain.rest {
+            self.put(if *join == Join::And { " && " } else { " || " });
+            self.pipeline(pipeline);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        if pipeline.timed.is_some() {
+            self.put("time ");
+        }
+        if pipeline.bang {
+            self.put("! ");
+        }
+        for (at, stage) in pipeline.stages.iter().enumerate() {
+            if at > 0 {
+                self.put(" | ");
+            }
+            match stage {
+                Command::Simple(simple) => self.simple(simple),
+                Command::Compound(compound) => self.compound(compound),
+                Command::Function(inner) => {
+                    self.put("function ");
+                    self.put(&inner.name);
+                    self.put(" () ");
+                    self.line();
+                    self.compound(&inner.body);
+                }
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple) {
+        let mut first = true;
+        for assign in &simple.assigns {
+            self.space(&mut first);
+            self.assign(assign);
+        }
+        for arg in &simple.args {
+            self.space(&mut first);
+            match arg {
+                Arg::Word(word) => self.put(&word.raw),
+                Arg::Assign(assign) => self.assign(assign),
+            }
+        }
+        for redirect in &simple.redirects {
+            self.space(&mut first);
+            self.redirect(redirect);
+        }
+    }
+
+    fn space(&mut self, first: &mut bool) {
+        if !std::mem::replace(first, false) {
+            self.put(" ");
+        }
+    }
+
+    fn assign(&mut self, assign: &Assign) {
+        self.put(&assign.name);
+        if let Some(subscript) = &assign.subscript {
+            self.put("[");
+            self.put(&subscript.key.raw);
+            self.put("]");
+        }
+        self.put(if assign.append { "+=" } else { "=" });
+        match &assign.value {
+            AssignValue::Word(word) => self.put(&word.raw),
+            AssignValue::Array(elements) => {
+                self.put("(");
+                for (at, element) in elements.iter().enumerate() {
+                    if at > 0 {
+                        self.put(" ");
+                    }
+                    if let Some(subscript) = &element.subscript {
+                        self.put("[");
+                        self.put(&subscript.key.raw);
+                        self.put(if element.append { "]+=" } else { "]=" });
+                    }
+                    self.put(&element.value.raw);
+                }
+                self.put(")");
+            }
+        }
+    }
+
+    fn redirect(&mut self, redirect: &Redirect) {
+        match &redirect.fd {
+            RedirectFd::Default => {}
+            RedirectFd::Number(number) => self.put(number.to_string()),
+            RedirectFd::Variable(name) => {
+                self.put("{");
+                self.put(name);
+                self.put("}");
+            }
+        }
+        let (operator, word): (&str, &Word) = match &redirect.kind {
+            RedirectKind::Read(word) => ("< ", word),
+            RedirectKind::Write(word) => ("> ", word),
+            RedirectKind::Clobber(word) => (">| ", word),
+            RedirectKind::Append(word) => (">> ", word),
+            RedirectKind::ReadWrite(word) => ("<> ", word),
+            RedirectKind::Both { word, append } => (if *append { "&>> " } else { "&> " }, word),
+            RedirectKind::Duplicate { word, output } => (if *output { ">&" } else { "<&" }, word),
+            RedirectKind::HereString(word) => ("<<< ", word),
+            RedirectKind::HereDoc(body) => {
+                self.put("<<'EOF'");
+                let mut text = body.get().map_or_else(Bytes::new, |word| word.raw.to_vec());
+                text.extend_from_slice(b"EOF\n");
+                self.bodies.push(text);
+                return;
+            }
+        };
+        self.put(operator);
+        self.put(&word.raw);
+    }
+
+    fn words(&mut self, words: Option<&[Word]>) {
+        let Some(words) = words else { return };
+        self.put(" in");
+        for word in words {
+            self.put(" ");
+            self.put(&word.raw);
+        }
+    }
+
+    fn compound(&mut self, compound: &Compound) {
+        match &compound.kind {
+            Kind::Group(list) => self.group(list),
+            Kind::Subshell(list) => {
+                self.put("( ");
+                self.list(list);
+                self.put(" )");
+            }
+            Kind::If { arms, otherwise } => self.conditional(arms, otherwise.as_ref()),
+            Kind::Loop { until, condition, body } => {
+                self.put(if *until { "until " } else { "while " });
+                self.list(condition);
+                self.put("; do");
+                self.block(body);
+                self.put(";");
+                self.line();
+                self.put("done");
+            }
+            Kind::For { name, words, body } => self.counted("for", name, words.as_deref(), body),
+            Kind::Select { name, words, body } => self.counted("select", name, words.as_deref(), body),
+            Kind::ForArith { init, condition, step, body } => {
+                self.put("for ((");
+                let texts = [init, condition, step].map(|arith| arith.text.raw.trim_ascii().to_vec());
+                self.put(texts.join(&b"; "[..]));
+                self.put("))");
+                self.line();
+                self.done(body);
+            }
+            Kind::Case { word, arms } => self.case(word, arms),
+            Kind::Arith(arith) => {
+                self.put("((");
+                self.put(&arith.text.raw);
+                self.put("))");
+            }
+            Kind::Cond(cond) => {
+                self.put("[[ ");
+                self.cond(cond);
+                self.put(" ]]");
+            }
+        }
+        for redirect in &compound.redirects {
+            self.put(" ");
+            self.redirect(redirect);
+        }
+    }
+
+    fn conditional(&mut self, arms: &[(List, List)], otherwise: Option<&List>) {
+        for (at, (condition, body)) in arms.iter().enumerate() {
+            self.put(if at == 0 { "if " } else { "elif " });
+            self.list(condition);
+            self.put("; then");
+            self.block(body);
+            self.put(";");
+            self.line();
+        }
+        if let Some(body) = otherwise {
+            self.put("else");
+            self.block(body);
+            self.put(";");
+            self.line();
+        }
+        self.put("fi");
+    }
+
+    fn counted(&mut self, keyword: &str, name: &[u8], words: Option<&[Word]>, body: &List) {
+        self.put(keyword);
+        self.put(" ");
+        self.put(name);
+        self.words(words);
+        self.put(";");
+        self.line();
+        self.done(body);
+    }
+
+    fn done(&mut self, body: &List) {
+        self.put("do");
+        self.block(body);
+        self.put(";");
+        self.line();
+        self.put("done");
+    }
+
+    fn case(&mut self, word: &Word, arms: &[Arm]) {
+        self.put("case ");
+        self.put(&word.raw);
+        self.put(" in ");
+        self.depth += 1;
+        for arm in arms {
+            self.line();
+            let patterns: Vec<Bytes> = arm.patterns.iter().map(|pattern| pattern.raw.to_vec()).collect();
+            self.put(patterns.join(&b" | "[..]));
+            self.put(")");
+            if !arm.body.items.is_empty() {
+                self.block(&arm.body);
+            }
+            self.line();
+            self.put(match arm.end {
+                ArmEnd::Leave => ";;",
+                ArmEnd::Fall => ";&",
+                ArmEnd::Test => ";;&",
+            });
+        }
+        self.depth -= 1;
+        self.line();
+        self.put("esac");
+    }
+
+    fn cond(&mut self, cond: &Cond) {
+        match cond {
+            Cond::Not(inner) => {
+                self.put("! ");
+                self.cond(inner);
+            }
+            Cond::And(left, right) | Cond::Or(left, right) => {
+                self.cond(left);
+                self.put(if matches!(cond, Cond::And(..)) { " && " } else { " || " });
+                self.cond(right);
+            }
+            Cond::Word(word) => self.put([b"-n ", &word.raw[..]].concat()),
+            Cond::Unary(letter, word) => self.put([&[b'-', *letter, b' '], &word.raw[..]].concat()),
+            Cond::Binary(op, left, right) => {
+                self.put(&left.raw);
+                match op {
+                    CondOp::Match => self.put(" == "),
+                    CondOp::NoMatch => self.put(" != "),
+                    CondOp::Regex => self.put(" =~ "),
+                    CondOp::Before => self.put(" < "),
+                    CondOp::After => self.put(" > "),
+                    CondOp::Test(name) => self.put([b" -", &name[..], b" "].concat()),
+                }
+                self.put(&right.raw);
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The state of one shell.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use tidebox_rt as rt;
+
+use crate::io::Io;
+use crate::ir::{Bytes, Function, Name};
+use crate::jobs::Jobs;
+use crate::options::Options;
+use crate::trap::Traps;
+use crate::vars::{self, Map, Value, Var, Vars};
+
+/// Why evaluation goes no further. The status is in the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Leave this many loops.
+    Break(u32),
+    /// Leave all but the last of this many loops and go on with that one.
+    Continue(u32),
+    /// Leave the function or the sourced file.
+    Return,
+    /// Leave the shell.
+    Exit,
+    /// Give up the command that was read, and read the next one.
+    Discard,
+}
+
+/// What evaluating something answers.
+pub(crate) type Run<T = ()> = Result<T, Stop>;
+
+/// A call in progress.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// The function's name, or `source`.
+    pub(crate) name: Name,
+    /// The file that holds its text.
+    pub(crate) source: Rc<[u8]>,
+    /// The line of the call.
+    pub(crate) line: u32,
+    pub(crate) is_function: bool,
+}
+
+/// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. The engine's native
+/// stack of 2 MiB holds about twice as many.
+const MAX_LEVELS: u32 = 2000;
+
+#[derive(Debug)]
+pub(crate) struct Shell {
+    pub(crate) vars: Vars,
+    pub(crate) functions: Map<Name, Rc<Function>>,
+    pub(crate) positional: Rc<Vec<Bytes>>,
+    /// `$0`.
+    pub(crate) name: Bytes,
+    pub(crate) options: Options,
+    pub(crate) status: u8,
+    pub(crate) io: Io,
+    pub(crate) jobs: Jobs,
+    pub(crate) traps: Traps,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) line: u32,
+    /// The script's file for `BASH_SOURCE` outside functions.
+    pub(crate) script: Rc<[u8]>,
+    pub(crate) pipe_status: Vec<u8>,
+    /// Loops in progress in this function.
+    pub(crate) loops: u32,
+    /// More than 0 where a failing command is a condition, so that `set -e` lets it be.
+    pub(crate) tested: u32,
+    pub(crate) levels: u32,
+    /// Variables in arithmetic whose values are expressions, one within the other.
+    pub(crate) arith_levels: u32,
+    /// `$$`; unlike `BASHPID` it stays in subshells.
+    pub(crate) pid: Option<u32>,
+    /// How many forks lie between this process and the shell that was started.
+    pub(crate) subshell: u32,
+    pub(crate) last_arg: Bytes,
+    /// Kernel's working directory as the script knows it, links kept.
+    pub(crate) cwd: Bytes,
+    pub(crate) dir_stack: VecDeque<Bytes>,
+    /// Commands found in `PATH`.
+    pub(crate) hash: Map<Bytes, (Bytes, u32)>,
+    pub(crate) random: u32,
+    pub(crate) started_ns: u64,
+    pub(crate) seconds_offset: i64,
+    /// Where `getopts` is within a word.
+    pub(crate) getopts_at: (usize, usize),
+    /// Limit on calls in progress, from the kernel, asked once.
+    pub(crate) nesting: Option<u32>,
+    /// Status of the newest substitution in the words of the command, which is the command's when it has no name.
+    pub(crate) substituted: Option<u8>,
+    /// Process substitutions of the command: descriptors to drop and processes to forget when it ends.
+    pub(crate) process_fds: Vec<(u32, rt::Fd)>,
+    /// Loops passed since output was last written out.
+    pub(crate) quiet_loops: u32,
+    /// Sources being read, for `return`.
+    pub(crate) sourcing: u32,
+    /// The compiled form of the last regular expression.
+    pub(crate) regex: Option<(String, Rc<regex_lite::Regex>)>,
+    /// The name of the builtin that runs, for its messages.
+    pub(crate) running: &'static str,
+}
+
+impl Shell {
+    pub(crate) fn new(name: Bytes) -> Self {
+        Self {
+            vars: Vars::default(),
+            functions: Map::default(),
+            positional: Rc::new(Vec::new()),
+            name,
+            options: Options::default(),
+            status: 0,
+            io: Io::new(),
+            jobs: Jobs::default(),
+            traps: Traps::default(),
+            frames: Vec::new(),
+            line: 1,
+            script: Rc::from(&b""[..]),
+            pipe_status: vec![0],
+            loops: 0,
+            tested: 0,
+            levels: 0,
+            arith_levels: 0,
+            pid: None,
+            subshell: 0,
+            last_arg: Bytes::new(),
+            cwd: Bytes::new(),
+            dir_stack: VecDeque::new(),
+            hash: Map::default(),
+            random: 0,
+            started_ns: 0,
+            seconds_offset: 0,
+            getopts_at: (0, 0),
+            nesting: None,
+            substituted: None,
+            process_fds: Vec::new(),
+            quiet_loops: 0,
+            sourcing: 0,
+            regex: None,
+            running: "",
+        }
+    }
+
+    /// Takes over the environment and sets what every shell has.
+    pub(crate) fn import_environment(&mut self) {
+        for line in rt::environ() {
+            let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
+            let name = line.get(..at).unwrap_or_default();
+            if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
+                continue;
+            }
+            let value = Value::Text(line.get(at + 1..).unwrap_or_default().to_vec());
+            self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
+        }
+        self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
+            Some(path) if path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
+            _ => rt::getcwd().unwrap_or_else(|_| b"/".to_vec()),
+        };
+        let cwd = self.cwd.clone();
+        self.set_exported(b"PWD", cwd);
+        if self.vars.get(b"OLDPWD").is_none() {
+            self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
+        }
+        let level = self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v));
+        self.set_exported(b"SHLVL", level.unwrap_or(0).saturating_add(1).to_string().into_bytes());
+        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTIND", b"1")] {
+            self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
+        }
+        if self.vars.get(b"PATH").is_none() {
+            let path = b"/usr/local/bin:/usr/bin:/bin".to_vec();
+            self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
+        }
+    }
+
+    /// Whether a path names the working directory, as an inherited `PWD` claims.
+    fn is_cwd(&self, path: &[u8]) -> bool {
+        let here = rt::stat(b".", true);
+        here.is_ok() && rt::stat(path, true).map(|s| (s.dev, s.ino)).ok() == here.map(|s| (s.dev, s.ino)).ok()
+    }
+
+    pub(crate) fn set_exported(&mut self, name: &[u8], value: Bytes) {
+        let var = self.vars.entry(&name.into());
+        var.value = Value::Text(value);
+        var.flags |= vars::EXPORT;
+    }
+
+    /// Writes a message of the shell to standard error, in bash's form.
+    pub(crate) fn complain(&mut self, text: impl AsRef<[u8]>) {
+        let source = self.frames.last().map_or(&self.script, |frame| &frame.source);
+        let mut line = if source.is_empty() { self.name.clone() } else { source.to_vec() };
+        line.extend_from_slice(b": line ");
+        line.extend_from_slice(self.line.to_string().as_bytes());
+        line.extend_from_slice(b": ");
+        line.extend_from_slice(text.as_ref());
+        line.push(b'\n');
+        // Where standard error is closed there is nobody to tell.
+        let _ = self.io.write(2, &line);
+    }
+
+    /// As [`Self::complain`], with the name of the builtin that runs.
+    pub(crate) fn complain_builtin(&mut self, text: impl AsRef<[u8]>) {
+        let mut line = self.running.as_bytes().to_vec();
+        line.extend_from_slice(b": ");
+        line.extend_from_slice(text.as_ref());
+        self.complain(line);
+    }
+
+    /// Complains and gives up the command that was read, with status 1.
+    pub(crate) fn discard<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
+        self.complain(text);
+        self.status = 1;
+        Err(Stop::Discard)
+    }
+
+    /// Complains and ends the shell with `status`.
+    pub(crate) fn abort<T>(&mut self, status: u8, text: impl AsRef<[u8]>) -> Run<T> {
+        self.complain(text);
+        self.status = status;
+        Err(Stop::Exit)
+    }
+
+    /// Ends the shell because memory ran out, in the words of bash.
+    pub(crate) fn out_of_memory<T>(&mut self, wanted: usize) -> Run<T> {
+        self.abort(2, format!("xrealloc: cannot allocate {wanted} bytes"))
+    }
+
+    /// Runs `inner` one level deeper, or ends the shell when it is too deep for the stack.
+    pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
+        if self.levels >= MAX_LEVELS {
+            return self.abort(1, "evaluation is nested too deeply");
+        }
+        self.levels += 1;
+        let result = inner(self);
+        self.levels -= 1;
+        result
+    }
+
+    /// Runs `inner` where a failing command is no reason for `set -e` to end the shell.
+    pub(crate) fn as_condition<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        self.tested += 1;
+        let result = inner(self);
+        self.tested -= 1;
+        result
+    }
+
+    /// `$$`.
+    pub(crate) fn own_pid(&mut self) -> u32 {
+        *self.pid.get_or_insert_with(|| rt::getids().map_or(1, |ids| ids.pid))
+    }
+}

@@ -1,0 +1,183 @@
+//! Traps.
+
+use std::rc::Rc;
+
+use tidebox_rt::{self as rt, Disposition};
+
+use crate::ir::Bytes;
+use crate::state::{Run, Shell, Stop};
+
+/// Signals that have names, by number, as on Linux.
+pub(crate) const SIGNALS: &[(u8, &str)] = &[
+    (1, "HUP"),
+    (2, "INT"),
+    (3, "QUIT"),
+    (4, "ILL"),
+    (5, "TRAP"),
+    (6, "ABRT"),
+    (7, "BUS"),
+    (8, "FPE"),
+    (9, "KILL"),
+    (10, "USR1"),
+    (11, "SEGV"),
+    (12, "USR2"),
+    (13, "PIPE"),
+    (14, "ALRM"),
+    (15, "TERM"),
+    (16, "STKFLT"),
+    (17, "CHLD"),
+    (18, "CONT"),
+    (19, "STOP"),
+    (20, "TSTP"),
+    (21, "TTIN"),
+    (22, "TTOU"),
+    (23, "URG"),
+    (24, "XCPU"),
+    (25, "XFSZ"),
+    (26, "VTALRM"),
+    (27, "PROF"),
+    (28, "WINCH"),
+    (29, "IO"),
+    (30, "PWR"),
+    (31, "SYS"),
+];
+
+/// Traps that no signal sets off, numbered where no signal is.
+pub(crate) const EXIT: u8 = 0;
+pub(crate) const ERR: u8 = 100;
+pub(crate) const DEBUG: u8 = 101;
+pub(crate) const RETURN: u8 = 102;
+
+/// Commands to run when something happens.
+#[derive(Debug, Default)]
+pub(crate) struct Traps {
+    /// What each signal runs; empty text means that it is ignored.
+    set: Vec<(u8, Rc<Bytes>)>,
+    /// A trap is running, so that its own failures set off no other.
+    running: Vec<u8>,
+}
+
+impl Traps {
+    pub(crate) fn get(&self, signal: u8) -> Option<&Rc<Bytes>> {
+        self.set.iter().find(|(s, _)| *s == signal).map(|(_, text)| text)
+    }
+
+    pub(crate) fn all(&self) -> &[(u8, Rc<Bytes>)] {
+        &self.set
+    }
+
+    /// Sets what a signal runs; `None` puts its default back.
+    pub(crate) fn set(&mut self, signal: u8, text: Option<Bytes>) {
+        self.set.retain(|(s, _)| *s != signal);
+        if let Some(text) = text {
+            self.set.push((signal, Rc::new(text)));
+            self.set.sort_by_key(|(s, _)| *s);
+        }
+        if (1..=31).contains(&signal) {
+            let disposition = match self.get(signal) {
+                None => Disposition::Default,
+                Some(text) if text.is_empty() => Disposition::Ignore,
+                Some(_) => Disposition::Note,
+            };
+            // SIGKILL and SIGSTOP are refused; bash also takes such a trap and never runs it.
+            let _ = rt::sig_set(u32::from(signal), disposition);
+        }
+    }
+
+    /// What a subshell does: ignored signals stay ignored, everything else has its default again.
+    pub(crate) fn reset_for_subshell(&mut self) {
+        for (signal, text) in std::mem::take(&mut self.set) {
+            self.set(signal, text.is_empty().then(Bytes::new));
+        }
+    }
+
+    /// Signals that a program starts with ignored; bit *n* is signal *n*.
+    pub(crate) fn ignored(&self) -> u64 {
+        self.set.iter().filter(|(s, text)| *s < 64 && text.is_empty()).fold(0, |set, (s, _)| set | 1 << s)
+    }
+}
+
+/// The number of a signal or of another occasion for a trap.
+pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
+    if let Some(number) = crate::parse::plain_number(name) {
+        return u8::try_from(number).ok().filter(|n| *n < 65);
+    }
+    let name = name.to_ascii_uppercase();
+    let name = name.strip_prefix(b"SIG").unwrap_or(&name);
+    match name {
+        b"EXIT" => Some(EXIT),
+        b"ERR" => Some(ERR),
+        b"DEBUG" => Some(DEBUG),
+        b"RETURN" => Some(RETURN),
+        b"POLL" => Some(29),
+        b"IOT" => Some(6),
+        b"CLD" => Some(17),
+        _ => SIGNALS.iter().find(|(_, known)| known.as_bytes() == name).map(|(number, _)| *number),
+    }
+}
+
+/// The name by which `trap -p` and `kill -l` know a signal.
+pub(crate) fn signal_name(signal: u8) -> Option<&'static str> {
+    match signal {
+        EXIT => Some("EXIT"),
+        ERR => Some("ERR"),
+        DEBUG => Some("DEBUG"),
+        RETURN => Some("RETURN"),
+        _ => SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name),
+    }
+}
+
+impl Shell {
+    /// Noted signals that have a trap, in order of number.
+    pub(crate) fn take_signals(&mut self) -> Vec<u8> {
+        let set = rt::sig_take().unwrap_or(0);
+        (1..=31).filter(|signal| set >> signal & 1 == 1).collect()
+    }
+
+    /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
+    pub(crate) fn run_pending_traps(&mut self) -> Run {
+        if !self.traps.all().iter().any(|(signal, text)| (1..=31).contains(signal) && !text.is_empty()) {
+            return Ok(());
+        }
+        for signal in self.take_signals() {
+            self.run_trap(signal)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the trap of `signal`, if it has one. The status stays what it was.
+    pub(crate) fn run_trap(&mut self, signal: u8) -> Run {
+        let Some(text) = self.traps.get(signal).map(Rc::clone) else { return Ok(()) };
+        if text.is_empty() || self.traps.running.contains(&signal) {
+            return Ok(());
+        }
+        let (status, pipe_status, line) = (self.status, self.pipe_status.clone(), self.line);
+        self.traps.running.push(signal);
+        let result = self.run_text(&text, line);
+        self.traps.running.pop();
+        match result {
+            Ok(()) | Err(Stop::Discard) => {
+                self.status = status;
+                self.pipe_status = pipe_status;
+                self.line = line;
+                Ok(())
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Runs the EXIT trap and writes out what is buffered; the last thing that a shell does.
+    pub(crate) fn finish(&mut self) -> u8 {
+        let trap = self.traps.get(EXIT).map(Rc::clone);
+        if let Some(text) = trap {
+            self.traps.set(EXIT, None);
+            let status = self.status;
+            let result = self.run_text(&text, self.line);
+            if !matches!(result, Err(Stop::Exit)) {
+                self.status = status;
+            }
+        }
+        self.io.flush();
+        self.status
+    }
+}
