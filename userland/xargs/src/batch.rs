@@ -1,0 +1,98 @@
+//! Which items go into which command.
+
+use crate::input::{Item, Items};
+use crate::options::Options;
+
+/// The commands to run, one by one.
+pub(crate) struct Batches<'a> {
+    options: &'a Options,
+    items: Items,
+    /// An item that did not fit into the last command.
+    left: Option<Item>,
+    /// No command was made yet.
+    first: bool,
+    ended: bool,
+}
+
+impl<'a> Batches<'a> {
+    pub(crate) fn new(options: &'a Options, items: Items) -> Self {
+        Self { options, items, left: None, first: true, ended: false }
+    }
+
+    /// The words of the next command; `None` when no item is left.
+    pub(crate) fn next_command(&mut self) -> Result<Option<Vec<Vec<u8>>>, String> {
+        if self.ended {
+            return Ok(None);
+        }
+        if let Some(replace) = &self.options.replace {
+            return self.replaced(replace);
+        }
+        let mut words = self.options.command.clone();
+        let mut bytes: usize = words.iter().map(|word| word.len() + 1).sum();
+        if bytes > self.options.most_bytes {
+            return Err("cannot fit single argument within argument list size limit".to_owned());
+        }
+        let (mut count, mut lines) = (0, 0);
+        while let Some(item) = self.next_item()? {
+            let longer = bytes.saturating_add(item.bytes.len() + 1);
+            if longer > self.options.most_bytes {
+                if count == 0 || (self.options.exit_when_long && self.is_counted()) {
+                    return Err("argument line too long".to_owned());
+                }
+                self.left = Some(item);
+                break;
+            }
+            bytes = longer;
+            count += 1;
+            lines += usize::from(item.ends_line);
+            words.push(item.bytes);
+            let enough = |most: Option<usize>, have: usize| most.is_some_and(|most| have >= most);
+            if enough(self.options.most_items, count) || enough(self.options.most_lines, lines) {
+                break;
+            }
+        }
+        // Without any item the command runs once all the same.
+        let runs = count > 0 || (self.first && !self.options.not_when_empty);
+        self.ended = count == 0;
+        self.first = false;
+        Ok(runs.then_some(words))
+    }
+
+    /// Whether the number of items or lines of a command is said, so that fewer are not what was asked for.
+    fn is_counted(&self) -> bool {
+        self.options.most_items.is_some() || self.options.most_lines.is_some()
+    }
+
+    fn next_item(&mut self) -> Result<Option<Item>, String> {
+        match self.left.take() {
+            Some(item) => Ok(Some(item)),
+            None => self.items.next_item(),
+        }
+    }
+
+    fn replaced(&mut self, replace: &[u8]) -> Result<Option<Vec<Vec<u8>>>, String> {
+        let Some(item) = self.items.next_item()? else {
+            self.ended = true;
+            return Ok(None);
+        };
+        let (name, arguments) = self.options.command.split_first().map_or((None, &[][..]), |(n, a)| (Some(n), a));
+        let words: Vec<Vec<u8>> =
+            name.cloned().into_iter().chain(arguments.iter().map(|word| fill_in(word, replace, &item.bytes))).collect();
+        if words.iter().map(|word| word.len() + 1).sum::<usize>() > self.options.most_bytes {
+            return Err("argument line too long".to_owned());
+        }
+        Ok(Some(words))
+    }
+}
+
+fn fill_in(word: &[u8], replace: &[u8], item: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(word.len() + item.len());
+    let mut rest = word;
+    while let Some(at) = rest.windows(replace.len().max(1)).position(|window| window == replace) {
+        out.extend_from_slice(rest.get(..at).unwrap_or_default());
+        out.extend_from_slice(item);
+        rest = rest.get(at + replace.len()..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+    out
+}

@@ -1,0 +1,147 @@
+//! Items from the input.
+
+use std::io::{BufReader, ErrorKind, Read};
+
+use tidebox_gnu::message::reason;
+
+use crate::options::{Options, Separator};
+
+/// An item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) bytes: Vec<u8>,
+    /// It is the last one of its line.
+    pub(crate) ends_line: bool,
+}
+
+/// The items of an input.
+pub(crate) struct Items {
+    from: BufReader<Box<dyn Read>>,
+    separator: Separator,
+    end: Option<Vec<u8>>,
+    /// One byte that was read too far.
+    back: Option<u8>,
+    ended: bool,
+}
+
+impl Items {
+    pub(crate) fn new(from: Box<dyn Read>, options: &Options) -> Self {
+        Self {
+            from: BufReader::new(from),
+            separator: options.separator,
+            end: options.end.clone(),
+            back: None,
+            ended: false,
+        }
+    }
+
+    /// The next item; `None` at the end.
+    pub(crate) fn next_item(&mut self) -> Result<Option<Item>, String> {
+        if self.ended {
+            return Ok(None);
+        }
+        let item = match self.separator {
+            Separator::Byte(byte) => self.until(byte)?,
+            Separator::Blanks => self.quoted(false)?,
+            Separator::Lines => self.quoted(true)?,
+        };
+        self.ended = match (&item, &self.end) {
+            (None, _) => true,
+            (Some(item), Some(end)) => item.bytes == *end && !matches!(self.separator, Separator::Byte(_)),
+            _ => false,
+        };
+        Ok(item.filter(|_| !self.ended))
+    }
+
+    fn byte(&mut self) -> Result<Option<u8>, String> {
+        if let Some(byte) = self.back.take() {
+            return Ok(Some(byte));
+        }
+        let mut byte = [0];
+        loop {
+            match self.from.read(&mut byte) {
+                Ok(0) => return Ok(None),
+                Ok(_) => return Ok(byte.first().copied()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(format!("read error: {}", reason(&error))),
+            }
+        }
+    }
+
+    fn until(&mut self, separator: u8) -> Result<Option<Item>, String> {
+        let mut bytes = Vec::new();
+        loop {
+            match self.byte()? {
+                None if bytes.is_empty() => return Ok(None),
+                Some(byte) if byte != separator => bytes.push(byte),
+                _ => return Ok(Some(Item { bytes, ends_line: true })),
+            }
+        }
+    }
+
+    /// An item in which quotes and backslashes keep blanks together. With `lines` only line ends separate.
+    fn quoted(&mut self, lines: bool) -> Result<Option<Item>, String> {
+        let mut bytes = Vec::new();
+        // An item may be empty when it is quoted.
+        let mut begun = false;
+        loop {
+            let Some(byte) = self.byte()? else {
+                return Ok(begun.then_some(Item { bytes, ends_line: true }));
+            };
+            match byte {
+                b'\n' if begun => return Ok(Some(Item { bytes, ends_line: true })),
+                b'\n' => {}
+                b' ' | b'\t' if !begun => {}
+                b' ' | b'\t' if !lines => {
+                    let ends_line = self.is_line_end()?;
+                    return Ok(Some(Item { bytes, ends_line }));
+                }
+                b'\'' | b'"' => {
+                    self.quotation(byte, &mut bytes)?;
+                    begun = true;
+                }
+                b'\\' => {
+                    match self.byte()? {
+                        Some(escaped) => bytes.push(escaped),
+                        None => return Err("backslash at the end of the input".to_owned()),
+                    }
+                    begun = true;
+                }
+                byte => {
+                    bytes.push(byte);
+                    begun = true;
+                }
+            }
+        }
+    }
+
+    fn quotation(&mut self, quote: u8, bytes: &mut Vec<u8>) -> Result<(), String> {
+        let name = if quote == b'"' { "double" } else { "single" };
+        loop {
+            match self.byte()? {
+                Some(byte) if byte == quote => return Ok(()),
+                Some(b'\n') | None => {
+                    return Err(format!(
+                        "unmatched {name} quote; by default quotes are special to xargs unless you use the -0 option"
+                    ));
+                }
+                Some(byte) => bytes.push(byte),
+            }
+        }
+    }
+
+    /// Whether the line ends here. A blank at the end of a line makes the next one part of it.
+    fn is_line_end(&mut self) -> Result<bool, String> {
+        loop {
+            match self.byte()? {
+                Some(b' ' | b'\t') => {}
+                Some(b'\n') => return Ok(false),
+                None => return Ok(true),
+                Some(byte) => {
+                    self.back = Some(byte);
+                    return Ok(false);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Running the commands.
+
+use std::io::{BufRead, BufReader, Write};
+
+use tidebox_gnu::command::Command;
+use tidebox_gnu::message::complain;
+use tidebox_rt::{Errno, Fd, Open, Status, Waited};
+
+use crate::options::Options;
+
+/// Runs commands, several at a time when asked.
+pub(crate) struct Runner<'a> {
+    options: &'a Options,
+    /// Process ids by slot; a free slot is `None`.
+    running: Vec<Option<u32>>,
+    code: i32,
+    /// No further command is started.
+    stopped: bool,
+    /// What commands read from.
+    input: Option<Fd>,
+    answers: Option<BufReader<std::fs::File>>,
+}
+
+impl<'a> Runner<'a> {
+    pub(crate) fn new(options: &'a Options) -> Self {
+        Self { options, running: Vec::new(), code: 0, stopped: false, input: None, answers: None }
+    }
+
+    /// Notes an exit code, of which the first counts.
+    pub(crate) fn fail(&mut self, code: i32) {
+        if self.code == 0 {
+            self.code = code;
+        }
+    }
+
+    /// Starts a command, once there is room for it. `false` when no further one is to be started.
+    pub(crate) fn start(&mut self, words: &[Vec<u8>]) -> bool {
+        let most = if self.options.parallel == 0 { usize::MAX } else { self.options.parallel };
+        while self.running.iter().flatten().count() >= most {
+            self.wait();
+        }
+        if self.stopped || !self.announce(words) {
+            return !self.stopped;
+        }
+        loop {
+            match self.spawn(words) {
+                Ok(()) => break,
+                // There is room again when a command ends.
+                Err(Errno::AGAIN) if self.running.iter().any(Option::is_some) => self.wait(),
+                Err(error) => {
+                    self.cannot_run(words, error);
+                    break;
+                }
+            }
+        }
+        if self.options.parallel == 1 {
+            while self.running.iter().any(Option::is_some) {
+                self.wait();
+            }
+        }
+        !self.stopped
+    }
+
+    fn cannot_run(&mut self, words: &[Vec<u8>], error: Errno) {
+        let name = String::from_utf8_lossy(words.first().map_or(b"".as_slice(), Vec::as_slice)).into_owned();
+        complain("xargs", &format!("{name}: {}", error.text()));
+        self.fail(if error == Errno::NOENT { 127 } else { 126 });
+        self.stopped = true;
+    }
+
+    fn spawn(&mut self, words: &[Vec<u8>]) -> Result<(), Errno> {
+        let input = match self.input {
+            Some(input) => input,
+            None => *self.input.insert(self.open_input()?),
+        };
+        let slot = self.running.iter().position(Option::is_none).unwrap_or(self.running.len());
+        let environment = self.options.slot_variable.as_ref().map(|name| {
+            let mut environment = tidebox_rt::environ();
+            environment.retain(|entry| !entry.strip_prefix(name.as_slice()).is_some_and(|rest| rest.starts_with(b"=")));
+            environment.push([name.as_slice(), b"=", slot.to_string().as_bytes()].concat());
+            environment
+        });
+        let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        let descriptors = [(0, input), (1, 1), (2, 2)];
+        let command =
+            Command { environment: environment.as_deref(), descriptors: &descriptors, ..Command::new(&arguments) };
+        let pid = command.spawn()?;
+        match self.running.get_mut(slot) {
+            Some(free) => *free = Some(pid),
+            None => self.running.push(Some(pid)),
+        }
+        Ok(())
+    }
+
+    /// Commands do not read the items: they get nothing, or the terminal, or standard input when that is free.
+    fn open_input(&self) -> Result<Fd, Errno> {
+        let read = Open { read: true, ..Open::default() };
+        if self.options.terminal {
+            return tidebox_rt::open(b"/dev/tty", read);
+        }
+        if self.options.file.is_some() {
+            return Ok(0);
+        }
+        tidebox_rt::open(b"/dev/null", read)
+    }
+
+    fn wait(&mut self) {
+        match tidebox_rt::wait(-1, true) {
+            Ok(Some(waited)) => self.ended(waited),
+            Ok(None) | Err(Errno::INTR) => {}
+            // No child is left, whatever the list says.
+            Err(_) => self.running.clear(),
+        }
+    }
+
+    fn ended(&mut self, waited: Waited) {
+        let Some(slot) = self.running.iter_mut().find(|slot| **slot == Some(waited.pid)) else {
+            return;
+        };
+        *slot = None;
+        let name = String::from_utf8_lossy(self.options.command.first().map_or(b"".as_slice(), Vec::as_slice));
+        match waited.status {
+            Status::Exited(0) => {}
+            Status::Exited(255) => {
+                complain("xargs", &format!("{name}: exited with status 255; aborting"));
+                self.fail(124);
+                self.stopped = true;
+            }
+            Status::Exited(_) => self.fail(123),
+            Status::Killed(signal) => {
+                complain("xargs", &format!("{name}: terminated by signal {signal}"));
+                self.fail(125);
+                self.stopped = true;
+            }
+        }
+    }
+
+    /// Prints the command when asked to, and waits for leave to run it.
+    fn announce(&mut self, words: &[Vec<u8>]) -> bool {
+        if !self.options.shows {
+            return true;
+        }
+        let mut line: Vec<u8> = words.iter().map(|word| shown(word)).collect::<Vec<_>>().join(&b' ');
+        line.extend_from_slice(if self.options.asks { b"?..." } else { b"\n" });
+        // Nobody is left to read it when stderr is closed.
+        let _ = std::io::stderr().write_all(&line);
+        !self.options.asks || self.is_allowed()
+    }
+
+    fn is_allowed(&mut self) -> bool {
+        if self.answers.is_none() {
+            match std::fs::File::open("/dev/tty") {
+                Ok(terminal) => self.answers = Some(BufReader::new(terminal)),
+                Err(_) => {
+                    complain("xargs", "failed to open /dev/tty for reading");
+                    self.fail(1);
+                    self.stopped = true;
+                    return false;
+                }
+            }
+        }
+        let mut answer = String::new();
+        let read = self.answers.as_mut().is_some_and(|answers| answers.read_line(&mut answer).is_ok());
+        read && answer.starts_with(['y', 'Y'])
+    }
+
+    /// Waits for every command and answers the exit code.
+    pub(crate) fn end(mut self) -> i32 {
+        while self.running.iter().any(Option::is_some) {
+            self.wait();
+        }
+        self.code
+    }
+}
+
+/// A word as a shell would read it back.
+fn shown(word: &[u8]) -> Vec<u8> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,:=+@%^".contains(byte) || !byte.is_ascii();
+    if !word.is_empty() && word.iter().all(plain) {
+        return word.to_vec();
+    }
+    let mut out = vec![b'\''];
+    for byte in word {
+        match byte {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+    out
+}
