@@ -93,6 +93,12 @@ fn a_search_that_leaves_something_out_says_why() {
     let found = grep(&sandbox, GrepRequest::new("import", path("/workspace/src")));
     assert_eq!((found.matches.len(), found.truncated), (1, Some(Truncation::Unreadable)));
     assert_eq!(glob(&sandbox, "*.py", "/workspace/src").1, None, "what cannot match need not be read");
+    chmod(&sandbox, "/workspace/src/deep", 0o755);
+    chmod(&sandbox, "/workspace/src/c.py", 0);
+    let found = grep(&sandbox, GrepRequest::new("import", path("/workspace/src")));
+    assert_eq!((found.matches.len(), found.truncated), (1, Some(Truncation::Unreadable)));
+    let alone = GrepRequest::new("import", path("/workspace/src/c.py"));
+    assert_eq!(code(block_on(sandbox.grep(alone)).unwrap()), FileErrorCode::PermissionDenied);
 }
 
 #[test]
