@@ -245,6 +245,8 @@ fn mode_bits_bind_the_file_tools() {
     chmod(&sandbox, "/workspace/d/a", 0o400);
     assert_eq!(code(write(&sandbox, "/workspace/d/a", "y")), FileErrorCode::PermissionDenied);
     assert_eq!(edit(&sandbox, "/workspace/d/a", "x", "y"), Err(FileErrorCode::PermissionDenied));
+    chmod(&sandbox, "/workspace/d/a", 0o200);
+    assert_eq!(edit(&sandbox, "/workspace/d/a", "x", "y"), Err(FileErrorCode::PermissionDenied));
     chmod(&sandbox, "/workspace/d/a", 0);
     assert_eq!(code(read(&sandbox, "/workspace/d/a")), FileErrorCode::PermissionDenied);
     chmod(&sandbox, "/workspace/d", 0o555);
