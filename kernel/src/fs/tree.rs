@@ -95,6 +95,7 @@ impl Fs {
         if spot.slash {
             return Err(Errno::Noent);
         }
+        self.may_change(cred, spot.dir)?;
         let node = self.node(existing)?;
         match node.nlink {
             _ if node.is_dir() => return Err(Errno::Perm),
@@ -102,7 +103,6 @@ impl Fs {
             u32::MAX => return Err(Errno::Mlink),
             _ => {}
         }
-        self.may_change(cred, spot.dir)?;
         self.quota.take_inode()?;
         let node = self.node_mut(existing)?;
         node.nlink += 1;

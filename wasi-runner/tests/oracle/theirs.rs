@@ -61,6 +61,6 @@ impl Theirs {
 /// In memory where the machine has such a place: a disk would make every `fd_sync` of the probe wait for all that other
 /// programs wrote.
 fn temporary_folder() -> TempDir {
-    let folder = tempfile::tempdir_in("/dev/nope").or_else(|_| tempfile::tempdir());
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     folder.expect("a temporary folder can be made")
 }

@@ -235,6 +235,7 @@ fn nothing_is_made_in_a_directory_that_was_removed() {
     assert_eq!(fs.mkdir(&USER, d, b"f", 0o755, 6), Err(Errno::Noent));
     assert_eq!(fs.symlink(&USER, b"f", d, b"f", 6), Err(Errno::Noent));
     assert_eq!(fs.link(&USER, file, d, b"f", 6), Err(Errno::Noent));
+    assert_eq!(fs.link(&USER, root, d, b"f", 6), Err(Errno::Noent), "whatever would be linked");
     assert_eq!(fs.rename(&USER, root, b"file", d, b"f", 6), Err(Errno::Noent));
     assert_eq!(fs.walk(&USER, d, b"..", true), Ok(super::Target::Node(root)));
     fs.check();

@@ -78,6 +78,15 @@ pub(crate) fn symlinks(journal: &mut Journal, root: &Fd) {
     journal.fd_write(&fd, &[b"made through a link"]);
     journal.stat(root, "later", NOFOLLOW);
     journal.stat(root, "early", NOFOLLOW);
+    for target in ["file/", "dir/", "missing/", "loop/"] {
+        journal.symlink(target, root, "slash");
+        journal.stat(root, "slash", FOLLOW);
+        let fd = journal.open(root, "slash", READ, "fd");
+        journal.fd_close(&fd);
+        let fd = journal.open(root, "slash", BOTH.flags(CREAT), "fd");
+        journal.fd_close(&fd);
+        journal.unlink(root, "slash");
+    }
     journal.symlink("../file", &journal.open(root, "dir", READ, "dir"), "up");
     journal.stat(root, "dir/up", FOLLOW);
 }
