@@ -18,6 +18,9 @@ const INTERRUPTED: u8 = 128 + 2;
 /// Where a line leaves its last working directory for the next one. A file, because a response has no place for it.
 const CWD_FILE: &str = "/tmp/.tidebox-shell-cwd";
 
+/// What bash says about a text that ends too early.
+const UNFINISHED: [&str; 3] = ["unexpected end of file", "unexpected EOF while", "delimited by end-of-file"];
+
 /// Reads and runs lines until the end of input, and returns the exit code of the last one.
 pub(crate) fn shell(setting: Setting) -> Result<u8> {
     let runtime = session::runtime()?;
@@ -61,12 +64,12 @@ impl Shell<'_> {
         format!("tidebox:{}$ ", self.setting.cwd.as_deref().unwrap_or(session::WORKSPACE))
     }
 
-    /// Whether the shell inside would go on reading: an open quote, a loop without its end.
+    /// Whether the shell inside would go on reading: an open quote, a loop or a here-document without its end.
     fn is_unfinished(&self, text: &str) -> bool {
         let request = ExecuteRequest::new("sh -n -c \"$TEXT\"").with_env("TEXT", text);
         self.runtime.block_on(self.sandbox.execute(request)).is_ok_and(|response| {
             let complaint = response.stderr_text();
-            response.exit_code != Some(0) && ["end of file", "EOF"].iter().any(|end| complaint.contains(end))
+            UNFINISHED.iter().any(|end| complaint.contains(end))
         })
     }
 
@@ -76,7 +79,7 @@ impl Shell<'_> {
             return Ok(());
         }
         // On the same line, so that the shell counts lines as the user does.
-        let command = format!("trap 'pwd >{CWD_FILE}' EXIT; {text}");
+        let command = format!("trap '[ -d \"$PWD\" ] && pwd >{CWD_FILE} || : >{CWD_FILE}' EXIT; {text}");
         let request = session::request(&self.setting, command)?;
         let interrupt = async {
             // Without a handler Ctrl-C would end the whole session, which is what the caller gets then.
@@ -101,7 +104,10 @@ impl Shell<'_> {
         for download in results {
             let Ok(bytes) = download.result else { continue };
             let path = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-            if let (Ok(text), Ok(_)) = (std::str::from_utf8(path), SandboxPath::parse(path)) {
+            if path.is_empty() {
+                eprintln!("tidebox: the working directory is gone; going back to {}", session::WORKSPACE);
+                self.setting.cwd = None;
+            } else if let (Ok(text), Ok(_)) = (std::str::from_utf8(path), SandboxPath::parse(path)) {
                 self.setting.cwd = Some(text.to_owned());
             }
         }

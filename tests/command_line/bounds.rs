@@ -56,7 +56,8 @@ fn endless_recursion_ends_with_a_message() {
 fn a_memory_bomb_ends_with_a_message() {
     let ran = tidebox(&["exec", "--timeout", "60", "x=a; while :; do x=$x$x; done"]);
     assert!(ran.code.is_some_and(|code| code != 0 && code != 124), "{ran:?}");
-    assert!(ran.stderr().to_lowercase().contains("memory"), "{}", ran.stderr());
+    let told = ran.stderr().to_lowercase();
+    assert!(told.contains("memory") || told.contains("cannot allocate"), "{told}");
 }
 
 #[test]
