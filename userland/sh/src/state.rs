@@ -184,17 +184,33 @@ impl Shell {
         var.flags |= vars::EXPORT;
     }
 
-    /// Writes a message of the shell to standard error, in bash's form.
-    pub(crate) fn complain(&mut self, text: impl AsRef<[u8]>) {
+    /// What messages start with: the script, where in it, and what reads it when that is not the shell itself.
+    pub(crate) fn message_prefix(&self, origin: &[u8]) -> Bytes {
         let source = self.frames.last().map_or(&self.script, |frame| &frame.source);
         let mut line = if source.is_empty() { self.name.clone() } else { source.to_vec() };
+        if !origin.is_empty() {
+            line.extend_from_slice(b": ");
+            line.extend_from_slice(origin);
+        }
         line.extend_from_slice(b": line ");
         line.extend_from_slice(self.line.to_string().as_bytes());
         line.extend_from_slice(b": ");
+        line
+    }
+
+    /// Writes a message of the shell to standard error, in bash's form.
+    pub(crate) fn complain(&mut self, text: impl AsRef<[u8]>) {
+        let mut line = self.message_prefix(b"");
         line.extend_from_slice(text.as_ref());
         line.push(b'\n');
         // Where standard error is closed there is nobody to tell.
         let _ = self.io.write(2, &line);
+    }
+
+    /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
+    pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
+        let status = if self.options.from_string && self.subshell == 0 { 127 } else { 1 };
+        self.abort(status, text)
     }
 
     /// As [`Self::complain`], with the name of the builtin that runs.

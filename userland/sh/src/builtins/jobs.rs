@@ -30,6 +30,9 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let count = shell.jobs.list.len();
     for (at, job) in shell.jobs.list.iter_mut().enumerate() {
         let status = job.status();
+        if job.reported {
+            continue;
+        }
         if running && status.is_some() {
             continue;
         }

@@ -84,7 +84,7 @@ struct Printf<'a> {
     at: usize,
     out: Bytes,
     status: u8,
-    /// `\c` was met, or the format is wrong.
+    /// `\c` was met in an argument of `%b`, or the format is wrong.
     ended: bool,
 }
 
@@ -138,10 +138,6 @@ impl Printf<'_> {
             b't' => b'\t',
             b'v' => 11,
             b'\\' | b'"' | b'\'' | b'?' => escape,
-            b'c' => {
-                self.ended = true;
-                return after;
-            }
             b'0'..=b'7' => {
                 let (value, len) = number(text, 8, 3);
                 self.out.push((value & 255) as u8);

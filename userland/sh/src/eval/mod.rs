@@ -176,19 +176,16 @@ impl Shell {
 
     fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
         let (message, shows_line) = error.message();
-        let saved = self.line;
-        self.line = error.line;
-        let name = self.name.clone();
-        if !origin.is_empty() && self.script.is_empty() {
-            self.name = [&name[..], b": ", origin].concat();
-        } else if !origin.is_empty() && origin != b"-c" {
-            self.name = name.clone();
-        }
-        self.complain(message);
+        let saved = std::mem::replace(&mut self.line, error.line);
+        let mut prefix = self.message_prefix(origin);
+        prefix.extend_from_slice(&message);
+        prefix.push(b'\n');
         if shows_line {
-            self.complain([b"`", text, b"'"].concat());
+            prefix.extend(self.message_prefix(origin));
+            prefix.extend([b"`", text, b"'\n"].concat());
         }
-        self.name = name;
+        // Where standard error is closed there is nobody to tell.
+        let _ = self.io.write(2, &prefix);
         self.line = saved;
         self.status = 2;
     }

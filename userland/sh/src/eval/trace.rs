@@ -111,7 +111,8 @@ impl Shell {
     fn cond_text(&mut self, cond: &Cond) -> Run<Bytes> {
         let mut shown = |word: &Word| -> Run<Bytes> {
             if crate::parse::simple::is_pure(&word.parts, false) {
-                Ok(trace_quote(&self.expand_text(word)?))
+                let text = self.expand_text(word)?;
+                Ok(if text.is_empty() { b"''".to_vec() } else { text })
             } else {
                 Ok(word.raw.to_vec())
             }

@@ -203,7 +203,7 @@ impl Shell {
         match self.lookup(name) {
             Some(text) => self.nested_value(&text),
             None if self.options.nounset => {
-                let stop = self.abort::<i64>(127, format!("{}: unbound variable", lossy(name)));
+                let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
                 stop.map_err(Fault::Stop)
             }
             None => Ok(0),

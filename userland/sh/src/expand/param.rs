@@ -74,9 +74,6 @@ impl Shell {
             Content::One(name) => name,
             Content::Many { values, .. } => values.into_iter().next().unwrap_or_default(),
             Content::Unset => {
-                if let Op::Test { .. } = &param.op {
-                    return self.apply(param, Content::Unset, out, place);
-                }
                 let message = format!("{}: invalid indirect expansion", lossy(&self.target_name(param)));
                 return self.discard(message);
             }
@@ -196,6 +193,7 @@ impl Shell {
             };
             return match (kind, counts) {
                 (Test::Alternative, true) | (Test::Default, false) => self.expand_operand(word, out, place),
+                (Test::Alternative, false) if place.quoted => self.emit(b"", out, place),
                 (Test::Alternative, false) => Ok(()),
                 (Test::Default | Test::Assign | Test::Error, true) => self.emit_content(content, out, place),
                 (Test::Assign, false) => {
@@ -210,7 +208,7 @@ impl Shell {
                         text = problem.to_vec();
                     }
                     let name = lossy(&self.target_name(param)).into_owned();
-                    self.abort(127, format!("{name}: {}", lossy(&text)))
+                    self.abort_unset(format!("{name}: {}", lossy(&text)))
                 }
             };
         }
@@ -224,7 +222,7 @@ impl Shell {
                 _ => String::new(),
             };
             let dollar = if matches!(param.target, Target::Positional(_)) { "$" } else { "" };
-            return self.abort(127, format!("{dollar}{name}{index}: unbound variable"));
+            return self.abort_unset(format!("{dollar}{name}{index}: unbound variable"));
         }
         match &param.op {
             Op::None => self.emit_content(content, out, place),

@@ -93,6 +93,8 @@ struct ExprParser<'a> {
     parts: &'a [Part],
     used: Vec<Part>,
     depth: u32,
+    /// Where the newest operator starts, which is what bash names when the text ends after it.
+    operator: usize,
 }
 
 /// Binary operators by level, the loosest first; a longer operator stands before its prefix.
@@ -123,7 +125,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0 }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operator: 0 }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -137,7 +139,8 @@ impl<'a> ExprParser<'a> {
 
     fn error(&mut self, message: &'static str) -> ExprError {
         self.skip();
-        ExprError { message, at: self.pos }
+        let at = if self.rest().is_empty() { self.operator } else { self.pos };
+        ExprError { message, at }
     }
 
     fn whole(&mut self) -> Result<Option<Expr>, ExprError> {
@@ -164,6 +167,7 @@ impl<'a> ExprParser<'a> {
         self.skip();
         let found = self.rest().starts_with(operator);
         if found {
+            self.operator = self.pos;
             self.pos += operator.len();
         }
         found
@@ -192,6 +196,7 @@ impl<'a> ExprParser<'a> {
             let plain = rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=');
             let found = compound.copied().or(plain.then_some((b"=", None)));
             if let Some((text, op)) = found {
+                self.operator = self.pos;
                 self.pos += text.len();
                 let value = Box::new(self.assignment()?);
                 self.depth -= 1;
@@ -242,6 +247,7 @@ impl<'a> ExprParser<'a> {
             let Some((text, op)) = operators.iter().find(|(text, _)| self.at_operator(text)).copied() else {
                 return Ok(left);
             };
+            self.operator = self.pos;
             self.pos += text.len();
             self.skip();
             let at = self.pos;
@@ -297,6 +303,7 @@ impl<'a> ExprParser<'a> {
     }
 
     fn unary_op(&mut self, op: UnaryOp) -> Parsed {
+        self.operator = self.pos;
         self.pos += 1;
         Ok(Expr::Unary(op, Box::new(self.unary()?)))
     }

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use super::list::CLOSERS;
 use super::token::name_len;
-use super::{Parse, Parser};
+use super::{Parse, Parser, Problem, SyntaxError};
 use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Function, Kind, List, Name, Word};
 
 impl Parser<'_> {
@@ -40,6 +41,7 @@ impl Parser<'_> {
                 self.pos += 2;
                 Kind::Cond(self.condition()?)
             }
+            word if CLOSERS.contains(&word) => return Err(self.unexpected()),
             _ => return Ok(None),
         };
         Ok(Some(kind))
@@ -123,7 +125,12 @@ impl Parser<'_> {
         let word = self.bare_word();
         let len = name_len(word);
         if len == 0 || len != word.len() {
-            return Err(self.unexpected());
+            let mut error = self.unexpected();
+            if self.peek().is_none() {
+                // The end of the text counts as the end of its last line here.
+                error = SyntaxError { problem: Problem::Unexpected(b"newline".to_vec()), line: self.line };
+            }
+            return Err(error);
         }
         let name: Name = word.into();
         self.pos += len;

@@ -9,7 +9,7 @@ use crate::ir::{
 };
 
 /// Reserved words that end a list inside a compound command.
-const CLOSERS: &[&[u8]] = &[b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"}"];
+pub(super) const CLOSERS: &[&[u8]] = &[b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"}"];
 
 impl Parser<'_> {
     /// Commands up to a newline or the end, which is not read.

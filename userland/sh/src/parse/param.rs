@@ -200,7 +200,12 @@ impl Parser<'_> {
         if how != Replace::First {
             self.pos += 1;
         }
-        let pattern = self.word_until(Stop::BraceOrSlash, false)?;
+        let anchored = matches!(how, Replace::Prefix | Replace::Suffix);
+        let pattern = if anchored && self.peek() == Some(b'/') {
+            Word::default()
+        } else {
+            self.word_until(Stop::BraceOrSlash, false)?
+        };
         let with = if self.peek() == Some(b'/') {
             self.pos += 1;
             self.word_until(Stop::Brace, quoted)?

@@ -1,0 +1,1 @@
+command echo hi; command -v echo; command -v ls | sed 's#/usr##'; f() { :; }; command -v f if nosuch; echo $?; command -V cd; ls() { echo fake; }; ls; command ls -d /; unset -f ls; builtin echo b; builtin nosuch; echo $?; type cd; type -t cd ls if f nosuch; echo $?; type -p ls | sed 's#/usr##'; type nosuch; type f

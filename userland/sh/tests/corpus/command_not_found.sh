@@ -1,0 +1,1 @@
+nosuchcommand; echo $?; ./nosuch; echo $?; /nonexistent/x; echo $?; touch nx; ./nx; echo $?; /; echo $?; mkdir dd; ./dd; echo $?; "" ; echo $?; nosuch 2>/dev/null || echo fallback; nosuch | cat; echo ${PIPESTATUS[@]}; x=$(nosuch 2>/dev/null); echo $?; a=1 nosuchcmd2; echo $?

@@ -1,0 +1,1 @@
+echo -n a; echo b; echo -e 'a\tb\\c\x41\101\0101'; echo -E 'a\tb'; echo -ne 'x\n'; echo -nE 'y\n'; echo; echo -- a; echo -x; echo - a; echo -e 'a\cb'; echo; echo -e '\e[1m' | od -c | head -1; echo "a\tb"; echo -en; echo -neE z; echo

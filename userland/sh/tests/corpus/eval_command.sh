@@ -1,0 +1,1 @@
+eval echo a b; x='echo "q  r"'; eval "$x"; eval 'y=5; echo $y'; z=y; eval echo \$$z; eval "f() { echo def; }"; f; eval 'for i in 1 2; do echo $i; done'; eval false; echo $?; eval; echo $?; eval 'echo "unterminated'; echo $?; cmd='ls -d /'; eval $cmd; eval "a=(1 2 3)"; echo ${a[1]}; eval 'exit 3 &'; wait $!; echo $?

@@ -1,0 +1,1 @@
+(exec echo replaced; echo no); (exec 3>&1; echo x >&3); (exec > ex; echo in file); cat ex; (exec nosuchcmd; echo no); echo $?; (exec sh -c 'echo $0 $1' a b); exec 2>&1; (exec -a name sh -c 'echo $0'); exec; echo still

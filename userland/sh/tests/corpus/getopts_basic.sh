@@ -1,0 +1,1 @@
+f() { local OPTIND=1 o; while getopts ":ab:c" o "$@"; do case $o in a) echo a;; b) echo "b=$OPTARG";; c) echo c;; :) echo "missing $OPTARG";; \?) echo "bad $OPTARG";; esac; done; shift $((OPTIND-1)); echo "rest: $*"; }; f -a -b val -c x y; f -ab val; f -acbval z; f -x; f -b; f -- -a; f; while getopts "ab:" o -a -b v -z w 2>/dev/null; do echo "$o ${OPTARG-}"; done; echo $OPTIND

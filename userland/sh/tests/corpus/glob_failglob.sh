@@ -1,0 +1,3 @@
+shopt -s failglob
+echo nomatch*
+echo "after $?"

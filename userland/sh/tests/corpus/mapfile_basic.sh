@@ -1,0 +1,1 @@
+mapfile -t a < <(printf 'x\ny z\n\nw'); echo ${#a[@]} "${a[1]}" "[${a[2]}]" "${a[3]}"; mapfile b <<< "l"; printf '%q\n' "${b[0]}"; readarray -t -n 2 c < <(seq 5); echo "${c[@]}"; mapfile -t -s 3 d < <(seq 5); echo "${d[@]}"; mapfile -t -d , e <<< "1,2,3"; echo "${#e[@]}" "${e[0]}"; mapfile -t -O 2 c < <(echo new); echo "${!c[@]}"; mapfile < /dev/null; echo ${#MAPFILE[@]}

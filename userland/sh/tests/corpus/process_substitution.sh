@@ -1,0 +1,1 @@
+cat <(echo a); diff <(echo 1) <(echo 1) && echo same; paste <(seq 3) <(seq 4 6); while read x; do echo $x; done < <(echo loop); echo data | tee >(cat > tee.out) > /dev/null; sleep 0.2; cat tee.out; f() { cat $1; }; f <(echo func); wc -l < <(seq 5); cat <(cat <(echo nested)); comm -12 <(printf 'a\nb\n') <(printf 'b\nc\n'); read v < <(echo val); echo $v

@@ -1,0 +1,1 @@
+cd /; mkdir -p /tmp/pp1 /tmp/pp2; HOME=/nonexistent; pushd /tmp/pp1; pushd /tmp/pp2; dirs; popd; dirs -v; popd; popd; echo $?; pushd; echo $?; pushd /tmp/pp1 >/dev/null; pushd > /dev/null; pwd; dirs -p; pushd +1; dirs -c; dirs; rmdir /tmp/pp1 /tmp/pp2

@@ -1,0 +1,6 @@
+echo one \
+two
+echo "one \
+two"
+echo 'one \
+two'

@@ -1,0 +1,5 @@
+read a b c <<< "1 2 3 4"; echo "$a|$b|$c"; read x <<< "  trim  me  "; echo "[$x]"; IFS= read -r y <<< "  keep  "; echo "[$y]"; read -r z <<< 'a\tb'; echo "$z"; read w <<< 'a\tb\\c'; echo "$w"
+IFS=: read u p rest <<< "root:x:0:0"; echo "$u $p $rest"; read -a arr <<< "x y z"; echo "${#arr[@]} ${arr[1]}"; read <<< "reply here"; echo "$REPLY"; printf 'a\nb' | { read x; read y; echo "$? $x $y"; }; read x < /dev/null; echo $?
+read -d : q <<< "one:two"; echo "$q"; read -n 3 n <<< "abcdef"; echo $n; printf 'a\0b\0' | while IFS= read -r -d '' i; do echo "<$i>"; done; IFS=, read a b <<< "1,2,3"; echo "$a $b"; echo "l1
+l2" | { read one; cat; }; read a b <<< "only"; echo "[$a][$b]"; IFS=: read a b c <<< "x::y"; echo "[$a][$b][$c]"
+printf 'a b\\\nc\n' | { read x y; echo "$x|$y"; }; read -N 4 x <<< "ab cd"; echo "[$x]"; exec 5<<< "five"; read -u 5 f; echo $f; IFS=' :' read a b <<< " a : b "; echo "[$a][$b]"; read -p prompt x <<< v; echo $x; echo "1 2" | (read a b; echo $((a+b))); read -t 1 x <<< t; echo $x

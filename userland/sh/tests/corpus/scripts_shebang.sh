@@ -1,0 +1,1 @@
+printf '#!/bin/sh\necho sh script $1\n' > s1; chmod +x s1; ./s1 arg; printf 'echo no shebang $1 $0\n' > s2; chmod +x s2; ./s2 arg; printf '#!/nonexistent/interp\n' > s3; chmod +x s3; ./s3 2>/dev/null; echo $?; sh s1 x; sh -c 'echo $0 $1 $#' name a b; echo 'echo stdin script $1' | sh -s arg; echo 'echo plain' | sh; sh -ec 'false; echo no'; echo $?; sh -c 'exit 7'; echo $?

@@ -1,0 +1,4 @@
+(set -e; false; echo no); echo $?; (set -e; false || true; echo ok; if false; then :; fi; ! true; echo ok2; false && true; echo ok3); echo $?
+(set -e; x=$(false); echo no); echo $?; (set -e; f() { false; echo in f; }; f || echo handled; f; echo no); echo $?; (set -e; while false; do :; done; echo w; { false; true; }; echo no); echo $?
+(set -e; (exit 3); echo no); echo $?; (set -e; true | false; echo no); echo $?; (set -e; false | true; echo pipe ok); (set -e; echo $(false; echo still)); (set +e; false; echo fine); (set -eo pipefail; false | true; echo no); echo $?
+(set -e; ((0)); echo no); echo $?; (set -e; [[ a == b ]]; echo no); echo $?; (set -e; local_test() { local x=$(false); echo local ok; }; local_test); (set -e; eval false; echo no); echo $?; (set -e; trap 'echo trap $?' EXIT; false); echo $?

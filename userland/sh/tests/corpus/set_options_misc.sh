@@ -1,0 +1,2 @@
+set -u; (echo $undef) 2>&1; (echo ${undef:-ok}; echo "${arr[@]}" ok2; echo $#); set +u; echo "[$undef]"; set -f; echo *; set +f; set -x; echo traced "a b" 2>/dev/null; x=1; set +x 2>/dev/null; set -v; set +v
+set -- -a b; echo $1 $2; set a b c; echo $#; set --; echo $#; echo $- | grep -o h; set -o | grep errexit; set -o noglob; echo *; set +o noglob; shopt -q extglob; echo $?; shopt -s extglob; shopt -q extglob; echo $?; shopt extglob; set -o bogus; echo $?

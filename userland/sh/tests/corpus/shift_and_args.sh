@@ -1,0 +1,1 @@
+set -- 1 2 3 4 5; shift; echo $*; shift 2; echo $*; shift 9; echo $? $*; shift 0; echo $*; shift $#; echo $#; shift; echo $?; f() { while [ $# -gt 0 ]; do case $1 in -v) echo v;; -f) echo "f $2"; shift;; *) echo "arg $1";; esac; shift; done; }; f -v -f x y

@@ -1,0 +1,1 @@
+echo 'echo sourced $1 $#; v=set; return 5; echo no' > s.sh; . ./s.sh; echo $? $v; . ./s.sh arg1 arg2; source ./s.sh; echo 'f() { echo lib f; }' > lib; . ./lib; f; . ./nosuch; echo $?; echo 'echo ${BASH_SOURCE[0]}' > w; . ./w; g() { . ./s.sh "$@"; echo "g $?"; }; g x; echo 'exit 9' > e; (. ./e; echo no); echo $?; . /dev/stdin <<< 'echo from stdin'; source <(echo echo procsub)

@@ -1,0 +1,3 @@
+echo a
+done
+echo b

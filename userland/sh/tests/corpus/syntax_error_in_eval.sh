@@ -1,0 +1,1 @@
+eval 'if'; echo $?; eval 'echo )'; echo $?; eval 'for'; echo $?; eval '&& x'; echo $?; eval 'case x'; echo $?; eval '{ echo'; echo $?; eval '(echo'; echo $?; eval 'f() '; echo $?; eval '| x'; echo $?; eval 'echo "x'; echo $?; eval 'echo ${x'; echo $?

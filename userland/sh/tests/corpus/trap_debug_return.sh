@@ -1,0 +1,1 @@
+trap 'echo "D"' DEBUG; echo a; x=1; trap - DEBUG; echo b

@@ -1,0 +1,1 @@
+trap 'echo got USR1' USR1; kill -USR1 $$; echo after; trap '' TERM; kill $$; echo ignored; trap - TERM; trap -p USR1; (trap 'echo sub; exit 3' TERM; kill -TERM $BASHPID; sleep 1); echo $?; trap 'echo err $?' ERR; false; true; if false; then :; fi; false || true; trap - ERR; false; trap 'echo int' INT SIGUSR2; kill -USR2 $$; trap; trap 'x' BOGUS; echo $?

@@ -1,0 +1,1 @@
+umask 022; umask; touch f1; stat -c %a f1; umask 077; touch f2; stat -c %a f2; umask -S; umask u=rwx,g=rx,o=; umask; mkdir d1; stat -c %a d1; umask 999; echo $?; (umask 000; touch f3); stat -c %a f3; umask -p

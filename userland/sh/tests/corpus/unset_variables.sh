@@ -1,0 +1,1 @@
+x=1; unset x; echo "[${x-unset}]"; f() { echo f; }; unset -f f; f 2>/dev/null || echo gone; a=(1 2 3); unset a[1]; echo "${a[@]}" ${#a[@]}; unset a; echo "[${a[@]}]"; unset nosuch; echo $?; y=2; g() { y=3; }; unset y g; echo "[$y]"; type g >/dev/null 2>&1 || echo nog; v=1; v() { :; }; unset v; type -t v; unset v; type -t v
