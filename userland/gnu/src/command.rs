@@ -21,6 +21,8 @@ pub struct Command<'a> {
     pub descriptors: &'a [(Fd, Fd)],
     /// As in [`SpawnRequest`]: 0 the caller's process group, 1 a new one.
     pub group: u32,
+    /// Signals that it starts with ignored; bit *n* is signal *n*.
+    pub ignored: u64,
 }
 
 /// Standard input, output and error as the caller has them.
@@ -29,7 +31,7 @@ pub const STANDARD: &[(Fd, Fd)] = &[(0, 0), (1, 1), (2, 2)];
 impl<'a> Command<'a> {
     /// A command that inherits everything.
     pub fn new(arguments: &'a [&'a [u8]]) -> Self {
-        Self { arguments, environment: None, directory: b"", descriptors: STANDARD, group: 0 }
+        Self { arguments, environment: None, directory: b"", descriptors: STANDARD, group: 0, ignored: 0 }
     }
 
     /// Starts it and returns its process id. The program is looked up in `PATH` of the environment that it gets.
@@ -72,7 +74,7 @@ impl<'a> Command<'a> {
             cwd: self.directory,
             fds: self.descriptors,
             group: self.group,
-            ignored: 0,
+            ignored: self.ignored,
         };
         match tidebox_rt::spawn(&request) {
             Err(Errno::NOEXEC) => {

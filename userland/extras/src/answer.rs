@@ -1,0 +1,56 @@
+//! How a tool ends.
+
+use tidebox_gnu::message::{complain, reason};
+
+use crate::print;
+
+/// What a tool answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It ends with this exit code and has said what there was to say.
+    Code(i32),
+    /// It prints this and ends well.
+    Print(Vec<u8>),
+    /// It prints this and ends with that exit code.
+    PrintAndCode(Vec<u8>, i32),
+    /// The command line is wrong: a message, and where to read more. With the exit code of that.
+    Usage(String, i32),
+    /// It failed with a message.
+    Failure(String, i32),
+}
+
+impl Answer {
+    /// Says what there is to say in the tool's name, and answers the exit code.
+    pub(crate) fn end(self, tool: &str) -> i32 {
+        match self {
+            Self::Code(code) => code,
+            Self::Print(text) => written(tool, &text, 0),
+            Self::PrintAndCode(text, code) => written(tool, &text, code),
+            Self::Usage(message, code) => {
+                complain(tool, &message);
+                eprintln!("Try '{tool} --help' for more information.");
+                code
+            }
+            Self::Failure(message, code) => {
+                complain(tool, &message);
+                code
+            }
+        }
+    }
+}
+
+impl From<&str> for Answer {
+    fn from(text: &str) -> Self {
+        Self::Print(text.as_bytes().to_vec())
+    }
+}
+
+fn written(tool: &str, text: &[u8], code: i32) -> i32 {
+    match print(text) {
+        Ok(()) => code,
+        Err(error) => {
+            complain(tool, &format!("write error: {}", reason(&error)));
+            code.max(1)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `chmod`: file modes.
+
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::mode::{Change, letters};
+use tidebox_rt::{FileKind, Stat};
+
+use crate::answer::Answer;
+use crate::print;
+
+const HELP: &str = "\
+Usage: chmod [OPTION]... MODE[,MODE]... FILE...
+   or: chmod [OPTION]... --reference=FILE FILE...
+Changes the mode of each FILE to MODE, octal digits or [ugoa]*([-+=]([rwxXst]*|[ugo]))+.
+
+  -c, --changes          say what is changed
+  -f, --silent, --quiet  say nothing of files that cannot be changed
+  -v, --verbose          say what is done with every file
+  -R, --recursive        change folders with everything in them
+      --reference=FILE   take the mode of FILE
+      --preserve-root    refuse to change / with everything in it
+      --no-preserve-root do not (the default)
+";
+
+const REFERENCE: char = '\u{e001}';
+const PRESERVE: char = '\u{e002}';
+const NO_PRESERVE: char = '\u{e003}';
+const HELP_KEY: char = '\u{e004}';
+
+const LONG: &[Long] = &[
+    long("changes", Takes::Nothing, 'c'),
+    long("recursive", Takes::Nothing, 'R'),
+    long("no-preserve-root", Takes::Nothing, NO_PRESERVE),
+    long("preserve-root", Takes::Nothing, PRESERVE),
+    long("quiet", Takes::Nothing, 'f'),
+    long("reference", Takes::Value, REFERENCE),
+    long("silent", Takes::Nothing, 'f'),
+    long("verbose", Takes::Nothing, 'v'),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+#[derive(Debug, Default)]
+struct Chmod {
+    says_changes: bool,
+    says_all: bool,
+    silent: bool,
+    recursive: bool,
+    preserve_root: bool,
+    umask: u32,
+    out: Vec<u8>,
+    failed: bool,
+}
+
+/// What a mode is made from.
+enum Source {
+    Change(Change),
+    Reference(u32),
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut chmod = Chmod { umask: tidebox_rt::umask(None).unwrap_or(0), ..Chmod::default() };
+    let (modes, arguments) = split_modes(arguments);
+    let mut operands: Vec<Vec<u8>> = Vec::new();
+    let mut reference = None;
+    let mut parser = Parser::new(Spec { short: "Rcfv", long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return Answer::Usage(message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(operand))) => operands.push(operand),
+            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
+            Ok(Some(Item::Option(REFERENCE, value))) => reference = value,
+            Ok(Some(Item::Option(key, _))) => chmod.option(key),
+        }
+    }
+    let source = match source(reference, modes, &mut operands) {
+        Ok(source) => source,
+        Err(answer) => return answer,
+    };
+    for file in &operands {
+        chmod.file(file, &source, true);
+    }
+    Answer::PrintAndCode(std::mem::take(&mut chmod.out), i32::from(chmod.failed))
+}
+
+/// Takes out modes that begin with a dash, such as `-x`, which would read as options.
+fn split_modes(arguments: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let mut ended = false;
+    arguments.into_iter().partition(|argument| {
+        ended |= argument == b"--";
+        let letters = argument.strip_prefix(b"-").unwrap_or_default();
+        !ended
+            && !letters.is_empty()
+            && letters.iter().all(|byte| b"rwxXstugoa,+-=01234567".contains(byte))
+            && letters != b"-"
+    })
+}
+
+fn source(reference: Option<Vec<u8>>, modes: Vec<Vec<u8>>, operands: &mut Vec<Vec<u8>>) -> Result<Source, Answer> {
+    if let Some(file) = reference {
+        if operands.is_empty() {
+            return Err(Answer::Usage("missing operand".to_owned(), 1));
+        }
+        let stat = tidebox_rt::stat(&file, true);
+        let stat = stat.map_err(|error| {
+            Answer::Failure(format!("failed to get attributes of {}: {}", quoted(&file), error.text()), 1)
+        })?;
+        return Ok(Source::Reference(stat.mode & 0o7777));
+    }
+    let mode = if modes.is_empty() {
+        if operands.is_empty() {
+            return Err(Answer::Usage("missing operand".to_owned(), 1));
+        }
+        operands.remove(0)
+    } else {
+        modes.join(&b',')
+    };
+    if operands.is_empty() {
+        return Err(Answer::Usage(format!("missing operand after {}", quoted(&mode)), 1));
+    }
+    let change = std::str::from_utf8(&mode).ok().and_then(Change::parse);
+    change.map(Source::Change).ok_or_else(|| Answer::Usage(format!("invalid mode: {}", quoted(&mode)), 1))
+}
+
+impl Chmod {
+    fn option(&mut self, key: char) {
+        match key {
+            'c' => (self.says_changes, self.says_all) = (true, false),
+            'v' => (self.says_changes, self.says_all) = (true, true),
+            'f' => self.silent = true,
+            'R' => self.recursive = true,
+            PRESERVE => self.preserve_root = true,
+            NO_PRESERVE => self.preserve_root = false,
+            _ => {}
+        }
+    }
+
+    fn trouble(&mut self, message: &str) {
+        self.failed = true;
+        if !self.silent {
+            // What is said so far comes first.
+            let _ = print(&std::mem::take(&mut self.out));
+            complain("chmod", message);
+        }
+    }
+
+    fn file(&mut self, root: &[u8], source: &Source, named: bool) {
+        let mut waiting = vec![(root.to_vec(), named)];
+        while let Some((path, named)) = waiting.pop() {
+            // Links within folders are left alone, and so is what they lead to.
+            let stat = match tidebox_rt::stat(&path, named) {
+                Ok(stat) => stat,
+                Err(_) if named && tidebox_rt::stat(&path, false).is_ok() => {
+                    self.trouble(&format!("cannot operate on dangling symlink {}", quoted(&path)));
+                    continue;
+                }
+                Err(error) => {
+                    self.trouble(&format!("cannot access {}: {}", quoted(&path), error.text()));
+                    continue;
+                }
+            };
+            if !named && stat.kind() == FileKind::Symlink {
+                if self.says_all {
+                    let line = format!("neither symbolic link {} nor referent has been changed\n", quoted(&path));
+                    self.out.extend_from_slice(line.as_bytes());
+                }
+                continue;
+            }
+            let is_folder = stat.kind() == FileKind::Dir;
+            if self.recursive && self.preserve_root && path == b"/" {
+                self.trouble("it is dangerous to operate recursively on '/'\nchmod: use --no-preserve-root to override this failsafe");
+                continue;
+            }
+            self.change(&path, &stat, source);
+            if !(self.recursive && is_folder) {
+                continue;
+            }
+            match tidebox_rt::read_dir(&path) {
+                Ok(entries) => {
+                    for entry in entries.into_iter().rev().filter(|entry| entry.name != b"." && entry.name != b"..") {
+                        let slash: &[u8] = if path.ends_with(b"/") { b"" } else { b"/" };
+                        waiting.push(([path.as_slice(), slash, &entry.name].concat(), false));
+                    }
+                }
+                Err(error) => self.trouble(&format!("cannot read directory {}: {}", quoted(&path), error.text())),
+            }
+        }
+    }
+
+    fn change(&mut self, path: &[u8], stat: &Stat, source: &Source) {
+        let old = stat.mode & 0o7777;
+        let new = match source {
+            Source::Reference(mode) => *mode,
+            Source::Change(change) => change.apply(old, stat.kind() == FileKind::Dir, self.umask),
+        };
+        if let Err(error) = tidebox_rt::chmod(path, new) {
+            return self.trouble(&format!("changing permissions of {}: {}", quoted(path), error.text()));
+        }
+        let words = |mode: u32| format!("{mode:04o} ({})", letters(mode).get(1..).unwrap_or_default());
+        if old != new && self.says_changes {
+            let line = format!("mode of {} changed from {} to {}\n", quoted(path), words(old), words(new));
+            self.out.extend_from_slice(line.as_bytes());
+        } else if old == new && self.says_all {
+            self.out.extend_from_slice(format!("mode of {} retained as {}\n", quoted(path), words(new)).as_bytes());
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! `du`: how much room files take.
+
+use std::collections::BTreeSet;
+
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::glob::{self, Flags};
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_rt::{FileKind, Stat};
+
+use crate::answer::Answer;
+
+const HELP: &str = "\
+Usage: du [OPTION]... [FILE]...
+Prints how much room each FILE takes, folders with everything in them.
+
+  -a, --all             print files, too, not only folders
+  -s, --summarize       print only a total for each FILE
+  -d, --max-depth=N     print folders at most N levels down
+  -c, --total           print a grand total
+  -S, --separate-dirs   count no folders within folders
+  -h, --human-readable  print sizes such as 1K, 234M, 2G
+      --si              as -h, with powers of 1000
+  -b, --bytes           print bytes as files are long
+      --apparent-size   count how long files are, not the room they take
+  -k, -m                print units of 1 KiB (the default), 1 MiB
+  -B, --block-size=SIZE print units of SIZE bytes; K, M, G may follow
+  -l, --count-links     count a file once for each of its names
+  -L, --dereference     follow links
+  -D, -H                follow links that are a FILE
+  -x                    has no effect: there is one file system
+  -0, --null            end lines with a zero byte
+      --exclude=GLOB    leave out files whose name fits GLOB
+";
+
+/// What files are rounded up to.
+const BLOCK: u64 = 4096;
+
+const APPARENT: char = '\u{e001}';
+const SI: char = '\u{e002}';
+const EXCLUDE: char = '\u{e003}';
+const HELP_KEY: char = '\u{e004}';
+
+const LONG: &[Long] = &[
+    long("all", Takes::Nothing, 'a'),
+    long("apparent-size", Takes::Nothing, APPARENT),
+    long("block-size", Takes::Value, 'B'),
+    long("bytes", Takes::Nothing, 'b'),
+    long("count-links", Takes::Nothing, 'l'),
+    long("dereference", Takes::Nothing, 'L'),
+    long("dereference-args", Takes::Nothing, 'D'),
+    long("exclude", Takes::Value, EXCLUDE),
+    long("help", Takes::Nothing, HELP_KEY),
+    long("human-readable", Takes::Nothing, 'h'),
+    long("max-depth", Takes::Value, 'd'),
+    long("no-dereference", Takes::Nothing, 'P'),
+    long("null", Takes::Nothing, '0'),
+    long("one-file-system", Takes::Nothing, 'x'),
+    long("separate-dirs", Takes::Nothing, 'S'),
+    long("si", Takes::Nothing, SI),
+    long("summarize", Takes::Nothing, 's'),
+    long("total", Takes::Nothing, 'c'),
+];
+
+/// How sizes are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// In units of so many bytes, rounded up.
+    Bytes(u64),
+    /// In units of so many bytes, with the unit's letter.
+    Lettered(u64, char),
+    /// With a letter, in powers of this.
+    Human(u64),
+}
+
+#[derive(Debug)]
+struct Options {
+    all: bool,
+    most_depth: Option<usize>,
+    summarize: bool,
+    total: bool,
+    separate: bool,
+    apparent: bool,
+    count_links: bool,
+    follow: bool,
+    follow_arguments: bool,
+    unit: Unit,
+    end: u8,
+    exclude: Vec<Vec<u8>>,
+}
+
+/// A folder whose contents are being added up.
+#[derive(Debug)]
+struct Level {
+    path: Vec<u8>,
+    waiting: Vec<Vec<u8>>,
+    own: u64,
+    below: u64,
+}
+
+struct Du {
+    options: Options,
+    /// Files with several names that are counted already.
+    seen: BTreeSet<(u32, u64)>,
+    out: Vec<u8>,
+    failed: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut options = Options {
+        all: false,
+        most_depth: None,
+        summarize: false,
+        total: false,
+        separate: false,
+        apparent: false,
+        count_links: false,
+        follow: false,
+        follow_arguments: false,
+        unit: Unit::Bytes(1024),
+        end: b'\n',
+        exclude: Vec::new(),
+    };
+    let mut files = Vec::new();
+    let mut parser = Parser::new(Spec { short: "0abcd:hklmsxB:DHLPS", long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return Answer::Usage(message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(file))) => files.push(file),
+            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
+            Ok(Some(Item::Option(key, value))) => {
+                if let Err(message) = options.option(key, value.unwrap_or_default()) {
+                    return Answer::Usage(message, 1);
+                }
+            }
+        }
+    }
+    if options.summarize && options.all {
+        return Answer::Usage("cannot both summarize and show all entries".to_owned(), 1);
+    }
+    if options.summarize && options.most_depth.is_some_and(|depth| depth > 0) {
+        let depth = options.most_depth.unwrap_or(0);
+        return Answer::Usage(format!("warning: summarizing conflicts with --max-depth={depth}"), 1);
+    }
+    if options.summarize {
+        options.most_depth = Some(0);
+    }
+    if files.is_empty() {
+        files.push(b".".to_vec());
+    }
+    let mut du = Du { options, seen: BTreeSet::new(), out: Vec::new(), failed: false };
+    let total = files.iter().fold(0u64, |total, file| total.saturating_add(du.file(file)));
+    if du.options.total {
+        du.line(total, b"total");
+    }
+    Answer::PrintAndCode(std::mem::take(&mut du.out), i32::from(du.failed))
+}
+
+impl Options {
+    fn option(&mut self, key: char, value: Vec<u8>) -> Result<(), String> {
+        match key {
+            'a' => self.all = true,
+            's' => self.summarize = true,
+            'c' => self.total = true,
+            'S' => self.separate = true,
+            'h' => self.unit = Unit::Human(1024),
+            SI => self.unit = Unit::Human(1000),
+            'b' => (self.apparent, self.unit) = (true, Unit::Bytes(1)),
+            'k' => self.unit = Unit::Bytes(1024),
+            'm' => self.unit = Unit::Bytes(1 << 20),
+            APPARENT => self.apparent = true,
+            'l' => self.count_links = true,
+            'L' => self.follow = true,
+            'P' => (self.follow, self.follow_arguments) = (false, false),
+            'D' | 'H' => self.follow_arguments = true,
+            '0' => self.end = 0,
+            EXCLUDE => self.exclude.push(value),
+            'd' => {
+                let text = String::from_utf8_lossy(&value);
+                let depth = text.parse().map_err(|_| format!("invalid maximum depth {}", quoted(&value)))?;
+                self.most_depth = Some(depth);
+            }
+            'B' => {
+                let size = block_size(&String::from_utf8_lossy(&value));
+                self.unit = size.ok_or_else(|| format!("invalid --block-size argument {}", quoted(&value)))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Reads `1`, `512`, `1K`, `M`, `human-readable` and the like.
+fn block_size(text: &str) -> Option<Unit> {
+    match text {
+        "human-readable" => return Some(Unit::Human(1024)),
+        "si" => return Some(Unit::Human(1000)),
+        _ => {}
+    }
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(digits);
+    let number: u64 = if number.is_empty() { 1 } else { number.parse().ok()? };
+    let (letter, base) = match suffix.strip_suffix("iB").or_else(|| suffix.strip_suffix('B')) {
+        Some(letter) if suffix.ends_with("iB") => (letter, 1024u64),
+        Some(letter) => (letter, 1000),
+        None => (suffix, 1024),
+    };
+    let power = match letter {
+        "" => 0,
+        "K" | "k" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return None,
+    };
+    let size = number.checked_mul(base.checked_pow(power)?)?;
+    match suffix.chars().next() {
+        _ if size == 0 => None,
+        // A unit without a number is printed with every size.
+        Some(letter) if digits == 0 => Some(Unit::Lettered(size, letter)),
+        _ => Some(Unit::Bytes(size)),
+    }
+}
+
+/// A size as it is printed.
+pub(crate) fn shown(bytes: u64, unit: Unit) -> String {
+    let base = match unit {
+        Unit::Bytes(unit) => return bytes.div_ceil(unit).to_string(),
+        Unit::Lettered(unit, letter) => return format!("{}{letter}", bytes.div_ceil(unit)),
+        Unit::Human(base) => base,
+    };
+    let mut power: u64 = 1;
+    let mut letters = "KMGTPE".chars();
+    let mut letter = None;
+    while bytes.div_ceil(power) >= base && letters.as_str() != "" {
+        power = power.saturating_mul(base);
+        letter = letters.next();
+    }
+    let Some(letter) = letter else {
+        return bytes.to_string();
+    };
+    // As in GNU, kilo is small in powers of 1000, one digit follows below ten, and all is rounded up.
+    let letter = if base == 1000 && letter == 'K' { 'k' } else { letter };
+    let tenths = u128::from(bytes).saturating_mul(10).div_ceil(u128::from(power));
+    if tenths < 100 {
+        format!("{}.{}{letter}", tenths / 10, tenths % 10)
+    } else {
+        format!("{}{letter}", bytes.div_ceil(power))
+    }
+}
+
+impl Du {
+    /// Adds up a file or folder and prints what is asked for. The room it takes.
+    fn file(&mut self, file: &[u8]) -> u64 {
+        let follow = self.options.follow || self.options.follow_arguments;
+        let Some((stat, room)) = self.look_at(file, follow) else {
+            return 0;
+        };
+        if stat.kind() != FileKind::Dir {
+            self.line(room, file);
+            return room;
+        }
+        let mut levels = vec![self.enter(file.to_vec(), room)];
+        loop {
+            let depth = levels.len();
+            let Some(level) = levels.last_mut() else {
+                return 0;
+            };
+            let Some(path) = level.waiting.pop() else {
+                let Some(done) = levels.pop() else {
+                    return 0;
+                };
+                let whole = done.own.saturating_add(done.below);
+                if self.options.most_depth.is_none_or(|most| depth - 1 <= most) {
+                    self.line(if self.options.separate { done.own } else { whole }, &done.path);
+                }
+                match levels.last_mut() {
+                    Some(parent) => parent.below = parent.below.saturating_add(whole),
+                    None => return whole,
+                }
+                continue;
+            };
+            let Some((stat, room)) = self.look_at(&path, self.options.follow) else {
+                continue;
+            };
+            if stat.kind() == FileKind::Dir {
+                let level = self.enter(path, room);
+                levels.push(level);
+                continue;
+            }
+            level.own = level.own.saturating_add(room);
+            if self.options.all && self.options.most_depth.is_none_or(|most| depth <= most) {
+                self.line(room, &path);
+            }
+        }
+    }
+
+    /// State and room of a file, unless it is left out.
+    fn look_at(&mut self, path: &[u8], follow: bool) -> Option<(Stat, u64)> {
+        let stat = match tidebox_rt::stat(path, follow) {
+            Ok(stat) => stat,
+            Err(error) => {
+                self.trouble(&format!("cannot access {}: {}", quoted(path), error.text()));
+                return None;
+            }
+        };
+        let has_more_names = stat.nlink > 1 && stat.kind() != FileKind::Dir;
+        // Behind links anything may be met again and again, too.
+        let once =
+            (has_more_names && !self.options.count_links) || (self.options.follow && stat.kind() == FileKind::Dir);
+        if once && !self.options.count_links && !self.seen.insert((stat.dev, stat.ino)) {
+            return None;
+        }
+        let room = match (self.options.apparent, stat.kind()) {
+            (true, FileKind::File | FileKind::Symlink | FileKind::Dir) => stat.size,
+            (false, FileKind::File | FileKind::Dir) => stat.size.div_ceil(BLOCK).saturating_mul(BLOCK),
+            _ => 0,
+        };
+        Some((stat, room))
+    }
+
+    fn enter(&mut self, path: Vec<u8>, own: u64) -> Level {
+        let entries = match tidebox_rt::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.trouble(&format!("cannot read directory {}: {}", quoted(&path), error.text()));
+                Vec::new()
+            }
+        };
+        let slash: &[u8] = if path.ends_with(b"/") { b"" } else { b"/" };
+        let kept = entries.into_iter().rev().filter(|entry| {
+            let excluded = self.options.exclude.iter().any(|glob| glob::matches(glob, &entry.name, Flags::default()));
+            entry.name != b"." && entry.name != b".." && !excluded
+        });
+        let waiting = kept.map(|entry| [path.as_slice(), slash, &entry.name].concat()).collect();
+        Level { path, waiting, own, below: 0 }
+    }
+
+    fn trouble(&mut self, message: &str) {
+        self.failed = true;
+        complain("du", message);
+    }
+
+    fn line(&mut self, room: u64, path: &[u8]) {
+        self.out.extend_from_slice(shown(room, self.options.unit).as_bytes());
+        self.out.push(b'\t');
+        self.out.extend_from_slice(path);
+        self.out.push(self.options.end);
+    }
+}

@@ -1,0 +1,179 @@
+//! `env`: commands in another environment.
+
+use tidebox_gnu::command::Command;
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::quoted;
+
+use crate::answer::Answer;
+use crate::run;
+
+const HELP: &str = "\
+Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARGUMENT]...]
+Runs COMMAND with each NAME set to VALUE; without COMMAND prints the environment.
+
+  -i, --ignore-environment  begin with an empty environment
+  -u, --unset=NAME          leave NAME out
+  -0, --null                end lines with a zero byte
+  -C, --chdir=FOLDER        run COMMAND in FOLDER
+  -S, --split-string=TEXT   take TEXT apart into arguments, as in #! lines
+  -v, --debug               has no effect
+";
+
+const HELP_KEY: char = '\u{e001}';
+
+const LONG: &[Long] = &[
+    long("ignore-environment", Takes::Nothing, 'i'),
+    long("null", Takes::Nothing, '0'),
+    long("unset", Takes::Value, 'u'),
+    long("chdir", Takes::Value, 'C'),
+    long("debug", Takes::Nothing, 'v'),
+    long("split-string", Takes::Value, 'S'),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+/// Times that `-S` within what `-S` took apart is read.
+const MOST_SPLITS: u32 = 16;
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut environment = tidebox_rt::environ();
+    let mut folder = Vec::new();
+    let mut end = b'\n';
+    let mut splits = 0;
+    let mut rest = arguments;
+    let mut words: Vec<Vec<u8>> = 'again: loop {
+        let mut parser = Parser::new(Spec { short: "+iu:0C:S:v", long: LONG, permute: false }, rest);
+        let mut words = Vec::new();
+        loop {
+            match parser.next_item() {
+                Err(message) => return Answer::Usage(message, 125),
+                Ok(None) => break 'again words,
+                Ok(Some(Item::Operand(word))) => words.push(word),
+                Ok(Some(Item::Option(key, value))) => match (key, value.unwrap_or_default()) {
+                    ('i', _) => environment.clear(),
+                    ('u', name) if name.is_empty() || name.contains(&b'=') => {
+                        return Answer::Failure(format!("cannot unset {}: Invalid argument", quoted(&name)), 125);
+                    }
+                    ('u', name) => unset(&mut environment, &name),
+                    ('0', _) => end = 0,
+                    ('C', path) => folder = path,
+                    ('S', text) => {
+                        splits += 1;
+                        if splits > MOST_SPLITS {
+                            return Answer::Failure("-S is used too often within -S".to_owned(), 125);
+                        }
+                        rest = match split(&text, &environment) {
+                            Ok(words) => words,
+                            Err(message) => return Answer::Failure(message, 125),
+                        };
+                        rest.extend(parser.remaining());
+                        continue 'again;
+                    }
+                    (HELP_KEY, _) => return HELP.into(),
+                    _ => {}
+                },
+            }
+        }
+    };
+    if words.first().is_some_and(|word| word == b"-") {
+        environment.clear();
+        words.remove(0);
+    }
+    while let Some(assignment) = words.first().filter(|word| word.contains(&b'=')) {
+        let assignment = assignment.clone();
+        let name = assignment.split(|byte| *byte == b'=').next().unwrap_or_default().to_vec();
+        unset(&mut environment, &name);
+        environment.push(assignment);
+        words.remove(0);
+    }
+    finish(&words, &environment, &folder, end)
+}
+
+fn finish(words: &[Vec<u8>], environment: &[Vec<u8>], folder: &[u8], end: u8) -> Answer {
+    if words.is_empty() {
+        if !folder.is_empty() {
+            return Answer::Usage("must specify command with --chdir (-C)".to_owned(), 125);
+        }
+        let lines: Vec<u8> = environment.iter().flat_map(|entry| entry.iter().copied().chain([end])).collect();
+        return Answer::Print(lines);
+    }
+    if end == 0 {
+        return Answer::Usage("cannot specify --null (-0) with command".to_owned(), 125);
+    }
+    if !folder.is_empty()
+        && let Err(error) = tidebox_rt::read_dir(folder)
+    {
+        return Answer::Failure(format!("cannot change directory to {}: {}", quoted(folder), error.text()), 125);
+    }
+    let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    let command = Command { environment: Some(environment), directory: folder, ..Command::new(&arguments) };
+    run::run(&command)
+}
+
+fn unset(environment: &mut Vec<Vec<u8>>, name: &[u8]) {
+    environment.retain(|entry| !entry.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"=")));
+}
+
+/// Takes text apart as a shell would, with quotes, escapes and `${NAME}`.
+pub(crate) fn split(text: &[u8], environment: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut quote = None;
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match (*first, quote) {
+            (byte, Some(open)) if byte == open => quote = None,
+            (byte @ (b'\'' | b'"'), None) => {
+                quote = Some(byte);
+                word.get_or_insert_default();
+            }
+            (b'\\', Some(b'\'')) if !matches!(rest.first(), Some(b'\\' | b'\'')) => {
+                word.get_or_insert_default().push(b'\\');
+            }
+            (b'\\', _) => {
+                let (letter, after) = rest.split_first().ok_or("invalid backslash at end of string in -S")?;
+                rest = after;
+                match letter {
+                    b'_' if quote.is_none() => words.extend(word.take()),
+                    b'c' if quote.is_none() => break,
+                    letter => word.get_or_insert_default().push(escape(*letter)?),
+                }
+            }
+            (b'$', quote) if quote != Some(b'\'') => {
+                let (name, after) = variable(rest)?;
+                rest = after;
+                let value = environment.iter().find_map(|entry| entry.strip_prefix(name)?.strip_prefix(b"="));
+                word.get_or_insert_default().extend_from_slice(value.unwrap_or_default());
+            }
+            (b' ' | b'\t' | b'\n' | b'\r' | 11 | 12, None) => words.extend(word.take()),
+            (b'#', None) if word.is_none() && words.is_empty() => break,
+            (byte, _) => word.get_or_insert_default().push(byte),
+        }
+    }
+    if quote.is_some() {
+        return Err("no terminating quote in -S string".to_owned());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn escape(letter: u8) -> Result<u8, String> {
+    Ok(match letter {
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'v' => 11,
+        b'_' => b' ',
+        b'#' | b'$' | b'"' | b'\'' | b'\\' => letter,
+        _ => return Err(format!("invalid sequence '\\{}' in -S", char::from(letter))),
+    })
+}
+
+fn variable(rest: &[u8]) -> Result<(&[u8], &[u8]), String> {
+    let inner = rest.strip_prefix(b"{").and_then(|inner| Some((inner, inner.iter().position(|byte| *byte == b'}')?)));
+    match inner.and_then(|(inner, end)| Some((inner.get(..end)?, inner.get(end + 1..)?))) {
+        Some((name, after)) if !name.is_empty() => Ok((name, after)),
+        _ => Err("only ${VARNAME} expansion is supported, error at: $".to_owned() + &String::from_utf8_lossy(rest)),
+    }
+}

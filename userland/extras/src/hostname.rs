@@ -1,0 +1,29 @@
+//! `hostname`: the name of the sandbox.
+
+use crate::answer::Answer;
+
+/// Where the kernel says it, and where a system keeps it.
+const FILES: [&str; 2] = ["/proc/sys/kernel/hostname", "/etc/hostname"];
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut short = false;
+    for argument in &arguments {
+        match argument.as_slice() {
+            b"-s" | b"--short" => short = true,
+            b"-f" | b"--fqdn" | b"--long" => {}
+            b"-d" | b"--domain" => return "\n".into(),
+            b"-i" | b"-I" | b"--ip-address" | b"--all-ip-addresses" => {
+                return Answer::Failure("there is no network in the sandbox, and so no address".to_owned(), 1);
+            }
+            option if option.starts_with(b"-") => {
+                return Answer::Usage(format!("invalid option -- '{}'", String::from_utf8_lossy(option)), 1);
+            }
+            _ => return Answer::Failure("you must be root to change the host name".to_owned(), 1),
+        }
+    }
+    let name = FILES.iter().find_map(|file| std::fs::read_to_string(file).ok());
+    let name = name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_else(|| "tidebox".to_owned());
+    let name = name.trim();
+    let name = if short { name.split('.').next().unwrap_or(name) } else { name };
+    Answer::Print(format!("{name}\n").into_bytes())
+}

@@ -1,0 +1,83 @@
+use crate::answer::Answer;
+use crate::du::{Unit, shown};
+use crate::{TOOLS, env, find, signal, stat, timeout};
+
+#[test]
+fn registry_and_table_name_the_same_tools() {
+    let registry: toml::Table = include_str!("../../tools.toml").parse().expect("tools.toml is TOML");
+    let modules = registry["module"].as_array().expect("tools.toml lists modules");
+    let ours = modules
+        .iter()
+        .find(|module| module["package"].as_str() == Some("tidebox-extras"))
+        .expect("tools.toml names this package");
+    let promised: Vec<&str> =
+        ours["commands"].as_array().expect("a list").iter().map(|name| name.as_str().expect("a string")).collect();
+    let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(promised, held);
+    assert!(held.iter().all(|name| find(name).is_some()), "the table is not ordered");
+}
+
+#[test]
+fn durations_read_as_in_gnu() {
+    for (text, wanted) in [("1", 1_000_000_000), ("0.5", 500_000_000), ("2m", 120_000_000_000), ("0", 0)] {
+        assert_eq!(timeout::duration(text.as_bytes()), Ok(wanted), "{text}");
+    }
+    for text in ["", "x", "1x", "-1", "+1", "nan", "1ms"] {
+        assert_eq!(timeout::duration(text.as_bytes()), Err(format!("invalid time interval '{text}'")), "{text}");
+    }
+    assert_eq!(timeout::duration(b"1e300d"), Ok(u64::MAX));
+}
+
+#[test]
+fn signals_have_names_and_numbers() {
+    for (text, wanted) in [("TERM", 15), ("sigkill", 9), ("9", 9), ("137", 9), ("CHLD", 17), ("0", 0), ("EXIT", 0)] {
+        assert_eq!(signal::parse(text), Some(wanted), "{text}");
+    }
+    for text in ["", "FOO", "-1", "99"] {
+        assert_eq!(signal::parse(text), None, "{text}");
+    }
+    assert_eq!(signal::name(15), Some("TERM"));
+    assert_eq!(signal::name(0), None);
+}
+
+#[test]
+fn sizes_are_rounded_up_and_short() {
+    for (bytes, wanted) in [
+        (0, "0"),
+        (1023, "1023"),
+        (1024, "1.0K"),
+        (1025, "1.1K"),
+        (10 * 1024, "10K"),
+        (10 * 1024 + 1, "11K"),
+        (1024 * 1024 - 1, "1.0M"),
+        (u64::MAX, "16E"),
+    ] {
+        assert_eq!(shown(bytes, Unit::Human(1024)), wanted, "{bytes}");
+    }
+    assert_eq!(shown(1500, Unit::Human(1000)), "1.5k");
+    assert_eq!(shown(1025, Unit::Bytes(1024)), "2");
+}
+
+#[test]
+fn a_split_string_is_taken_apart_as_env_does() {
+    let environment = [b"HOME=/h".to_vec()];
+    let words = |text: &str| {
+        env::split(text.as_bytes(), &environment)
+            .map(|words| words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(words(r#"a 'b c' "d ${HOME}" \#e ''"#), Ok(["a", "b c", "d /h", "#e", ""].map(str::to_owned).to_vec()));
+    assert_eq!(words(r"a\_b\tc \c d"), Ok(["a", "b\tc"].map(str::to_owned).to_vec()));
+    assert!(words("'a").is_err());
+    assert!(words("a\\").is_err());
+    assert!(words("$HOME").is_err());
+}
+
+#[test]
+fn stat_prints_fields_with_widths() {
+    let format = |format: &str| match stat::main(vec![b"-c".to_vec(), format.as_bytes().to_vec(), b"/".to_vec()]) {
+        Answer::PrintAndCode(text, 0) => String::from_utf8_lossy(&text).into_owned(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(format("%n|%5n|%-5n|%F|%%|%q"), "/|    /|/    |directory|%|?\n");
+    assert_eq!(format("%99999999999999999999n|%"), "/|%\n");
+}

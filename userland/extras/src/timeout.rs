@@ -1,0 +1,206 @@
+//! `timeout`: commands that end in time.
+
+use tidebox_gnu::command::Command;
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_rt::{Disposition, Errno, Readiness, Status};
+
+use crate::answer::Answer;
+use crate::{run, signal};
+
+const HELP: &str = "\
+Usage: timeout [OPTION]... DURATION COMMAND [ARGUMENT]...
+Runs COMMAND and ends it when it still runs after DURATION, a number of seconds, or
+of minutes, hours, days with the suffix m, h, d. 0 is no limit.
+
+  -s, --signal=SIGNAL      send SIGNAL instead of TERM
+  -k, --kill-after=DURATION send KILL when it still runs so much later
+  -v, --verbose            say when a signal is sent
+      --preserve-status    answer the exit code of COMMAND, also when it was ended
+      --foreground         leave COMMAND in the process group
+
+Exit code: 124 when the time ran out, 125 on trouble of timeout, 126 when COMMAND
+cannot run, 127 when there is none, 137 when KILL was sent, else that of COMMAND.
+";
+
+const PRESERVE: char = '\u{e001}';
+const FOREGROUND: char = '\u{e002}';
+const HELP_KEY: char = '\u{e003}';
+
+const LONG: &[Long] = &[
+    long("signal", Takes::Value, 's'),
+    long("kill-after", Takes::Value, 'k'),
+    long("verbose", Takes::Nothing, 'v'),
+    long("preserve-status", Takes::Nothing, PRESERVE),
+    long("foreground", Takes::Nothing, FOREGROUND),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+/// How long a wait lasts at most before the child is looked at again, in case its signal came just before the wait.
+const LONGEST_WAIT_NS: u64 = 50_000_000;
+
+#[derive(Debug)]
+struct Options {
+    signal: u32,
+    kill_after: Option<u64>,
+    verbose: bool,
+    preserve: bool,
+    foreground: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut options =
+        Options { signal: signal::TERMINATE, kill_after: None, verbose: false, preserve: false, foreground: false };
+    let mut words = Vec::new();
+    let mut parser = Parser::new(Spec { short: "s:k:v", long: LONG, permute: false }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return Answer::Usage(message, 125),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(word))) => words.push(word),
+            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
+            Ok(Some(Item::Option(key, value))) => {
+                if let Err(message) = options.option(key, &value.unwrap_or_default()) {
+                    return Answer::Usage(message, 125);
+                }
+            }
+        }
+    }
+    match words.as_slice() {
+        [time, command @ ..] if !command.is_empty() => match duration(time) {
+            Ok(time) => options.run(time, command),
+            Err(message) => Answer::Usage(message, 125),
+        },
+        _ => Answer::Usage("missing operand".to_owned(), 125),
+    }
+}
+
+/// Nanoseconds; 0 is for ever.
+pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
+    let wrong = || format!("invalid time interval {}", quoted(text));
+    let string = std::str::from_utf8(text).map_err(|_| wrong())?;
+    let (digits, unit) = match string.strip_suffix(['s', 'm', 'h', 'd']) {
+        Some(digits) => (digits, string.get(digits.len()..).unwrap_or_default()),
+        None => (string, "s"),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    if number.is_nan() || number < 0.0 || digits.starts_with('+') {
+        return Err(wrong());
+    }
+    let seconds = match unit {
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => 1.0,
+    };
+    // More than the largest number of nanoseconds, 584 years, is as good as that.
+    Ok((number * seconds * 1e9).ceil() as u64)
+}
+
+impl Options {
+    fn option(&mut self, key: char, value: &[u8]) -> Result<(), String> {
+        match key {
+            's' => {
+                let parsed = signal::parse(&String::from_utf8_lossy(value));
+                self.signal = parsed.ok_or_else(|| format!("{}: invalid signal", quoted(value)))?;
+            }
+            'k' => self.kill_after = Some(duration(value)?),
+            'v' => self.verbose = true,
+            PRESERVE => self.preserve = true,
+            FOREGROUND => self.foreground = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn run(&self, time: u64, words: &[Vec<u8>]) -> Answer {
+        // Before the child exists, so that its end is noticed however soon it comes.
+        let noted = tidebox_rt::sig_set(signal::CHILD, Disposition::Note);
+        let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        let command = Command { group: u32::from(!self.foreground), ..Command::new(&arguments) };
+        let pid = match noted.and_then(|()| command.spawn()) {
+            Ok(pid) => pid,
+            Err(error) => return run::failed_to_run(&command, error),
+        };
+        let waiter = match Waiter::new(pid) {
+            Ok(waiter) => waiter,
+            Err(error) => return Answer::Failure(format!("cannot wait: {}", error.text()), 125),
+        };
+        match waiter.until(time) {
+            Ok(Some(status)) => Answer::Code(i32::from(status.code())),
+            Ok(None) => self.end(&waiter, &command),
+            Err(error) => Answer::Failure(format!("cannot wait: {}", error.text()), 125),
+        }
+    }
+
+    /// The time has run out.
+    fn end(&self, waiter: &Waiter, command: &Command<'_>) -> Answer {
+        self.send(waiter.pid, self.signal, command);
+        let mut killed = self.signal == signal::KILL;
+        let mut status = match self.kill_after {
+            Some(time) if !killed => waiter.until(time),
+            _ => waiter.until(0),
+        };
+        if status == Ok(None) {
+            self.send(waiter.pid, signal::KILL, command);
+            killed = true;
+            status = waiter.until(0);
+        }
+        match status {
+            Ok(Some(status)) if self.preserve || killed => Answer::Code(i32::from(status.code())),
+            _ => Answer::Code(124),
+        }
+    }
+
+    fn send(&self, pid: u32, number: u32, command: &Command<'_>) {
+        if self.verbose {
+            let name = command.arguments.first().copied().unwrap_or_default();
+            let shown = signal::name(number).map_or_else(|| number.to_string(), str::to_owned);
+            complain("timeout", &format!("sending signal {shown} to command {}", quoted(name)));
+        }
+        let (Ok(pid), Some(number)) = (i32::try_from(pid), signal::to_kernel(number)) else {
+            return;
+        };
+        let target = if self.foreground { pid } else { -pid };
+        // It may have ended in between; the wait that follows will tell.
+        let _ = tidebox_rt::kill(target, number);
+    }
+}
+
+/// Waits for a child and a moment at once: the end of a child sends a signal, which ends a wait for a pipe that nobody
+/// writes to.
+struct Waiter {
+    pid: u32,
+    silent: u32,
+}
+
+impl Waiter {
+    fn new(pid: u32) -> Result<Self, Errno> {
+        let (silent, _kept_open) = tidebox_rt::pipe()?;
+        Ok(Self { pid, silent })
+    }
+
+    /// How the child ended; `None` when it still runs after so many nanoseconds. 0 is for ever.
+    fn until(&self, time: u64) -> Result<Option<Status>, Errno> {
+        let pid = i32::try_from(self.pid).map_err(|_| Errno::CHILD)?;
+        if time == 0 {
+            return tidebox_gnu::command::wait(self.pid).map(Some);
+        }
+        let deadline = tidebox_rt::monotonic_ns().saturating_add(time);
+        loop {
+            if let Some(waited) = tidebox_rt::wait(pid, false)? {
+                return Ok(Some(waited.status));
+            }
+            let left = deadline.saturating_sub(tidebox_rt::monotonic_ns());
+            if left == 0 {
+                return Ok(None);
+            }
+            match tidebox_rt::poll_read(self.silent, left.min(LONGEST_WAIT_NS)) {
+                Ok(Readiness::Ready | Readiness::TimedOut) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+            // A noted signal would end every further wait at once.
+            let _ = tidebox_rt::sig_take();
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `id`, `whoami`, `groups`, `logname`: who the caller is.
+
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::quoted;
+use tidebox_gnu::user::{Kind, Names};
+
+use crate::answer::Answer;
+
+const ID_HELP: &str = "\
+Usage: id [OPTION]... [USER]...
+Prints user and group of each USER, or of the caller.
+
+  -u, --user    only the user id
+  -g, --group   only the group id
+  -G, --groups  only the ids of all groups
+  -n, --name    names instead of numbers, with -u, -g or -G
+  -r, --real    has no effect: no program runs in another's name
+  -z, --zero    separate with zero bytes
+";
+
+const LONG: &[Long] = &[
+    long("user", Takes::Nothing, 'u'),
+    long("group", Takes::Nothing, 'g'),
+    long("groups", Takes::Nothing, 'G'),
+    long("name", Takes::Nothing, 'n'),
+    long("real", Takes::Nothing, 'r'),
+    long("zero", Takes::Nothing, 'z'),
+    long("help", Takes::Nothing, 'h'),
+];
+
+/// A user by numbers. Everyone is in one group, which has the number of the user.
+#[derive(Clone, Copy)]
+struct Who {
+    user: u32,
+    group: u32,
+}
+
+fn caller() -> Result<Who, Answer> {
+    let ids =
+        tidebox_rt::getids().map_err(|error| Answer::Failure(format!("cannot find user ID: {}", error.text()), 1))?;
+    Ok(Who { user: ids.uid, group: ids.gid })
+}
+
+fn named(name: &[u8]) -> Result<Who, Answer> {
+    let id = Names::load(Kind::User).id(&String::from_utf8_lossy(name));
+    let id = id.ok_or_else(|| Answer::Failure(format!("{}: no such user", quoted(name)), 1))?;
+    Ok(Who { user: id, group: id })
+}
+
+pub(crate) fn id(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut which = None;
+    let (mut name, mut zero) = (false, false);
+    let mut users = Vec::new();
+    let mut parser = Parser::new(Spec { short: "agGnruzZ", long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return Answer::Usage(message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(user))) => users.push(user),
+            Ok(Some(Item::Option(key, _))) => match key {
+                'u' | 'g' | 'G' if which.is_some_and(|which| which != key) => {
+                    return Answer::Failure("cannot print \"only\" of more than one choice".to_owned(), 1);
+                }
+                'u' | 'g' | 'G' => which = Some(key),
+                'n' => name = true,
+                'z' => zero = true,
+                'h' => return ID_HELP.into(),
+                'Z' => {
+                    return Answer::Failure("--context (-Z) works only on an SELinux-enabled kernel".to_owned(), 1);
+                }
+                _ => {}
+            },
+        }
+    }
+    if which.is_none() && name {
+        return Answer::Failure("cannot print only names or real IDs in default format".to_owned(), 1);
+    }
+    if which.is_none() && zero {
+        return Answer::Failure("option --zero not permitted in default format".to_owned(), 1);
+    }
+    let whos = if users.is_empty() { vec![caller()] } else { users.iter().map(|user| named(user)).collect() };
+    let mut out = String::new();
+    for who in whos {
+        match who {
+            Ok(who) => out.push_str(&described(who, which, name)),
+            Err(answer) => return answer,
+        }
+        out.push(if zero { '\0' } else { '\n' });
+    }
+    Answer::Print(out.into_bytes())
+}
+
+fn described(who: Who, which: Option<char>, name: bool) -> String {
+    let (users, groups) = (Names::load(Kind::User), Names::load(Kind::Group));
+    let text = |names: &Names, id: u32| if name { names.name_or_id(id) } else { id.to_string() };
+    match which {
+        Some('u') => text(&users, who.user),
+        Some(_) => text(&groups, who.group),
+        None => {
+            let both = |names: &Names, id: u32| match names.name(id) {
+                Some(name) => format!("{id}({name})"),
+                None => id.to_string(),
+            };
+            let group = both(&groups, who.group);
+            format!("uid={} gid={group} groups={group}", both(&users, who.user))
+        }
+    }
+}
+
+/// Refuses arguments, which these tools have none of.
+fn without_arguments(arguments: &[Vec<u8>]) -> Result<(), Answer> {
+    match arguments.first() {
+        Some(first) if first.starts_with(b"-") && first.len() > 1 => {
+            let letter = char::from(first.get(1).copied().unwrap_or(b'-'));
+            Err(Answer::Usage(format!("invalid option -- '{letter}'"), 1))
+        }
+        Some(first) => Err(Answer::Usage(format!("extra operand {}", quoted(first)), 1)),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn whoami(arguments: Vec<Vec<u8>>) -> Answer {
+    match without_arguments(&arguments).and_then(|()| caller()) {
+        Ok(who) => Answer::Print((described(who, Some('u'), true) + "\n").into_bytes()),
+        Err(answer) => answer,
+    }
+}
+
+pub(crate) fn groups(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut out = String::new();
+    if arguments.is_empty() {
+        match caller() {
+            Ok(who) => out = described(who, Some('G'), true) + "\n",
+            Err(answer) => return answer,
+        }
+    }
+    for user in &arguments {
+        match named(user) {
+            Ok(who) => {
+                out.push_str(&format!("{} : {}\n", String::from_utf8_lossy(user), described(who, Some('G'), true)))
+            }
+            Err(answer) => return answer,
+        }
+    }
+    Answer::Print(out.into_bytes())
+}
+
+pub(crate) fn logname(arguments: Vec<Vec<u8>>) -> Answer {
+    match without_arguments(&arguments) {
+        // Nobody logs in to a sandbox.
+        Ok(()) => Answer::Failure("no login name".to_owned(), 1),
+        Err(answer) => answer,
+    }
+}
