@@ -87,6 +87,13 @@ pub(crate) fn has_special(text: &[u8], extended: bool) -> bool {
         || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
 }
 
+/// Whether text that is a whole word is a pattern. A bracket alone, as in `[ a = b ]`, is none.
+pub(crate) fn is_pattern(text: &[u8], extended: bool) -> bool {
+    text.iter().any(|b| matches!(b, b'*' | b'?'))
+        || text.iter().position(|&b| b == b'[').is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(&b']')))
+        || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
+}
+
 /// Text as a pattern that matches exactly it.
 pub(crate) fn escape_into(out: &mut Bytes, text: &[u8]) {
     for &byte in text {

@@ -204,6 +204,9 @@ impl Shell {
             return if self.options.execfail { Ok(()) } else { Err(Stop::Exit) };
         };
         self.io.flush();
+        // The program takes the shell's place, so it stands no level deeper.
+        let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
+        self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());
         let mut words = args.to_vec();
         if let (Some(first), Some(shown)) = (words.first_mut(), shown) {
             *first = shown;

@@ -217,7 +217,7 @@ impl Shell {
     /// Appends the arguments that one word makes.
     pub(crate) fn expand_fields(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
         match word.parts.as_slice() {
-            [Part::Lit(text)] if !word.braces && !pattern::has_special(text, self.options.extglob) => {
+            [Part::Lit(text)] if !word.braces && !pattern::is_pattern(text, self.options.extglob) => {
                 into.push(text.clone());
                 return Ok(());
             }
