@@ -20,5 +20,8 @@ mod vars;
 
 fn main() {
     let code = invoke::run(tidebox_rt::args());
-    tidebox_rt::exit(code)
+    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    if code != 0 {
+        tidebox_rt::exit(code)
+    }
 }

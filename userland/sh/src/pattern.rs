@@ -3,7 +3,10 @@
 //! Matching keeps the set of all places where the text may stand after each element, so that its cost stays polynomial
 //! however groups are nested.
 
+use std::rc::Rc;
+
 use crate::ir::Bytes;
+use crate::vars::Map;
 
 #[derive(Debug)]
 enum Node {
@@ -77,7 +80,7 @@ impl Pattern {
 
     /// All lengths, in order, of prefixes of `text` that match.
     pub(crate) fn ends(&self, text: &[u8]) -> Vec<usize> {
-        ends(&self.nodes, text, vec![0], self.fold)
+        Matcher { text, fold: self.fold, memo: Memo::default() }.ends(&self.nodes, vec![0])
     }
 }
 
@@ -90,7 +93,10 @@ pub(crate) fn has_special(text: &[u8], extended: bool) -> bool {
 /// Whether text that is a whole word is a pattern. A bracket alone, as in `[ a = b ]`, is none.
 pub(crate) fn is_pattern(text: &[u8], extended: bool) -> bool {
     text.iter().any(|b| matches!(b, b'*' | b'?'))
-        || text.iter().position(|&b| b == b'[').is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(&b']')))
+        || text
+            .iter()
+            .position(|&b| b == b'[')
+            .is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(&b']')))
         || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
 }
 
@@ -335,72 +341,102 @@ fn simple_match(nodes: &[Node], text: &[u8], fold: bool) -> bool {
     }
 }
 
-/// All places where the text may stand after `nodes`, from any of `starts`; both in order.
-fn ends(nodes: &[Node], text: &[u8], starts: Vec<usize>, fold: bool) -> Vec<usize> {
-    let mut places = starts;
-    for node in nodes {
-        if places.is_empty() {
-            return places;
-        }
-        places = match node {
-            Node::Star => from_first(text, places.first().copied().unwrap_or(0)),
-            Node::Group { kind, choices } => group_ends(*kind, choices, text, places, fold),
-            element => places
-                .iter()
-                .filter_map(|&at| step(element, text.get(at..).unwrap_or_default(), fold).map(|len| at + len))
-                .collect(),
-        };
-        places.sort_unstable();
-        places.dedup();
-    }
-    places
+/// Where a group that starts at a place may end after one of its choices: (address of the choices, place) to places.
+/// Without it nested groups would be matched again and again, each level doubling the work.
+type Memo = Map<(usize, usize), Rc<Vec<usize>>>;
+
+/// Matching with groups.
+struct Matcher<'a> {
+    text: &'a [u8],
+    fold: bool,
+    memo: Memo,
 }
 
-/// All boundaries of characters from `at` on.
-fn from_first(text: &[u8], at: usize) -> Vec<usize> {
-    let mut places = vec![at];
-    let mut at = at;
-    while at < text.len() {
-        at += char_len(text.get(at..).unwrap_or_default()).max(1);
-        places.push(at);
+impl Matcher<'_> {
+    fn rest(&self, at: usize) -> &[u8] {
+        self.text.get(at..).unwrap_or_default()
     }
-    places
-}
 
-fn group_ends(kind: u8, choices: &[Vec<Node>], text: &[u8], starts: Vec<usize>, fold: bool) -> Vec<usize> {
-    let once = |from: &[usize]| -> Vec<usize> {
-        choices.iter().flat_map(|choice| ends(choice, text, from.to_vec(), fold)).collect()
-    };
-    match kind {
-        b'@' => once(&starts),
-        b'?' => {
-            let mut places = once(&starts);
-            places.extend(starts);
-            places
+    /// All places where the text may stand after `nodes`, from any of `starts`; both in order.
+    fn ends(&mut self, nodes: &[Node], starts: Vec<usize>) -> Vec<usize> {
+        let mut places = starts;
+        for node in nodes {
+            let Some(first) = places.first().copied() else { return places };
+            places = match node {
+                Node::Star => self.from(first),
+                Node::Group { kind, choices } => self.group_ends(*kind, choices, places),
+                element => places
+                    .iter()
+                    .filter_map(|&at| step(element, self.rest(at), self.fold).map(|len| at + len))
+                    .collect(),
+            };
+            places.sort_unstable();
+            places.dedup();
         }
-        b'!' => starts
-            .iter()
-            .flat_map(|&start| {
-                let matched = once(&[start]);
-                from_first(text, start).into_iter().filter(move |place| !matched.contains(place))
-            })
-            .collect(),
-        _ => {
-            let mut all: Vec<usize> = if kind == b'*' { starts.clone() } else { Vec::new() };
-            let mut newest = starts;
-            loop {
-                let mut next = once(&newest);
-                next.sort_unstable();
-                next.dedup();
-                next.retain(|place| all.binary_search(place).is_err());
-                if next.is_empty() {
-                    return all;
+        places
+    }
+
+    /// All boundaries of characters from `at` on.
+    fn from(&self, at: usize) -> Vec<usize> {
+        let mut places = vec![at];
+        let mut at = at;
+        while at < self.text.len() {
+            at += char_len(self.rest(at)).max(1);
+            places.push(at);
+        }
+        places
+    }
+
+    /// Places after one of the choices, from one place.
+    fn once(&mut self, choices: &[Vec<Node>], start: usize) -> Rc<Vec<usize>> {
+        let key = (choices.as_ptr() as usize, start);
+        if let Some(known) = self.memo.get(&key) {
+            return Rc::clone(known);
+        }
+        let mut places = Vec::new();
+        for choice in choices {
+            places.extend(self.ends(choice, vec![start]));
+        }
+        let places = Rc::new(places);
+        self.memo.insert(key, Rc::clone(&places));
+        places
+    }
+
+    fn group_ends(&mut self, kind: u8, choices: &[Vec<Node>], starts: Vec<usize>) -> Vec<usize> {
+        let mut places = Vec::new();
+        match kind {
+            b'!' => {
+                for start in starts {
+                    let matched = self.once(choices, start);
+                    places.extend(self.from(start).into_iter().filter(|place| !matched.contains(place)));
                 }
-                all.extend_from_slice(&next);
-                all.sort_unstable();
-                all.dedup();
-                newest = next;
+            }
+            b'@' | b'?' => {
+                for &start in &starts {
+                    places.extend_from_slice(&self.once(choices, start));
+                }
+                if kind == b'?' {
+                    places.extend(starts);
+                }
+            }
+            _ => {
+                // Each place is gone on from once.
+                let mut reached = vec![false; self.text.len() + 1];
+                let mut waiting = starts.clone();
+                while let Some(start) = waiting.pop() {
+                    for &place in self.once(choices, start).iter() {
+                        if let Some(seen) = reached.get_mut(place).filter(|seen| !**seen) {
+                            *seen = true;
+                            waiting.push(place);
+                        }
+                    }
+                }
+                places.extend(reached.iter().enumerate().filter(|(_, seen)| **seen).map(|(place, _)| place));
+                if kind == b'*' {
+                    places.extend(starts);
+                }
             }
         }
+        places
     }
 }

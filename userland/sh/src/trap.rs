@@ -135,6 +135,7 @@ impl Shell {
     }
 
     /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
+    #[inline(never)]
     pub(crate) fn run_pending_traps(&mut self) -> Run {
         if !self.traps.all().iter().any(|(signal, text)| (1..=31).contains(signal) && !text.is_empty()) {
             return Ok(());
@@ -146,6 +147,7 @@ impl Shell {
     }
 
     /// Runs the trap of `signal`, if it has one. The status stays what it was.
+    #[inline(never)]
     pub(crate) fn run_trap(&mut self, signal: u8) -> Run {
         let Some(text) = self.traps.get(signal).map(Rc::clone) else { return Ok(()) };
         if text.is_empty() || self.traps.running.contains(&signal) {

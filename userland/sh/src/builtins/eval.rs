@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tidebox_rt::{FileKind, Open};
 
 use crate::ir::{Bytes, Name};
-use crate::state::{Frame, Run, Shell, Stop};
+use crate::state::{Frame, Run, Shell, Stop, TEXT_LEVELS};
 
 pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
@@ -19,7 +19,7 @@ pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Some(frame) => Rc::clone(&frame.source),
         None => Rc::clone(&shell.script),
     };
-    shell.deeper(|shell| shell.run_source(&text, line, source, b"eval"))?;
+    shell.descend(TEXT_LEVELS, |shell| shell.run_source(&text, line, source, b"eval"))?;
     shell.running = "eval";
     Ok(shell.status)
 }
@@ -62,7 +62,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let parameters = words.get(1..).unwrap_or_default().to_vec();
     let line = shell.line;
     shell.status = 0;
-    let result = shell.deeper(|shell| {
+    let result = shell.descend(TEXT_LEVELS, |shell| {
         let run = |shell: &mut Shell| shell.run_source(&text, 1, source, b"");
         if parameters.is_empty() { run(shell) } else { shell.with_positional(parameters, run) }
     });

@@ -40,6 +40,7 @@ impl Shell {
         }
     }
 
+    #[inline(never)]
     fn run_if(&mut self, arms: &[(List, List)], otherwise: Option<&List>) -> Run {
         for (condition, body) in arms {
             self.as_condition(|shell| shell.run_list(condition))?;
@@ -75,6 +76,7 @@ impl Shell {
         result
     }
 
+    #[inline(never)]
     fn run_loop(&mut self, until: bool, condition: &List, body: &List) -> Run {
         self.as_loop(|shell| {
             let mut status = 0;
@@ -101,6 +103,7 @@ impl Shell {
         })
     }
 
+    #[inline(never)]
     fn loop_words(&mut self, words: Option<&[Word]>) -> Run<Vec<Bytes>> {
         match words {
             Some(words) => self.expand_words(words),
@@ -108,6 +111,7 @@ impl Shell {
         }
     }
 
+    #[inline(never)]
     fn run_for(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
         let values = self.loop_words(words)?;
         let line = self.line;
@@ -130,6 +134,7 @@ impl Shell {
         })
     }
 
+    #[inline(never)]
     fn run_for_arith(&mut self, init: &Arith, condition: &Arith, step: &Arith, body: &List) -> Run {
         let line = self.line;
         self.trace_arith(init);
@@ -164,6 +169,7 @@ impl Shell {
         })
     }
 
+    #[inline(never)]
     fn run_select(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
         let values = self.loop_words(words)?;
         if values.is_empty() {
@@ -201,6 +207,7 @@ impl Shell {
     }
 
     /// The numbered choices of `select`, in columns as bash lays them out for 80 characters.
+    #[inline(never)]
     fn show_menu(&mut self, values: &[Bytes]) {
         let digits = values.len().to_string().len();
         let widest = values.iter().map(|v| lossy(v).chars().count()).max().unwrap_or(0);
@@ -227,6 +234,7 @@ impl Shell {
         let _ = self.io.write(2, text.as_bytes());
     }
 
+    #[inline(never)]
     fn run_case(&mut self, word: &Word, arms: &[Arm]) -> Run {
         if self.options.xtrace {
             self.trace_raw(&[b"case ", &word.raw[..], b" in"].concat());
@@ -264,6 +272,7 @@ impl Shell {
         Ok(())
     }
 
+    #[inline(never)]
     fn run_arith(&mut self, arith: &Arith) -> Run {
         self.trace_arith(arith);
         if let Some(value) = self.arith_command(arith, "((")? {
@@ -273,6 +282,7 @@ impl Shell {
     }
 
     /// The value of an expression that is a command; `None` after an error, which is only the command's failure.
+    #[inline(never)]
     pub(crate) fn arith_command(&mut self, arith: &Arith, name: &str) -> Run<Option<i64>> {
         use crate::expand::Fault;
         match self.arith_value(arith) {

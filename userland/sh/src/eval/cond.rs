@@ -11,6 +11,7 @@ use crate::state::{Run, Shell};
 use crate::vars::{Value, Var};
 
 impl Shell {
+    #[inline(never)]
     pub(crate) fn run_cond(&mut self, cond: &Cond) -> Run {
         if self.options.xtrace {
             self.trace_cond(cond)?;
@@ -47,6 +48,7 @@ impl Shell {
         }
     }
 
+    #[inline(never)]
     fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word) -> Run<Option<bool>> {
         let subject = self.expand_text(left)?;
         match op {
@@ -107,6 +109,7 @@ impl Shell {
         }
     }
 
+    #[inline(never)]
     fn regex_match(&mut self, subject: &[u8], pattern: &[u8]) -> Run<Option<bool>> {
         let translated = translate(pattern);
         let source = if self.options.nocasematch { format!("(?i){translated}") } else { translated };

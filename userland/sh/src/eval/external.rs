@@ -48,6 +48,7 @@ impl Shell {
     }
 
     /// Starts a program and waits for it.
+    #[inline(never)]
     pub(crate) fn run_external(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         let Some(undo) = self.redirect(&simple.redirects)? else {
             self.status = 1;
@@ -93,6 +94,7 @@ impl Shell {
     }
 
     /// Starts a program with the shell's descriptors; the inner error is the status of a command that could not start.
+    #[inline(never)]
     pub(crate) fn start_program(&mut self, args: &[Bytes]) -> Run<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = self.find_program(&name) else {
@@ -196,6 +198,7 @@ impl Shell {
     }
 
     /// Runs a program in place of the shell: the shell waits, ends with its status, and does nothing else.
+    #[inline(never)]
     pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>) -> Run {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = self.find_program(&name) else {

@@ -11,6 +11,7 @@ use crate::trap;
 
 impl Shell {
     /// How many calls may be in progress: the sandbox's limit, or less when `FUNCNEST` says so.
+    #[inline(never)]
     fn nesting_limit(&mut self) -> usize {
         let limit = *self.nesting.get_or_insert_with(|| rt::limits().map_or(1000, |limits| limits.nesting));
         let own = self.vars.get(b"FUNCNEST").and_then(|var| var.scalar()).and_then(|text| plain_number(text));
@@ -18,6 +19,7 @@ impl Shell {
         own.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).map_or(limit, |n| n.min(limit))
     }
 
+    #[inline(never)]
     pub(crate) fn call_function(&mut self, function: &Rc<Function>, args: Vec<Bytes>) -> Run {
         let limit = self.nesting_limit();
         if self.frames.iter().filter(|frame| frame.is_function).count() >= limit {

@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
 use crate::parse::Parser;
-use crate::state::{Run, Shell, Stop};
+use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
 use crate::trap;
 
 /// Loops after which output that waits is written out, so that a script that is stopped has shown what it did.
@@ -95,6 +95,7 @@ impl Shell {
     }
 
     /// A command failed where nobody tested it: the ERR trap, then `set -e`.
+    #[inline(never)]
     fn failed(&mut self) -> Run {
         if self.traps.get(trap::ERR).is_some() && (self.frames.is_empty() || self.options.errtrace) {
             self.run_trap(trap::ERR)?;
@@ -117,7 +118,7 @@ impl Shell {
     /// Runs a text as commands of the current shell, as `eval` and traps do.
     pub(crate) fn run_text(&mut self, text: &[u8], line: u32) -> Run {
         let source = Rc::clone(&self.script);
-        self.deeper(|shell| shell.run_source(text, line, source, b""))
+        self.descend(TEXT_LEVELS, |shell| shell.run_source(text, line, source, b""))
     }
 
     /// Reads and runs commands one after the other. `origin` stands before the line number in syntax errors.
@@ -131,6 +132,8 @@ impl Shell {
         };
         let name = if source.is_empty() { Rc::from(&b"environment"[..]) } else { source };
         let mut parser = Parser::new(text, line, name);
+        // What the evaluator has used of the stack is not there for the parser.
+        parser.start_at_depth(self.levels / 8);
         let mut ran = false;
         loop {
             parser.set_extglob(self.options.extglob);
@@ -174,6 +177,7 @@ impl Shell {
         Ok(())
     }
 
+    #[inline(never)]
     fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
         let (message, shows_line) = error.message();
         let saved = std::mem::replace(&mut self.line, error.line);

@@ -22,6 +22,7 @@ struct Spill {
 }
 
 impl Shell {
+    #[inline(never)]
     pub(crate) fn run_multi(&mut self, stages: &[Command]) -> Run {
         if self.options.lastpipe
             && let Some((last, first)) = stages.split_last()
@@ -226,6 +227,7 @@ impl Shell {
     }
 
     /// `time`. The sandbox has no processor time to show, so that is always zero.
+    #[inline(never)]
     pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
         let started = rt::monotonic_ns();
         let result = if pipeline.bang {

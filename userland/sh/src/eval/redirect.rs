@@ -23,6 +23,7 @@ pub(crate) struct Undo {
 
 impl Shell {
     /// Applies redirections; `None` after an error that was complained about, with everything taken back.
+    #[inline(never)]
     pub(crate) fn redirect(&mut self, redirects: &[Redirect]) -> Run<Option<Undo>> {
         if redirects.is_empty() {
             return Ok(Some(Undo { table: None, opened: Vec::new() }));
@@ -45,6 +46,7 @@ impl Shell {
     }
 
     /// Takes redirections back. A buffered write that fails now is the command's failure.
+    #[inline(never)]
     pub(crate) fn undo(&mut self, undo: Undo) {
         let Some(mut table) = undo.table else { return };
         self.io.flush();

@@ -54,6 +54,7 @@ impl Shell {
     }
 
     /// A command without a name: its assignments stay, its redirections come and go.
+    #[inline(never)]
     fn run_assignments(&mut self, simple: &Simple) -> Run {
         let Some(undo) = self.redirect(&simple.redirects)? else {
             self.status = 1;
@@ -77,6 +78,7 @@ impl Shell {
     }
 
     /// Runs something in the shell itself, with the redirections and the assignments before it in place.
+    #[inline(never)]
     fn with_surroundings(&mut self, simple: &Simple, inner: impl FnOnce(&mut Self) -> Run) -> Run {
         let Some(undo) = self.redirect(&simple.redirects)? else {
             self.status = 1;
@@ -102,6 +104,7 @@ impl Shell {
     }
 
     /// Assigns for the time of one command; says whether all was allowed.
+    #[inline(never)]
     pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
         for assign in assigns {
             let old = self.vars.get(&assign.name).cloned();
@@ -119,6 +122,7 @@ impl Shell {
         Ok(true)
     }
 
+    #[inline(never)]
     fn call_simple(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
         match builtin.call {
             Call::Declare(run) if simple.declares => {
@@ -149,6 +153,7 @@ impl Shell {
     }
 
     /// Runs a builtin with plain words; sets the status.
+    #[inline(never)]
     pub(crate) fn call_builtin(&mut self, builtin: &'static Builtin, args: &[Bytes]) -> Run {
         let outer = std::mem::replace(&mut self.running, builtin.name);
         let result = match builtin.call {
@@ -178,6 +183,7 @@ impl Shell {
     }
 
     /// `exec`: redirections that stay, and a program that takes the shell's place.
+    #[inline(never)]
     fn run_exec(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         if !self.temporary_assigns_if(simple)? {
             return Ok(());

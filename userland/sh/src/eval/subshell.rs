@@ -9,6 +9,7 @@ use crate::state::{Run, Shell, Stop};
 
 impl Shell {
     /// Starts a copy of the shell that runs `body` and ends. The copy has the descriptors of the script and no others.
+    #[inline(never)]
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
         self.io.flush();
         let forked = rt::fork(|| {
@@ -50,6 +51,7 @@ impl Shell {
     }
 
     /// `( list )`.
+    #[inline(never)]
     pub(crate) fn run_subshell(&mut self, list: &List) -> Run {
         let pid = self.fork_child(|child| child.run_list(list))?;
         let status = self.wait_pid(pid)?;
@@ -58,6 +60,7 @@ impl Shell {
     }
 
     /// `chain &`. Standard input is empty, because a non-interactive shell has no job control.
+    #[inline(never)]
     pub(crate) fn run_background(&mut self, chain: &Rc<Chain>) -> Run {
         let null = rt::open(b"/dev/null", rt::Open { read: true, ..rt::Open::default() });
         let table = self.io.table().clone();

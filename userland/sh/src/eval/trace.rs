@@ -28,6 +28,7 @@ impl Shell {
         let _ = self.io.write(2, &line);
     }
 
+    #[inline(never)]
     pub(crate) fn trace_simple(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         let assigns: Vec<Bytes> = simple.assigns.iter().map(|a| self.assign_text(a)).collect::<Run<_>>()?;
         for text in assigns {

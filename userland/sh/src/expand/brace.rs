@@ -1,52 +1,62 @@
 //! Brace expansion, on the pieces of a word.
 
-use crate::ir::{Part, Word};
+use crate::ir::{Bytes, Part, Word};
 use crate::state::{Run, Shell};
 
-/// Words that one word may become. bash has no such bound and runs out of memory instead.
-const MAX_WORDS: u64 = 4_000_000;
+/// Bytes and pieces in all the words that one word may become, about 200 MiB of them. bash has no such bound and runs
+/// out of memory instead.
+const BUDGET: u64 = 24_000_000;
 
-/// One byte of unquoted text, or a piece that braces do not look into.
-#[derive(Clone)]
+/// One byte of unquoted text, or a piece that braces do not look into, by its place in the word.
+#[derive(Clone, Copy)]
 enum Atom {
     Byte(u8),
-    Piece(Part),
+    Piece(u32),
 }
 
 impl Shell {
-    /// The words that a word with braces becomes; itself when nothing in it expands.
-    pub(crate) fn expand_braces(&mut self, word: &Word) -> Run<Vec<Word>> {
+    /// Appends the arguments of a word with braces.
+    pub(crate) fn expand_braced(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
         let mut atoms = Vec::new();
-        for part in &word.parts {
+        for (at, part) in (0..).zip(&word.parts) {
             match part {
                 Part::Lit(text) => atoms.extend(text.iter().map(|&b| Atom::Byte(b))),
-                other => atoms.push(Atom::Piece(other.clone())),
+                _ => atoms.push(Atom::Piece(at)),
             }
         }
-        let mut budget = MAX_WORDS;
-        match expand(&atoms, &mut budget, 0) {
-            Some(expanded) => Ok(expanded.into_iter().map(|atoms| word_of(&atoms)).collect()),
-            None => self.abort(2, "brace expansion: cannot allocate memory for that many words"),
+        let mut budget = BUDGET;
+        let Some(expanded) = expand(&atoms, &mut budget, 0) else {
+            return self.abort(2, "brace expansion: cannot allocate memory for that many words");
+        };
+        for atoms in expanded {
+            let parts = parts_of(&atoms, &word.parts);
+            match parts.as_slice() {
+                // Nothing of a quotation is left, so there is no word either.
+                [] => {}
+                [Part::Lit(text)] if !crate::pattern::is_pattern(text, self.options.extglob) => into.push(text.clone()),
+                parts => self.fields_of(parts, into)?,
+            }
         }
+        Ok(())
     }
 }
 
-fn word_of(atoms: &[Atom]) -> Word {
-    let mut parts = Vec::new();
+fn parts_of(atoms: &[Atom], pieces: &[Part]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
     for atom in atoms {
         match (atom, parts.last_mut()) {
             (Atom::Byte(byte), Some(Part::Lit(text))) => text.push(*byte),
             (Atom::Byte(byte), _) => parts.push(Part::Lit(vec![*byte])),
-            (Atom::Piece(part), _) => parts.push(part.clone()),
+            (Atom::Piece(at), _) => parts.extend(pieces.get(*at as usize).cloned()),
         }
     }
-    Word { parts, raw: Box::default(), braces: false }
+    parts
 }
 
 /// All expansions; `None` when they are too many.
 fn expand(atoms: &[Atom], budget: &mut u64, depth: u32) -> Option<Vec<Vec<Atom>>> {
     let Some((start, end)) = first_brace(atoms).filter(|_| depth < 100) else {
-        *budget = budget.checked_sub(1)?;
+        *budget = budget.checked_sub(atoms.len() as u64 + 1)?;
         return Some(vec![atoms.to_vec()]);
     };
     let before = atoms.get(..start)?;
@@ -62,7 +72,11 @@ fn expand(atoms: &[Atom], budget: &mut u64, depth: u32) -> Option<Vec<Vec<Atom>>
             all
         }
     };
-    *budget = budget.checked_sub((middles.len() as u64).checked_mul(tails.len() as u64)?)?;
+    let total = |words: &[Vec<Atom>]| words.iter().map(|word| word.len() as u64 + 1).sum::<u64>();
+    let (middle, tail) = (middles.len() as u64, tails.len() as u64);
+    let size = total(&middles).checked_mul(tail)?.checked_add(total(&tails).checked_mul(middle)?)?;
+    let size = size.checked_add(middle.checked_mul(tail)?.checked_mul(before.len() as u64)?)?;
+    *budget = budget.checked_sub(size)?;
     let mut words = Vec::with_capacity(middles.len() * tails.len());
     for middle in &middles {
         for tail in &tails {
@@ -163,7 +177,7 @@ fn sequence(atoms: &[Atom], budget: &mut u64) -> Option<Option<Vec<Vec<Atom>>>> 
     let (from, to, step, width, letters) = parse_sequence(atoms)?;
     let step = step.unsigned_abs().max(1);
     let count = from.abs_diff(to) / step;
-    if count >= *budget {
+    if count >= *budget / 8 {
         return Some(None);
     }
     let mut values = Vec::new();

@@ -20,6 +20,7 @@ pub(crate) enum Content {
 }
 
 impl Shell {
+    #[inline(never)]
     pub(crate) fn expand_param(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
         if let (Target::Var(name), Index::None, false, Op::None) =
             (&param.target, &param.index, param.indirect, &param.op)
@@ -63,6 +64,7 @@ impl Shell {
     }
 
     /// `${!name}`: the value names the parameter that is meant.
+    #[inline(never)]
     fn expand_indirect(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
         if let Target::Var(name) = &param.target
             && self.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF))
@@ -180,6 +182,7 @@ impl Shell {
     }
 
     /// Applies the operator and adds the result.
+    #[inline(never)]
     fn apply(&mut self, param: &Param, content: Content, out: &mut Out, place: Place) -> Run {
         if let Op::Test { kind, colon, word } = &param.op {
             let counts = match &content {

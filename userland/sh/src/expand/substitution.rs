@@ -7,6 +7,7 @@ use crate::state::{Run, Shell, Stop};
 
 impl Shell {
     /// The output of a substitution without the newlines at its end.
+    #[inline(never)]
     pub(crate) fn substitute(&mut self, substitution: &Substitution) -> Run<Bytes> {
         let mut text = match &substitution.file {
             Some(word) => self.file_text(word)?,

@@ -196,6 +196,7 @@ impl Shell {
     }
 
     /// The arguments that words make.
+    #[inline(never)]
     pub(crate) fn expand_args(&mut self, args: &[Arg]) -> Run<Vec<Bytes>> {
         let mut fields = Vec::with_capacity(args.len());
         for arg in args {
@@ -215,6 +216,7 @@ impl Shell {
     }
 
     /// Appends the arguments that one word makes.
+    #[inline(never)]
     pub(crate) fn expand_fields(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
         match word.parts.as_slice() {
             [Part::Lit(text)] if !word.braces && !pattern::is_pattern(text, self.options.extglob) => {
@@ -228,15 +230,13 @@ impl Shell {
             _ => {}
         }
         if word.braces && self.options.braceexpand {
-            for word in self.expand_braces(word)? {
-                self.fields_of(&word.parts, into)?;
-            }
-            return Ok(());
+            return self.expand_braced(word, into);
         }
         self.fields_of(&word.parts, into)
     }
 
-    fn fields_of(&mut self, parts: &[Part], into: &mut Vec<Bytes>) -> Run {
+    #[inline(never)]
+    pub(super) fn fields_of(&mut self, parts: &[Part], into: &mut Vec<Bytes>) -> Run {
         let mut out = Out::new(Mode::Fields, self);
         self.expand_parts(parts, &mut out, Place::default())?;
         if out.present {
@@ -252,6 +252,7 @@ impl Shell {
     }
 
     /// One string, as for the value of an assignment.
+    #[inline(never)]
     pub(crate) fn expand_text(&mut self, word: &Word) -> Run<Bytes> {
         match word.parts.as_slice() {
             [] => Ok(Bytes::new()),

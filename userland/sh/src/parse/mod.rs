@@ -77,6 +77,11 @@ impl<'a> Parser<'a> {
         self.extglob = on;
     }
 
+    /// Begins as if this many levels were open already.
+    pub(crate) fn start_at_depth(&mut self, depth: u32) {
+        self.depth = depth;
+    }
+
     /// The next line's commands, or `None` at the end of the text.
     pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
         loop {
