@@ -13,6 +13,7 @@ use std::process::exit;
 const UNKNOWN_TOOL: i32 = 127;
 
 fn main() {
+    tidebox_rt::start();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let code = match arguments.first().and_then(|name| table::find(base_name(name))) {
         Some(tool) => run(tool, arguments),
@@ -23,7 +24,10 @@ fn main() {
             run_named_by_argument(arguments)
         }
     };
-    exit(code);
+    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    if code != 0 {
+        exit(code);
+    }
 }
 
 /// What `coreutils NAME argument...` does.
