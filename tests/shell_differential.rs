@@ -1,0 +1,90 @@
+//! The shell beside real bash: every script of `userland/sh/tests/corpus` runs in both, and standard output, standard
+//! error and exit code are compared.
+//!
+//! A script may say `# differs: <reason>` to leave standard error out of the comparison.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tidebox::{ExecuteRequest, Sandbox, SandboxBackend};
+
+/// What a script did.
+#[derive(Debug, PartialEq, Eq)]
+struct Ran {
+    stdout: String,
+    stderr: String,
+    exit_code: Option<i32>,
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/sh/tests/corpus");
+    let mut scripts: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("the corpus can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sh"))
+        .collect();
+    scripts.sort();
+    scripts
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs the script by the machine's bash, in an empty folder and with the variables that the sandbox has.
+fn by_bash(name: &str, script: &[u8]) -> Ran {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join(name), script).expect("the script can be written");
+    let output = Command::new("bash")
+        .arg(name)
+        .current_dir(folder.path())
+        .env_clear()
+        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb")])
+        .env("HOME", folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("bash runs");
+    // A script that prints where it is must not differ for that alone.
+    let here = folder.path().to_str().expect("temporary folders have plain names");
+    let told = |bytes: &[u8]| text(bytes).replace(here, "/workspace");
+    Ran { stdout: told(&output.stdout), stderr: told(&output.stderr), exit_code: output.status.code() }
+}
+
+async fn by_ours(sandbox: &Sandbox, name: &str, script: &[u8]) -> Ran {
+    let upload = tidebox::Upload::new(format!("/workspace/{name}"), script);
+    sandbox.upload_files(vec![upload]).await.expect("upload answers");
+    let response = sandbox.execute(ExecuteRequest::new(format!("bash {name}"))).await.expect("the script runs");
+    Ran { stdout: text(&response.stdout), stderr: text(&response.stderr), exit_code: response.exit_code }
+}
+
+/// The version that the shell takes as its model; older ones differ in what scripts can see.
+fn bash_is_current() -> bool {
+    let script = "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 502))";
+    Command::new("bash").args(["-c", script]).status().is_ok_and(|status| status.success())
+}
+
+#[tokio::test]
+async fn every_script_of_the_corpus_does_what_bash_does() {
+    if !bash_is_current() {
+        println!("skipped: there is no bash 5.2 or newer on this machine to compare with");
+        return;
+    }
+    let scripts = corpus();
+    assert!(scripts.len() > 50, "only {} scripts were found", scripts.len());
+    let mut differing = Vec::new();
+    for path in &scripts {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("scripts have plain names");
+        let script = std::fs::read(path).expect("the script can be read");
+        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is made");
+        let (mut theirs, mut ours) = (by_bash(name, &script), by_ours(&sandbox, name, &script).await);
+        if text(&script).lines().any(|line| line.starts_with("# differs: ")) {
+            theirs.stderr.clear();
+            ours.stderr.clear();
+        }
+        if theirs != ours {
+            eprintln!("{name}\n  bash: {theirs:?}\n  ours: {ours:?}");
+            differing.push(name.to_owned());
+        }
+    }
+    assert!(differing.is_empty(), "{} of {} scripts differ: {differing:?}", differing.len(), scripts.len());
+}
