@@ -11,7 +11,7 @@ const SANDBOXES: u64 = 1000;
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let make = || {
-        let sandbox = Sandbox::builder().build().expect("the sandbox is made");
+        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is made");
         let response = runtime.block_on(sandbox.execute(ExecuteRequest::new("echo hi"))).expect("the command runs");
         assert_eq!(response.stdout, b"hi\n");
         sandbox

@@ -25,7 +25,7 @@ fn runtime() -> Runtime {
 }
 
 fn sandbox() -> Sandbox {
-    Sandbox::builder().build().expect("the sandbox is made")
+    tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is made")
 }
 
 fn run(runtime: &Runtime, sandbox: &Sandbox, command: &str) -> ExecuteResponse {
@@ -112,7 +112,9 @@ fn file(c: &mut Criterion) {
         );
     });
     group.bench_function("read", |b| {
-        b.iter(|| runtime.block_on(sandbox.read(ReadRequest::new(path.clone()))).expect("read answers").expect("it reads"))
+        b.iter(|| {
+            runtime.block_on(sandbox.read(ReadRequest::new(path.clone()))).expect("read answers").expect("it reads")
+        })
     });
     group.finish();
 }
