@@ -66,7 +66,7 @@ fn bash_is_current() -> bool {
 #[tokio::test]
 async fn every_script_of_the_corpus_does_what_bash_does() {
     if !bash_is_current() {
-        println!("skipped: there is no bash 5.2 or newer on this machine to compare with");
+        eprintln!("skipped: there is no bash 5.2 or newer on this machine to compare with");
         return;
     }
     let scripts = corpus();
