@@ -305,10 +305,10 @@ impl Du {
             }
         };
         let has_more_names = stat.nlink > 1 && stat.kind() != FileKind::Dir;
-        // Behind links anything may be met again and again, too.
-        let once =
-            (has_more_names && !self.options.count_links) || (self.options.follow && stat.kind() == FileKind::Dir);
-        if once && !self.options.count_links && !self.seen.insert((stat.dev, stat.ino)) {
+        // Behind links anything may be met again, and folders for ever.
+        let is_folder = stat.kind() == FileKind::Dir;
+        let several = (has_more_names || self.options.follow) && !self.options.count_links;
+        if (several || (is_folder && self.options.follow)) && !self.seen.insert((stat.dev, stat.ino)) {
             return None;
         }
         let room = match (self.options.apparent, stat.kind()) {

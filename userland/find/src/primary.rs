@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tidebox_gnu::message::{bytes_path, unicode_locale};
 use tidebox_gnu::mode::Change;
-use tidebox_gnu::regex::{self, Dialect, Regex};
+use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::Stat;
 
@@ -339,7 +339,9 @@ fn pattern(name: &str, rest: &mut Rest, context: &Context) -> Result<Test, Strin
         whole_line: true,
         whole_word: false,
         // No path holds a zero byte, so that dots and sets match everything else.
+        subject: Subject::Lines,
         terminator: 0,
+        captures: false,
         unicode: unicode_locale(),
     };
     let shown = String::from_utf8_lossy(&source).into_owned();

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{bytes_path, complain, quoted, reason, unicode_locale};
-use tidebox_gnu::regex::{self, Dialect};
+use tidebox_gnu::regex::{self, Dialect, Subject};
 
 use crate::walk::Filter;
 
@@ -209,7 +209,9 @@ impl Reader {
             ignore_case: false,
             whole_line: false,
             whole_word: false,
+            subject: Subject::Lines,
             terminator: b'\n',
+            captures: false,
             unicode: unicode_locale(),
         };
         let options = Options {

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 use regex_automata::meta;
+use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
+use regex_automata::util::look::LookMatcher;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::Hir;
@@ -12,7 +14,7 @@ use regex_syntax::hir::Hir;
 use super::lower::{Reading, first_is_longest};
 use super::parse::{Parsed, parse, plain};
 use super::syntax::Node;
-use super::{Dialect, Error, Options};
+use super::{Dialect, Error, Groups, Options};
 
 /// Bytes that one pattern may take once compiled. Ten times what the longest hand-written patterns take.
 const MOST_COMPILED_BYTES: usize = 20 << 20;
@@ -39,9 +41,12 @@ pub(crate) struct Automaton {
     first: meta::Regex,
     hir: Hir,
     terminator: u8,
+    groups: usize,
     /// Whether `first` finds the longest match too.
     first_is_longest: bool,
     longest: OnceCell<Option<meta::Regex>>,
+    /// Tells what groups match within the longest match, where `first` would end earlier.
+    tracer: OnceCell<Option<PikeVM>>,
 }
 
 impl Engine {
@@ -61,15 +66,19 @@ impl Engine {
             ignore_case: options.ignore_case,
             unicode: options.unicode,
             terminator: char::from(options.terminator),
+            subject: options.subject,
+            captures: options.captures,
         };
         let mut nodes = Vec::with_capacity(patterns.len());
         let mut back_references = false;
+        let mut groups = 0;
         for pattern in patterns {
             let parsed = match options.dialect {
                 Dialect::Fixed => fixed(pattern),
                 dialect => parse(pattern, dialect, options.unicode)?,
             };
             back_references |= parsed.back_references;
+            groups = groups.max(parsed.groups as usize);
             warnings.extend(parsed.warnings);
             nodes.push(parsed.node);
         }
@@ -84,8 +93,10 @@ impl Engine {
             first,
             hir,
             terminator: options.terminator,
+            groups,
             first_is_longest,
             longest: OnceCell::new(),
+            tracer: OnceCell::new(),
         })))
     }
 
@@ -131,18 +142,63 @@ impl Engine {
             }
             Self::Automaton(automaton) => automaton.find(line, from),
             Self::Backtracker(regex) => {
-                let found = regex.find_from_pos(line, from).map_err(|_| {
-                    Error::new(
-                        "exceeded the limit of backtracking; a pattern without back-references has no such limit",
-                    )
-                })?;
+                let found = regex.find_from_pos(line, from).map_err(|_| too_many_steps())?;
                 found.map(|found| found.start()..found.end())
             }
         })
     }
 }
 
+impl Engine {
+    pub(crate) fn groups(&self) -> usize {
+        match self {
+            Self::Never | Self::Literal(_) => 0,
+            Self::Automaton(automaton) => automaton.groups,
+            Self::Backtracker(regex) => regex.captures_len().saturating_sub(1),
+        }
+    }
+
+    /// The match that [`Self::find_in_line`] finds, with what the groups match.
+    pub(crate) fn captures(&self, text: &[u8], from: usize) -> Result<Option<Groups>, Error> {
+        if let Self::Backtracker(regex) = self {
+            let found = regex.captures_from_pos(text, from).map_err(|_| too_many_steps())?;
+            return Ok(found.map(|found| {
+                (0..regex.captures_len()).map(|group| found.get(group).map(|part| part.start()..part.end())).collect()
+            }));
+        }
+        let Some(whole) = self.find_in_line(text, from)? else {
+            return Ok(None);
+        };
+        Ok(Some(match self {
+            Self::Automaton(automaton) if automaton.groups > 0 => automaton.groups(text, whole),
+            _ => vec![Some(whole)],
+        }))
+    }
+}
+
+fn too_many_steps() -> Error {
+    Error::new("exceeded the limit of backtracking; a pattern without back-references has no such limit")
+}
+
 impl Automaton {
+    fn groups(&self, text: &[u8], whole: Range<usize>) -> Groups {
+        let input = Input::new(text).span(whole.start..text.len()).anchored(Anchored::Yes);
+        let mut captures = self.first.create_captures();
+        self.first.search_captures(&input, &mut captures);
+        if captures.get_match().map(|found| found.range()) != Some(whole.clone()) {
+            let tracer = self.tracer.get_or_init(|| tracer(&self.hir, self.terminator));
+            if let Some(tracer) = tracer {
+                let mut longest = tracer.create_captures();
+                // The search itself is bounded by the match, but sees the text behind it.
+                let input = Input::new(text).span(whole.clone()).anchored(Anchored::Yes);
+                tracer.search(&mut tracer.create_cache(), &input, &mut longest);
+                captures = longest;
+            }
+        }
+        let group = |group| captures.get_group(group).map(|span| span.range());
+        std::iter::once(Some(whole)).chain((1..=self.groups).map(group)).collect()
+    }
+
     fn find(&self, line: &[u8], from: usize) -> Option<Range<usize>> {
         let found = self.first.search(&Input::new(line).span(from..line.len()))?.range();
         if self.first_is_longest {
@@ -171,6 +227,15 @@ fn compile(hir: &Hir, terminator: u8, kind: MatchKind) -> Result<meta::Regex, Er
         .map_err(|_| Error::too_big())
 }
 
+/// What tells the groups of a longest match: every path is followed to its end, the preferred one of equals wins.
+fn tracer(hir: &Hir, terminator: u8) -> Option<PikeVM> {
+    let mut look = LookMatcher::new();
+    look.set_line_terminator(terminator);
+    let config = thompson::Config::new().utf8(false).look_matcher(look).nfa_size_limit(Some(MOST_COMPILED_BYTES));
+    let nfa = thompson::Compiler::new().configure(config).build_from_hir(hir).ok()?;
+    PikeVM::builder().configure(PikeVM::config().match_kind(MatchKind::All)).build_from_nfa(nfa).ok()
+}
+
 /// Whether a pattern is searched for as it is written.
 fn is_literal(pattern: &[u8], options: &Options) -> bool {
     if pattern.is_empty() || pattern.contains(&options.terminator) {
@@ -192,7 +257,7 @@ fn fixed(pattern: &[u8]) -> Parsed {
         nodes.push(node);
         rest = rest.get(length..).unwrap_or_default();
     }
-    Parsed { node: Node::Concat(nodes), back_references: false, warnings: Vec::new() }
+    Parsed { node: Node::Concat(nodes), back_references: false, groups: 0, warnings: Vec::new() }
 }
 
 fn backtracker(nodes: &[Node], reading: &Reading, options: &Options) -> Result<Engine, Error> {

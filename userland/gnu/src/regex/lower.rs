@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
+use regex_syntax::hir::{Capture, Class, Hir, Look, Repetition};
 
+use super::Subject;
 use super::syntax::{Node, Place, Set};
 
 /// How characters are compared.
@@ -12,8 +13,11 @@ pub(crate) struct Reading {
     pub(crate) ignore_case: bool,
     /// Word characters are those of Unicode.
     pub(crate) unicode: bool,
-    /// The character that ends a line, which nothing matches.
+    /// The character that ends a line.
     pub(crate) terminator: char,
+    pub(crate) subject: Subject,
+    /// Groups are told apart.
+    pub(crate) captures: bool,
 }
 
 impl Reading {
@@ -23,15 +27,13 @@ impl Reading {
             Node::Empty | Node::BackReference(_) => Hir::empty(),
             Node::Char(char) => self.char(*char),
             Node::Byte(byte) => Hir::literal([*byte]),
-            Node::Any => {
-                let all = ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]);
-                let mut class = all;
-                class.difference(&ClassUnicode::new([ClassUnicodeRange::new(self.terminator, self.terminator)]));
-                Hir::class(Class::Unicode(class))
-            }
+            Node::Any => self.set(&Set { negated: true, ranges: Vec::new() }),
             Node::Set(set) => self.set(set),
             Node::Place(place) => Hir::look(self.look(*place)),
-            Node::Group(inner) => self.hir(inner),
+            Node::Group { number, inner } if self.captures => {
+                Hir::capture(Capture { index: *number, name: None, sub: Box::new(self.hir(inner)) })
+            }
+            Node::Group { inner, .. } => self.hir(inner),
             Node::Repeat { node, min, max } => {
                 let sub = Box::new(self.hir(node));
                 Hir::repetition(Repetition { min: *min, max: *max, greedy: true, sub })
@@ -53,13 +55,18 @@ impl Reading {
         if self.ignore_case {
             set.fold();
         }
-        Hir::class(Class::Unicode(set.class(self.terminator)))
+        let terminator = Some(self.terminator).filter(|_| self.subject == Subject::Lines);
+        Hir::class(Class::Unicode(set.class(terminator)))
     }
 
     fn look(&self, place: Place) -> Look {
         match (place, self.unicode) {
-            (Place::LineStart, _) => Look::StartLF,
-            (Place::LineEnd, _) => Look::EndLF,
+            (Place::LineStart, _) if self.subject == Subject::Text => Look::Start,
+            (Place::LineEnd, _) if self.subject == Subject::Text => Look::End,
+            (Place::TextStart, _) if self.subject != Subject::Lines => Look::Start,
+            (Place::TextEnd, _) if self.subject != Subject::Lines => Look::End,
+            (Place::LineStart | Place::TextStart, _) => Look::StartLF,
+            (Place::LineEnd | Place::TextEnd, _) => Look::EndLF,
             (Place::WordEdge, true) => Look::WordUnicode,
             (Place::WordEdge, false) => Look::WordAscii,
             (Place::NoWordEdge, true) => Look::WordUnicodeNegate,
@@ -96,17 +103,20 @@ impl Reading {
             Node::Byte(byte) => {
                 let _ = write!(out, "(?-u:\\x{byte:02X})");
             }
-            Node::Any => out.push('.'),
+            Node::Any if self.subject == Subject::Lines => out.push('.'),
+            Node::Any => out.push_str("(?s:.)"),
             Node::Set(set) => self.set_text(set, out),
             Node::Place(place) => out.push_str(match place {
-                Place::LineStart => "(?m:^)",
-                Place::LineEnd => "(?m:$)",
+                Place::LineStart if self.subject == Subject::TextOfLines => "(?m:^)",
+                Place::LineEnd if self.subject == Subject::TextOfLines => "(?m:$)",
+                Place::LineStart | Place::TextStart => r"\A",
+                Place::LineEnd | Place::TextEnd => r"\z",
                 Place::WordEdge => r"\b",
                 Place::NoWordEdge => r"\B",
                 Place::WordStart => r"\b(?=\w)",
                 Place::WordEnd => r"\b(?<=\w)",
             }),
-            Node::Group(inner) => {
+            Node::Group { inner, .. } => {
                 out.push('(');
                 self.text(inner, out);
                 out.push(')');
@@ -162,7 +172,7 @@ pub(crate) fn first_is_longest(node: &Node) -> bool {
 /// How many parts vary in length; `None` when one does so in another way than by repeating a character.
 fn varying(node: &Node) -> Option<u32> {
     match node {
-        Node::Group(inner) => varying(inner),
+        Node::Group { inner, .. } => varying(inner),
         Node::Concat(nodes) => nodes.iter().try_fold(0u32, |sum, node| Some(sum.saturating_add(varying(node)?))),
         Node::Alternate(_) | Node::BackReference(_) => None,
         Node::Repeat { node, .. } => matches!(**node, Node::Char(_) | Node::Any | Node::Set(_)).then_some(1),

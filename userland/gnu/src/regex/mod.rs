@@ -32,6 +32,17 @@ pub enum Dialect {
     Fixed,
 }
 
+/// What a pattern is applied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Lines, of which one may follow the other in a text. Nothing matches what ends them.
+    Lines,
+    /// A text as a whole: every character can match, and `^` and `$` are its beginning and its end.
+    Text,
+    /// As [`Self::Text`], but `^` and `$` are also the beginnings and ends of its lines.
+    TextOfLines,
+}
+
 /// How text is searched.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -43,8 +54,12 @@ pub struct Options {
     pub whole_line: bool,
     /// Only whole words match.
     pub whole_word: bool,
-    /// The byte that ends a line. Nothing matches it.
+    /// What the patterns are applied to.
+    pub subject: Subject,
+    /// The byte that ends a line.
     pub terminator: u8,
+    /// [`Regex::captures`] is going to ask what groups match.
+    pub captures: bool,
     /// Classes such as `[:alpha:]` and word characters reach beyond ASCII. Any character is one character either way.
     pub unicode: bool,
 }
@@ -124,5 +139,20 @@ impl Regex {
     /// The leftmost and there the longest match in a line, at or after `from`.
     pub fn find_in_line(&self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
         self.engine.find_in_line(line, from)
+    }
+}
+
+/// What a match and its groups match, the match itself first. A group that takes no part matches nothing.
+pub type Groups = Vec<Option<Range<usize>>>;
+
+impl Regex {
+    /// As [`Self::find_in_line`], with what the groups match.
+    pub fn captures(&self, text: &[u8], from: usize) -> Result<Option<Groups>, Error> {
+        self.engine.captures(text, from)
+    }
+
+    /// How many groups the pattern has.
+    pub fn groups(&self) -> usize {
+        self.engine.groups()
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Parsed {
     pub(crate) node: Node,
     /// Whether it holds back-references.
     pub(crate) back_references: bool,
+    /// How many groups there are.
+    pub(crate) groups: u32,
     /// What GNU warns of.
     pub(crate) warnings: Vec<String>,
 }
@@ -39,7 +41,8 @@ pub(crate) fn parse(pattern: &[u8], dialect: Dialect, unicode: bool) -> Result<P
     if !parser.rest.is_empty() {
         return Err(Error::new("Unmatched ) or \\)"));
     }
-    Ok(Parsed { node, back_references: parser.back_references, warnings: parser.warnings })
+    let Parser { back_references, groups, warnings, .. } = parser;
+    Ok(Parsed { node, back_references, groups, warnings })
 }
 
 struct Parser<'p> {
@@ -289,7 +292,7 @@ impl Parser<'_> {
         }
         self.depth -= 1;
         self.closed_groups.push(number);
-        Ok(Node::Group(Box::new(inner)))
+        Ok(Node::Group { number, inner: Box::new(inner) })
     }
 
     fn escaped(&mut self, byte: u8, whole: &[u8]) -> Result<Node, Error> {
@@ -306,8 +309,8 @@ impl Parser<'_> {
             b'B' => Node::Place(Place::NoWordEdge),
             b'<' => Node::Place(Place::WordStart),
             b'>' => Node::Place(Place::WordEnd),
-            b'`' => Node::Place(Place::LineStart),
-            b'\'' => Node::Place(Place::LineEnd),
+            b'`' => Node::Place(Place::TextStart),
+            b'\'' => Node::Place(Place::TextEnd),
             b'1'..=b'9' => {
                 let number = u32::from(byte - b'0');
                 if !self.closed_groups.contains(&number) {

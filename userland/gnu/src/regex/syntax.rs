@@ -18,7 +18,7 @@ pub(crate) enum Node {
     /// A place between characters.
     Place(Place),
     /// A group that a back-reference can name.
-    Group(Box<Self>),
+    Group { number: u32, inner: Box<Self> },
     /// What the group of that number matched.
     BackReference(u32),
     /// A repeated node; no maximum means any number.
@@ -36,6 +36,10 @@ pub(crate) enum Place {
     LineStart,
     /// `$`
     LineEnd,
+    /// `` \` ``
+    TextStart,
+    /// `\'`
+    TextEnd,
     /// `\b`
     WordEdge,
     /// `\B`
@@ -109,13 +113,15 @@ impl Set {
         }
     }
 
-    /// The set as the engine wants it, without the character that ends a line.
-    pub(crate) fn class(&self, terminator: char) -> ClassUnicode {
+    /// The set as the engine wants it, without one character.
+    pub(crate) fn class(&self, without: Option<char>) -> ClassUnicode {
         let mut class = ClassUnicode::new(self.ranges.iter().map(|(low, high)| ClassUnicodeRange::new(*low, *high)));
         if self.negated {
             class.negate();
         }
-        class.difference(&ClassUnicode::new([ClassUnicodeRange::new(terminator, terminator)]));
+        if let Some(without) = without {
+            class.difference(&ClassUnicode::new([ClassUnicodeRange::new(without, without)]));
+        }
         class
     }
 }

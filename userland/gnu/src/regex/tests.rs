@@ -1,7 +1,16 @@
-use super::{Dialect, Options, Regex};
+use super::{Dialect, Options, Regex, Subject};
 
 fn options(dialect: Dialect) -> Options {
-    Options { dialect, ignore_case: false, whole_line: false, whole_word: false, terminator: b'\n', unicode: false }
+    Options {
+        dialect,
+        ignore_case: false,
+        whole_line: false,
+        whole_word: false,
+        subject: Subject::Lines,
+        terminator: b'\n',
+        captures: false,
+        unicode: false,
+    }
 }
 
 fn regex(dialect: Dialect, pattern: &str) -> Regex {
@@ -131,4 +140,40 @@ fn a_backtracking_pattern_gives_up() {
     let line = "a".repeat(40);
     let found = regex(Dialect::Perl, r"(a*)*\1b").find_in_line(line.as_bytes(), 0);
     assert!(found.is_err() || found == Ok(None), "{found:?}");
+}
+
+/// The groups of the first match in a text, the match itself first.
+fn groups(dialect: Dialect, subject: Subject, pattern: &str, text: &str) -> Option<Vec<Option<String>>> {
+    let options = Options { captures: true, subject, ..options(dialect) };
+    let regex = Regex::new(&[pattern.as_bytes().to_vec()], &options).expect("the pattern is one");
+    let found = regex.captures(text.as_bytes(), 0).expect("the search ends")?;
+    Some(found.into_iter().map(|range| range.map(|range| text[range].to_owned())).collect())
+}
+
+#[test]
+fn groups_belong_to_the_longest_match() {
+    for (pattern, text, wanted) in [
+        ("(a|ab)(c|bcd)", "xabcd", &["abcd", "a", "bcd"][..]),
+        ("(foo|foobar)(bar)?", "foobar", &["foobar", "foo", "bar"]),
+        ("(a*)(ab)?x?", "aab", &["aab", "a", "ab"]),
+        ("^(.)(.*)$", "hello", &["hello", "h", "ello"]),
+        (r"(.)\1", "hello", &["ll", "l"]),
+    ] {
+        let wanted: Vec<Option<String>> = wanted.iter().map(|group| Some((*group).to_owned())).collect();
+        assert_eq!(groups(Dialect::Extended, Subject::Text, pattern, text), Some(wanted), "{pattern}");
+    }
+    let absent = groups(Dialect::Extended, Subject::Text, "(a)|(b)", "b").expect("it matches");
+    assert_eq!(absent, [Some("b".to_owned()), None, Some("b".to_owned())]);
+}
+
+#[test]
+fn a_text_is_one_whole_unless_its_lines_count() {
+    let text = "a\nb";
+    let whole = |subject, pattern| groups(Dialect::Basic, subject, pattern, text).and_then(|groups| groups[0].clone());
+    assert_eq!(whole(Subject::Text, "a.b"), Some(text.to_owned()));
+    assert_eq!(whole(Subject::Text, "^b"), None);
+    assert_eq!(whole(Subject::Text, "a$"), None);
+    assert_eq!(whole(Subject::TextOfLines, "^b"), Some("b".to_owned()));
+    assert_eq!(whole(Subject::TextOfLines, "\\`b"), None);
+    assert_eq!(whole(Subject::Lines, "a.b"), None);
 }

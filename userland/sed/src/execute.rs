@@ -1,0 +1,603 @@
+//! Runs a script.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+
+use tidebox_gnu::command::Command as Program;
+use tidebox_gnu::message::{bytes_path, complain};
+use tidebox_gnu::regex::Regex;
+
+use crate::input::{Input, Line, Lines as FileLines, Step};
+use crate::options::Options;
+use crate::output::Outputs;
+use crate::script::{Action, Address, Command, End, Lines, Pattern, Script, Substitute, Target, Translate, When};
+
+/// What waits for the end of the cycle.
+enum Queued {
+    Text(Vec<u8>),
+    File(Vec<u8>),
+    Line(Vec<u8>),
+}
+
+/// How a cycle goes on after a command.
+enum Flow {
+    Next,
+    /// At that command.
+    To(usize),
+    /// The cycle ends, and the pattern space is printed.
+    End,
+    /// The cycle ends without printing.
+    Delete,
+    /// The cycle ends without printing, and the next one keeps the pattern space.
+    Restart,
+    Quit {
+        code: i32,
+        prints: bool,
+    },
+}
+
+/// Where a range is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Range {
+    Closed,
+    /// Open until a line of that number, or until something matches.
+    Open(Option<u64>),
+}
+
+pub(crate) struct Machine<'a> {
+    options: &'a Options,
+    script: &'a Script,
+    input: Input,
+    out: Outputs,
+    /// The pattern space, and whether its line has an end.
+    space: Vec<u8>,
+    ended: bool,
+    hold: Vec<u8>,
+    /// Something was replaced since the last line was read or `t` was taken.
+    replaced: bool,
+    ranges: Vec<Range>,
+    /// The regular expression used last.
+    last: Option<&'a Regex>,
+    queue: Vec<Queued>,
+    read_files: HashMap<usize, Option<FileLines>>,
+    quiet: bool,
+    code: i32,
+    /// A line to begin the next cycle with is in the pattern space already.
+    kept: bool,
+    failure: Option<String>,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(options: &'a Options, script: &'a Script) -> Result<Self, String> {
+        let mut written = vec![false; script.files.len()];
+        for command in &script.commands {
+            let target = match &command.action {
+                Action::Write(target) | Action::WriteFirst(target) => Some(*target),
+                Action::Substitute(substitute) => substitute.write,
+                _ => None,
+            };
+            if let Some(Target::File(number)) = target
+                && let Some(written) = written.get_mut(number)
+            {
+                *written = true;
+            }
+        }
+        let in_place = options.in_place.is_some();
+        Ok(Self {
+            options,
+            script,
+            input: Input::new(&options.files, options.delimiter, options.separate, in_place),
+            out: Outputs::new(&script.files, &written, options.delimiter, options.unbuffered)?,
+            space: Vec::new(),
+            ended: true,
+            hold: Vec::new(),
+            replaced: false,
+            ranges: vec![Range::Closed; script.ranges],
+            last: None,
+            queue: Vec::new(),
+            read_files: HashMap::new(),
+            quiet: options.quiet || script.quiet,
+            code: 0,
+            kept: false,
+            failure: None,
+        })
+    }
+
+    /// Runs the script over all lines and answers the exit code.
+    pub(crate) fn run(mut self) -> i32 {
+        while self.begin_cycle() {
+            let flow = self.cycle();
+            let (prints, quits) = match flow {
+                Flow::Quit { code, prints } => {
+                    self.code = code;
+                    (prints, true)
+                }
+                Flow::Delete | Flow::Restart => (false, false),
+                _ => (true, false),
+            };
+            if prints && !self.quiet {
+                self.out.line(&self.space, self.ended);
+            }
+            self.kept = matches!(flow, Flow::Restart);
+            self.flush_queue();
+            if quits {
+                // A file that is changed in place ends here.
+                let suffix = self.options.in_place.as_deref().unwrap_or_default();
+                if let Err(message) = self.out.end_change(suffix) {
+                    self.failure = Some(message);
+                }
+                break;
+            }
+            if self.failure.is_some() || self.out.error().is_some() {
+                break;
+            }
+        }
+        self.out.end();
+        if let Some(message) = self.failure.as_deref().or(self.out.error()) {
+            complain("sed", message);
+            return if self.failure.is_some() { 1 } else { 4 };
+        }
+        if self.code == 0 && self.input.failed { 2 } else { self.code }
+    }
+
+    /// Reads the first line of a cycle. `false` when none is left.
+    fn begin_cycle(&mut self) -> bool {
+        if self.kept {
+            return true;
+        }
+        match self.read_line() {
+            Some(line) => {
+                (self.space, self.ended) = (line.text, line.ended);
+                self.replaced = false;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn read_line(&mut self) -> Option<Line> {
+        loop {
+            let result = match self.input.step() {
+                Step::Line(line) => return Some(line),
+                Step::Done => return None,
+                Step::Begin(change) => self.out.begin_change(&change, self.options.follow_links),
+                Step::End => self.out.end_change(self.options.in_place.as_deref().unwrap_or_default()),
+            };
+            if let Err(message) = result {
+                self.failure = Some(message);
+                return None;
+            }
+        }
+    }
+
+    fn cycle(&mut self) -> Flow {
+        let script = self.script;
+        let mut at = 0;
+        while let Some(command) = script.commands.get(at) {
+            let selected = self.selects(command) != command.negated;
+            let flow = match &command.action {
+                Action::Block { end } if !selected => Flow::To(*end),
+                _ if !selected => Flow::Next,
+                action => self.act(action, command),
+            };
+            match flow {
+                Flow::Next => at += 1,
+                Flow::To(target) => at = target,
+                other => return other,
+            }
+            if self.failure.is_some() {
+                return Flow::Delete;
+            }
+        }
+        Flow::End
+    }
+
+    fn regex(&mut self, pattern: Pattern) -> Option<&'a Regex> {
+        let script = self.script;
+        let found = match pattern {
+            Pattern::Number(number) => script.regexes.get(number),
+            Pattern::Last => self.last,
+        };
+        if found.is_none() {
+            self.failure = Some("-e expression #1, char 0: no previous regular expression".to_owned());
+        }
+        self.last = found;
+        found
+    }
+
+    fn fits(&mut self, pattern: Pattern) -> bool {
+        let Some(regex) = self.regex(pattern) else {
+            return false;
+        };
+        match regex.find_in_line(&self.space, 0) {
+            Ok(found) => found.is_some(),
+            Err(error) => {
+                self.failure = Some(error.to_string());
+                false
+            }
+        }
+    }
+
+    fn is_at(&mut self, address: Address) -> bool {
+        let number = self.input.number;
+        match address {
+            Address::Zero => false,
+            Address::Number(wanted) => number == wanted,
+            Address::Last => self.input.is_last(),
+            Address::Step { first, step: 0 } => number == first,
+            Address::Step { first, step } => number >= first && (number - first).is_multiple_of(step),
+            Address::Matching(pattern) => self.fits(pattern),
+        }
+    }
+
+    fn selects(&mut self, command: &Command) -> bool {
+        match &command.lines {
+            Lines::All => true,
+            Lines::One(address) => self.is_at(*address),
+            Lines::Range { from, to, number } => self.in_range(*from, *to, *number),
+        }
+    }
+
+    fn in_range(&mut self, from: Address, to: End, range: usize) -> bool {
+        let line = self.input.number;
+        let state = self.ranges.get(range).copied().unwrap_or(Range::Closed);
+        // A range from line 0 is open before the first line.
+        let open = match state {
+            Range::Open(until) => Some(until),
+            Range::Closed if from == Address::Zero && line == 1 => Some(None),
+            Range::Closed => None,
+        };
+        let (selected, next) = match open {
+            Some(until) => self.goes_on(to, until, line),
+            None if !self.is_at(from) => (false, Range::Closed),
+            None => {
+                let until = match to {
+                    End::Number(number) => Some(number),
+                    End::Plus(count) => Some(line.saturating_add(count)),
+                    End::Multiple(0) => Some(line),
+                    End::Multiple(step) => Some(line.div_ceil(step).saturating_mul(step)),
+                    End::Last | End::Matching(_) => None,
+                };
+                // An end that is passed already makes the range one line long.
+                let ends = until.is_some_and(|until| until <= line) || (to == End::Last && self.input.is_last());
+                (true, if ends { Range::Closed } else { Range::Open(until) })
+            }
+        };
+        if let Some(state) = self.ranges.get_mut(range) {
+            *state = next;
+        }
+        selected
+    }
+
+    /// Whether a line is in a range that is open, and how the range is after it.
+    fn goes_on(&mut self, to: End, until: Option<u64>, line: u64) -> (bool, Range) {
+        let ends = match (to, until) {
+            (_, Some(until)) if line > until => return (false, Range::Closed),
+            (_, Some(until)) => line == until,
+            (End::Matching(pattern), None) => self.fits(pattern),
+            _ => self.input.is_last(),
+        };
+        (true, if ends { Range::Closed } else { Range::Open(until) })
+    }
+
+    fn act(&mut self, action: &'a Action, command: &Command) -> Flow {
+        match action {
+            Action::Block { .. } | Action::Nothing => {}
+            Action::Append(text) => self.queue.push(Queued::Text(text.clone())),
+            Action::Insert(text) => self.out.text(text),
+            Action::Change(text) => return self.change(text, command),
+            Action::Branch { to, when } => {
+                let takes = match when {
+                    When::Always => true,
+                    When::Replaced => std::mem::take(&mut self.replaced),
+                    When::NotReplaced => !std::mem::take(&mut self.replaced),
+                };
+                if takes {
+                    return Flow::To(*to);
+                }
+            }
+            Action::Delete => return Flow::Delete,
+            Action::DeleteFirst => return self.delete_first(),
+            Action::Execute(line) => self.execute(line),
+            Action::FileName => {
+                let name = self.input.name.clone();
+                self.out.text(&[name.as_slice(), b"\n"].concat());
+            }
+            Action::Get => self.space.clone_from(&self.hold),
+            Action::GetAppend => {
+                self.space.push(self.options.delimiter);
+                self.space.extend_from_slice(&self.hold);
+            }
+            Action::Hold => self.hold.clone_from(&self.space),
+            Action::HoldAppend => {
+                self.hold.push(self.options.delimiter);
+                self.hold.extend_from_slice(&self.space);
+            }
+            Action::List(columns) => {
+                let text = listed(&self.space, columns.unwrap_or(self.options.columns));
+                self.out.text(&text);
+            }
+            Action::Next => return self.next(),
+            Action::NextAppend => return self.next_append(),
+            Action::Number => {
+                let line = format!("{}\n", self.input.number);
+                self.out.text(line.as_bytes());
+            }
+            Action::Print => self.out.line(&self.space, self.ended),
+            Action::PrintFirst => {
+                let line = self.first_line().to_vec();
+                self.out.line(&line, true);
+            }
+            Action::Quit { code, prints } => return Flow::Quit { code: *code, prints: *prints },
+            Action::Read(name) => self.queue.push(Queued::File(name.clone())),
+            Action::ReadLine(number) => self.read_file_line(*number),
+            Action::Substitute(substitute) => self.substitute(substitute),
+            Action::Translate(translate) => self.translate(translate),
+            Action::Write(target) => self.out.write(*target, &self.space, self.ended),
+            Action::WriteFirst(target) => {
+                let line = self.first_line().to_vec();
+                self.out.write(*target, &line, true);
+            }
+            Action::Exchange => std::mem::swap(&mut self.space, &mut self.hold),
+            Action::Empty => self.space.clear(),
+        }
+        Flow::Next
+    }
+
+    fn first_line(&self) -> &[u8] {
+        self.space.split(|byte| *byte == self.options.delimiter).next().unwrap_or_default()
+    }
+
+    fn change(&mut self, text: &[u8], command: &Command) -> Flow {
+        // For a range the text comes once, at its end.
+        let inside = match &command.lines {
+            Lines::Range { number, .. } if !command.negated => {
+                self.ranges.get(*number).is_some_and(|range| *range != Range::Closed)
+            }
+            _ => false,
+        };
+        if !inside {
+            self.out.text(text);
+        }
+        Flow::Delete
+    }
+
+    fn delete_first(&mut self) -> Flow {
+        match self.space.iter().position(|byte| *byte == self.options.delimiter) {
+            None => Flow::Delete,
+            Some(end) => {
+                self.space.drain(..=end);
+                Flow::Restart
+            }
+        }
+    }
+
+    fn next(&mut self) -> Flow {
+        if self.input.is_exhausted() {
+            // Without a further line GNU prints what there is and ends.
+            return Flow::Quit { code: self.code, prints: true };
+        }
+        if !self.quiet {
+            self.out.line(&self.space, self.ended);
+        }
+        self.flush_queue();
+        match self.read_line() {
+            Some(line) => {
+                (self.space, self.ended) = (line.text, line.ended);
+                Flow::Next
+            }
+            None => Flow::Quit { code: self.code, prints: false },
+        }
+    }
+
+    fn next_append(&mut self) -> Flow {
+        if self.input.is_exhausted() {
+            return Flow::Quit { code: self.code, prints: !self.options.posix };
+        }
+        self.flush_queue();
+        match self.read_line() {
+            Some(line) => {
+                self.space.push(self.options.delimiter);
+                self.space.extend_from_slice(&line.text);
+                self.ended = line.ended;
+                Flow::Next
+            }
+            None => Flow::Quit { code: self.code, prints: true },
+        }
+    }
+
+    fn flush_queue(&mut self) {
+        for queued in std::mem::take(&mut self.queue) {
+            match queued {
+                Queued::Text(text) => self.out.text(&text),
+                Queued::Line(line) => self.out.line(&line, true),
+                Queued::File(name) => {
+                    let mut text = Vec::new();
+                    let read = match name.as_slice() {
+                        b"/dev/stdin" => std::io::stdin().read_to_end(&mut text),
+                        _ => File::open(bytes_path(&name)).and_then(|mut file| file.read_to_end(&mut text)),
+                    };
+                    // A file that cannot be read counts as empty.
+                    if read.is_ok() && !text.is_empty() {
+                        self.out.text(&text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_file_line(&mut self, number: usize) {
+        let name = self.script.files.get(number).map_or(b"".as_slice(), Vec::as_slice);
+        let delimiter = self.options.delimiter;
+        let lines = self
+            .read_files
+            .entry(number)
+            .or_insert_with(|| File::open(bytes_path(name)).ok().map(|file| FileLines::new(Box::new(file), delimiter)));
+        if let Some(Ok(Some(line))) = lines.as_mut().map(FileLines::next_line) {
+            self.queue.push(Queued::Line(line.text));
+        }
+    }
+
+    fn substitute(&mut self, substitute: &'a Substitute) {
+        let Some(regex) = self.regex(substitute.pattern) else {
+            return;
+        };
+        let replaced = match replace(regex, substitute, &self.space) {
+            Ok(Some(replaced)) => replaced,
+            Ok(None) => return,
+            Err(error) => {
+                self.failure = Some(error.to_string());
+                return;
+            }
+        };
+        self.space = replaced;
+        self.replaced = true;
+        if substitute.execute {
+            let line = std::mem::take(&mut self.space);
+            self.space = self.output_of(&line);
+            if self.space.last() == Some(&self.options.delimiter) {
+                self.space.pop();
+            }
+        }
+        if substitute.print {
+            self.out.line(&self.space, self.ended);
+        }
+        if let Some(target) = substitute.write {
+            self.out.write(target, &self.space, self.ended);
+        }
+    }
+
+    fn translate(&mut self, translate: &Translate) {
+        let mut out = Vec::with_capacity(self.space.len());
+        let mut rest = self.space.as_slice();
+        while let Some(first) = rest.first() {
+            let pair = translate.pairs.iter().find(|(from, _)| rest.starts_with(from));
+            // Only whole characters are compared: no character begins like another one goes on.
+            let (used, to): (usize, &[u8]) = match pair {
+                Some((from, to)) => (from.len(), to),
+                None => (1, std::slice::from_ref(first)),
+            };
+            out.extend_from_slice(to);
+            rest = rest.get(used..).unwrap_or_default();
+        }
+        self.space = out;
+    }
+
+    /// `e`: runs a command line and prints what it prints; without one, the pattern space is the command line.
+    fn execute(&mut self, line: &[u8]) {
+        if line.is_empty() {
+            let line = std::mem::take(&mut self.space);
+            self.space = self.output_of(&line);
+            if self.space.last() == Some(&self.options.delimiter) {
+                self.space.pop();
+            }
+            return;
+        }
+        let text = self.output_of(line);
+        self.out.text(&text);
+    }
+
+    /// What a command line prints.
+    fn output_of(&mut self, line: &[u8]) -> Vec<u8> {
+        self.out.flush();
+        match run_line(line) {
+            Ok(text) => text,
+            Err(error) => {
+                self.failure = Some(format!("error running the command: {}", error.text()));
+                Vec::new()
+            }
+        }
+    }
+}
+
+fn run_line(line: &[u8]) -> tidebox_rt::Result<Vec<u8>> {
+    let (from, to) = tidebox_rt::pipe()?;
+    let descriptors = [(0, 0), (1, to), (2, 2)];
+    let arguments: [&[u8]; 3] = [b"sh", b"-c", line];
+    let command = Program { descriptors: &descriptors, ..Program::new(&arguments) };
+    let started = command.spawn();
+    // The end of the pipe that the child writes to must be the only one.
+    tidebox_rt::close(to)?;
+    let pid = started?;
+    let mut text = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let count = tidebox_rt::read(from, &mut piece)?;
+        if count == 0 {
+            break;
+        }
+        text.extend_from_slice(piece.get(..count).unwrap_or_default());
+    }
+    tidebox_rt::close(from)?;
+    tidebox_gnu::command::wait(pid)?;
+    Ok(text)
+}
+
+/// The text with its matches replaced; `None` when there are none to replace.
+fn replace(regex: &Regex, substitute: &Substitute, text: &[u8]) -> Result<Option<Vec<u8>>, tidebox_gnu::regex::Error> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut at, mut copied, mut count) = (0, 0, 0u64);
+    let mut any = false;
+    // Where the last match ended: an empty match right there does not count.
+    let mut last_end = None;
+    while at <= text.len() {
+        let Some(groups) = regex.captures(text, at)? else {
+            break;
+        };
+        let Some(Some(found)) = groups.first().cloned() else {
+            break;
+        };
+        if found.is_empty() && last_end == Some(found.start) {
+            at = found.end + 1;
+            continue;
+        }
+        count += 1;
+        last_end = Some(found.end);
+        if count >= substitute.from {
+            any = true;
+            out.extend_from_slice(text.get(copied..found.start).unwrap_or_default());
+            substitute.replacement.write(text, &groups, &mut out);
+            copied = found.end;
+            if !substitute.global {
+                break;
+            }
+        }
+        at = if found.is_empty() { found.end + 1 } else { found.end };
+    }
+    if !any {
+        return Ok(None);
+    }
+    out.extend_from_slice(text.get(copied..).unwrap_or_default());
+    Ok(Some(out))
+}
+
+/// The line of `l`: what cannot be printed as escapes, broken into lines of so many columns.
+fn listed(space: &[u8], columns: usize) -> Vec<u8> {
+    // The last column is for the backslash.
+    let width = if columns > 1 { columns - 1 } else { usize::MAX };
+    let mut out = Vec::new();
+    let mut column = 0;
+    for byte in space {
+        let shown = match byte {
+            b'\\' => b"\\\\".to_vec(),
+            7 => b"\\a".to_vec(),
+            8 => b"\\b".to_vec(),
+            12 => b"\\f".to_vec(),
+            b'\n' => b"\\n".to_vec(),
+            b'\r' => b"\\r".to_vec(),
+            b'\t' => b"\\t".to_vec(),
+            11 => b"\\v".to_vec(),
+            b' '..=b'~' => vec![*byte],
+            other => format!("\\{other:03o}").into_bytes(),
+        };
+        if column + shown.len() > width {
+            out.extend_from_slice(b"\\\n");
+            column = 0;
+        }
+        column += shown.len();
+        out.extend_from_slice(&shown);
+    }
+    out.extend_from_slice(b"$\n");
+    out
+}

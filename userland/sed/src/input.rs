@@ -1,0 +1,226 @@
+//! Lines of the input files.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::PathBuf;
+
+use memchr::memchr;
+use tidebox_gnu::message::{bytes_path, complain, reason};
+
+/// What is read at once.
+const READ: usize = 64 * 1024;
+
+/// A line without its end.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) text: Vec<u8>,
+    /// It had an end. The last line of a file may have none, and then none is printed.
+    pub(crate) ended: bool,
+}
+
+/// Something to read lines from.
+pub(crate) struct Lines {
+    from: Box<dyn Read>,
+    buffer: Vec<u8>,
+    at: usize,
+    filled: usize,
+    delimiter: u8,
+}
+
+impl Lines {
+    pub(crate) fn new(from: Box<dyn Read>, delimiter: u8) -> Self {
+        Self { from, buffer: Vec::new(), at: 0, filled: 0, delimiter }
+    }
+
+    /// Reads on when everything is used up. `false` at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.at < self.filled {
+            return Ok(true);
+        }
+        self.buffer.resize(READ, 0);
+        (self.at, self.filled) = (0, 0);
+        loop {
+            match self.from.read(&mut self.buffer) {
+                Ok(count) => {
+                    self.filled = count;
+                    return Ok(count > 0);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The next line.
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<Line>> {
+        let mut line = Line::default();
+        let mut any = false;
+        while self.fill()? {
+            any = true;
+            let ready = self.buffer.get(self.at..self.filled).unwrap_or_default();
+            if let Some(end) = memchr(self.delimiter, ready) {
+                line.text.extend_from_slice(ready.get(..end).unwrap_or_default());
+                line.ended = true;
+                self.at += end + 1;
+                break;
+            }
+            line.text.extend_from_slice(ready);
+            self.at = self.filled;
+        }
+        Ok(any.then_some(line))
+    }
+
+    /// Whether another line follows.
+    fn has_more(&mut self) -> bool {
+        self.fill().unwrap_or(false)
+    }
+}
+
+/// What a file is to be replaced by when it is changed in place.
+#[derive(Debug)]
+pub(crate) struct InPlace {
+    pub(crate) path: PathBuf,
+}
+
+/// The input files one after the other.
+pub(crate) struct Input {
+    waiting: VecDeque<Vec<u8>>,
+    current: Option<Lines>,
+    /// The name of the current file; `-` is standard input.
+    pub(crate) name: Vec<u8>,
+    delimiter: u8,
+    /// Every file has a last line of its own.
+    separate: bool,
+    in_place: bool,
+    /// Files that could not be read.
+    pub(crate) failed: bool,
+    /// The number of the line read last.
+    pub(crate) number: u64,
+}
+
+/// What the input does next.
+pub(crate) enum Step {
+    Line(Line),
+    /// A file begins that is changed in place.
+    Begin(InPlace),
+    /// That file ends.
+    End,
+    /// Nothing is left.
+    Done,
+}
+
+impl Input {
+    pub(crate) fn new(files: &[Vec<u8>], delimiter: u8, separate: bool, in_place: bool) -> Self {
+        let mut waiting: VecDeque<Vec<u8>> = files.iter().cloned().collect();
+        if waiting.is_empty() {
+            waiting.push_back(b"-".to_vec());
+        }
+        let name = b"-".to_vec();
+        Self { waiting, current: None, name, delimiter, separate, in_place, failed: false, number: 0 }
+    }
+
+    pub(crate) fn step(&mut self) -> Step {
+        loop {
+            if let Some(lines) = &mut self.current {
+                match lines.next_line() {
+                    Ok(Some(line)) => {
+                        self.number = self.number.saturating_add(1);
+                        return Step::Line(line);
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        self.failed = true;
+                        let name = String::from_utf8_lossy(&self.name).into_owned();
+                        complain("sed", &format!("read error on {name}: {}", reason(&error)));
+                    }
+                }
+                self.current = None;
+                if self.in_place {
+                    return Step::End;
+                }
+            }
+            let Some(name) = self.waiting.pop_front() else {
+                return Step::Done;
+            };
+            if self.open(name) && self.in_place {
+                return Step::Begin(InPlace { path: bytes_path(&self.name).to_owned() });
+            }
+        }
+    }
+
+    fn open(&mut self, name: Vec<u8>) -> bool {
+        let shown = String::from_utf8_lossy(&name).into_owned();
+        let from: Box<dyn Read> = if name == b"-" && !self.in_place {
+            Box::new(io::stdin())
+        } else {
+            let path = bytes_path(&name);
+            match std::fs::metadata(path) {
+                Ok(metadata) if self.in_place && !metadata.is_file() => {
+                    complain("sed", &format!("couldn't edit {shown}: not a regular file"));
+                    self.failed = true;
+                    return false;
+                }
+                Ok(metadata) if metadata.is_dir() => {
+                    complain("sed", &format!("read error on {shown}: Is a directory"));
+                    self.failed = true;
+                    return false;
+                }
+                _ => {}
+            }
+            match File::open(path) {
+                Ok(file) => Box::new(file),
+                Err(error) => {
+                    complain("sed", &format!("can't read {shown}: {}", reason(&error)));
+                    self.failed = true;
+                    return false;
+                }
+            }
+        };
+        if self.separate {
+            self.number = 0;
+        }
+        self.name = name;
+        self.current = Some(Lines::new(from, self.delimiter));
+        true
+    }
+
+    /// Whether the line read last is the last one.
+    pub(crate) fn is_last(&mut self) -> bool {
+        if self.current.as_mut().is_some_and(Lines::has_more) {
+            return false;
+        }
+        if self.separate {
+            return true;
+        }
+        // A file that is empty or cannot be read has no line to follow.
+        while let Some(name) = self.waiting.front().cloned() {
+            let readable = name == b"-" || File::open(bytes_path(&name)).is_ok();
+            if !readable {
+                self.waiting.pop_front();
+                self.failed = true;
+                let shown = String::from_utf8_lossy(&name).into_owned();
+                complain("sed", &format!("can't read {shown}: No such file or directory"));
+                continue;
+            }
+            if name == b"-" {
+                return false;
+            }
+            let is_empty =
+                std::fs::metadata(bytes_path(&name)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
+            if !is_empty {
+                return false;
+            }
+            self.waiting.pop_front();
+        }
+        true
+    }
+
+    /// Whether no further line comes, whatever the file.
+    pub(crate) fn is_exhausted(&mut self) -> bool {
+        let separate = std::mem::replace(&mut self.separate, false);
+        let last = self.is_last();
+        self.separate = separate;
+        last
+    }
+}

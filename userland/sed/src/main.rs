@@ -1,0 +1,54 @@
+//! `sed` with the command line and the extensions of GNU.
+
+mod execute;
+mod input;
+mod options;
+mod output;
+mod parse;
+mod replacement;
+mod script;
+#[cfg(test)]
+mod tests;
+
+use std::process::exit;
+
+use execute::Machine;
+use options::Request;
+use tidebox_gnu::message::{arguments, complain};
+
+fn main() {
+    tidebox_rt::start();
+    exit(run());
+}
+
+fn run() -> i32 {
+    let options = match options::parse(arguments()) {
+        Ok(Request::Run(options)) => options,
+        Ok(Request::Say(text)) => {
+            print!("{text}");
+            return 0;
+        }
+        Err(None) => {
+            eprint!("{}", options::HELP);
+            return 1;
+        }
+        Err(Some((message, code))) => {
+            complain("sed", &message);
+            return code;
+        }
+    };
+    let script = match parse::parse(&options) {
+        Ok(script) => script,
+        Err(error) => {
+            complain("sed", &error.message);
+            return error.code;
+        }
+    };
+    match Machine::new(&options, &script) {
+        Ok(machine) => machine.run(),
+        Err(message) => {
+            complain("sed", &message);
+            4
+        }
+    }
+}

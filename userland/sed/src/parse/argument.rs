@@ -1,0 +1,195 @@
+//! Texts of `a`, `i` and `c`, and what stands between delimiters.
+
+use super::{Parser, Result};
+use crate::script::Action;
+
+impl Parser<'_> {
+    /// Reads what stands before the delimiter. Within it a backslash keeps the delimiter; in a pattern brackets do, too.
+    pub(super) fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<Vec<u8>> {
+        let mut source = Vec::new();
+        loop {
+            let byte = self.next()?;
+            match byte {
+                b'\n' if pattern => return None,
+                byte if byte == delimiter => return Some(source),
+                b'[' if pattern => {
+                    source.push(byte);
+                    self.bracket(&mut source)?;
+                }
+                b'\\' => match self.next()? {
+                    escaped if escaped == delimiter && escaped != b'\\' => {
+                        // As in GNU, the delimiter means what it means without the backslash.
+                        if !pattern && (escaped == b'&' || escaped.is_ascii_digit()) {
+                            source.extend_from_slice(&[b'\\', escaped]);
+                        } else {
+                            source.push(escaped);
+                        }
+                    }
+                    b'\n' if pattern => source.push(b'\n'),
+                    b'n' if pattern => source.push(b'\n'),
+                    escaped => self.escape(escaped, pattern, &mut source),
+                },
+                byte => source.push(byte),
+            }
+        }
+    }
+
+    /// Copies a set in brackets, within which nothing is a delimiter.
+    fn bracket(&mut self, source: &mut Vec<u8>) -> Option<()> {
+        if self.peek() == Some(b'^') {
+            source.push(self.next()?);
+        }
+        if self.peek() == Some(b']') {
+            source.push(self.next()?);
+        }
+        loop {
+            let byte = self.next()?;
+            match (byte, self.peek()) {
+                (b'\n', _) => return None,
+                (b']', _) => {
+                    source.push(byte);
+                    return Some(());
+                }
+                (b'[', Some(kind @ (b':' | b'.' | b'='))) => {
+                    source.extend_from_slice(&[byte, kind]);
+                    self.next();
+                    let mut before = 0;
+                    loop {
+                        let inner = self.next()?;
+                        source.push(inner);
+                        if before == kind && inner == b']' {
+                            break;
+                        }
+                        before = inner;
+                    }
+                }
+                // GNU reads these escapes in sets, unlike POSIX.
+                (b'\\', Some(b'n')) => {
+                    self.next();
+                    source.push(b'\n');
+                }
+                (b'\\', Some(b't')) => {
+                    self.next();
+                    source.push(b'\t');
+                }
+                (b'\\', Some(b']')) => source.push(byte),
+                _ => source.push(byte),
+            }
+        }
+    }
+
+    /// Copies an escape, resolving those that stand for one character.
+    pub(super) fn escape(&mut self, letter: u8, pattern: bool, out: &mut Vec<u8>) {
+        let byte = match letter {
+            b'a' => 7,
+            b'f' => 12,
+            b't' => b'\t',
+            b'v' => 11,
+            b'r' => b'\r',
+            b'd' => match self.digits(3, 10) {
+                Some(byte) => byte,
+                None => return out.extend_from_slice(b"\\d"),
+            },
+            b'o' => match self.digits(3, 8) {
+                Some(byte) => byte,
+                None => return out.extend_from_slice(b"\\o"),
+            },
+            b'x' => match self.digits(2, 16) {
+                Some(byte) => byte,
+                None => return out.extend_from_slice(b"\\x"),
+            },
+            b'c' if self.peek().is_some() => self.next().unwrap_or(0).to_ascii_uppercase() ^ 64,
+            other => return out.extend_from_slice(&[b'\\', other]),
+        };
+        // What an escape stands for is never an operator.
+        if pattern && is_special(byte) {
+            out.extend_from_slice(&[b'[', byte, b']']);
+        } else if !pattern && matches!(byte, b'&' | b'\\') {
+            out.extend_from_slice(&[b'\\', byte]);
+        } else {
+            out.push(byte);
+        }
+    }
+
+    fn digits(&mut self, most: usize, base: u32) -> Option<u8> {
+        let digit = |byte: u8| char::from(byte).to_digit(base);
+        let mut value = None;
+        for _ in 0..most {
+            let Some(next) = self.peek().and_then(digit) else {
+                break;
+            };
+            value = Some(value.unwrap_or(0u32) * base + next);
+            self.next();
+        }
+        value.map(|value| (value & 255) as u8)
+    }
+
+    /// The text of `a`, `i` and `c`: on the same line, or on the lines after a backslash.
+    pub(super) fn text(&mut self, letter: u8) -> Result<Action> {
+        self.skip_blanks();
+        if self.peek().is_none() {
+            return self.error("expected \\ after `a', `c' or `i'");
+        }
+        if self.peek() == Some(b'\\') {
+            self.next();
+            // Blanks after the backslash count, unless the line ends there.
+            let blanks = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            if self.rest.get(blanks) == Some(&b'\n') {
+                (0..=blanks).for_each(|_| {
+                    self.next();
+                });
+            }
+        }
+        let mut text = Vec::new();
+        self.text_lines(&mut text);
+        if self.ends_in_backslash {
+            self.pending = Some(self.script.commands.len());
+        }
+        Ok(match letter {
+            b'a' => Action::Append(text),
+            b'i' => Action::Insert(text),
+            _ => Action::Change(text),
+        })
+    }
+
+    /// Lines up to one that does not end in a backslash, with a line end.
+    fn text_lines(&mut self, text: &mut Vec<u8>) {
+        self.ends_in_backslash = self.rest.is_empty();
+        while let Some(byte) = self.next() {
+            match byte {
+                b'\n' => {
+                    text.push(b'\n');
+                    return;
+                }
+                b'\\' => match self.next() {
+                    Some(b't') => text.push(b'\t'),
+                    Some(b'n') => text.push(b'\n'),
+                    Some(kept) => text.push(kept),
+                    None => self.ends_in_backslash = true,
+                },
+                byte => text.push(byte),
+            }
+        }
+        // A text that ends in a backslash right away is none, unless the next piece goes on with it.
+        if !(text.is_empty() && self.ends_in_backslash) {
+            text.push(b'\n');
+        }
+    }
+
+    /// Goes on with a text whose piece ended in a backslash.
+    pub(super) fn continue_text(&mut self, command: usize) {
+        let mut more = Vec::new();
+        self.text_lines(&mut more);
+        if let Some(Action::Append(text) | Action::Insert(text) | Action::Change(text)) =
+            self.script.commands.get_mut(command).map(|found| &mut found.action)
+        {
+            text.extend_from_slice(&more);
+        }
+        self.pending = self.ends_in_backslash.then_some(command);
+    }
+}
+
+/// Whether a character means something in a pattern unless it stands in brackets.
+fn is_special(byte: u8) -> bool {
+    b"*.[$|+?(){}".contains(&byte)
+}
