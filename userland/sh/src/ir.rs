@@ -225,7 +225,7 @@ pub(crate) enum Part {
     /// Text that was quoted in any way.
     Quoted(Bytes),
     /// Between double quotes.
-    Double(Vec<Part>),
+    Double(Vec<Self>),
     /// `~` and what follows up to the slash.
     Tilde(Bytes),
     Param(Rc<Param>),
@@ -356,24 +356,24 @@ pub(crate) enum Expr {
     Expansion(usize),
     Var(Name),
     Element(Name, Rc<Subscript>),
-    Unary(UnaryOp, Box<Expr>),
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Unary(UnaryOp, Box<Self>),
+    Binary(BinaryOp, Box<Self>, Box<Self>),
     /// Division and remainder, with the offset of the divisor for the message when it is 0.
     Divide {
         op: BinaryOp,
-        left: Box<Expr>,
-        right: Box<Expr>,
+        left: Box<Self>,
+        right: Box<Self>,
         at: usize,
     },
-    And(Box<Expr>, Box<Expr>),
-    Or(Box<Expr>, Box<Expr>),
-    Choose(Box<Expr>, Box<Expr>, Box<Expr>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
+    Choose(Box<Self>, Box<Self>, Box<Self>),
     /// Plain or compound assignment to a variable or an element.
     Assign {
         name: Name,
         subscript: Option<Rc<Subscript>>,
         op: Option<BinaryOp>,
-        value: Box<Expr>,
+        value: Box<Self>,
     },
     /// `++x`, `x++` and so on.
     Step {
@@ -417,9 +417,9 @@ pub(crate) enum BinaryOp {
 /// The expression of `[[ ]]`.
 #[derive(Debug)]
 pub(crate) enum Cond {
-    Not(Box<Cond>),
-    And(Box<Cond>, Box<Cond>),
-    Or(Box<Cond>, Box<Cond>),
+    Not(Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
     Unary(u8, Word),
     Binary(CondOp, Word, Word),
     Word(Word),

@@ -15,10 +15,15 @@ mod parse;
 mod pattern;
 mod print;
 mod state;
+#[cfg(test)]
+mod tests;
 mod trap;
 mod vars;
 
 fn main() {
+    // std ignores this signal where there is an operating system; a shell must die of it.
+    #[cfg(not(target_family = "wasm"))]
+    let _ = tidebox_rt::sig_set(13, tidebox_rt::Disposition::Default);
     let code = invoke::run(tidebox_rt::args());
     // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
     if code != 0 {

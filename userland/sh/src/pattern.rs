@@ -23,7 +23,7 @@ enum Node {
     /// `?( )`, `*( )`, `+( )`, `@( )`, `!( )`
     Group {
         kind: u8,
-        choices: Vec<Vec<Node>>,
+        choices: Vec<Vec<Self>>,
     },
 }
 

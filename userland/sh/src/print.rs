@@ -251,16 +251,24 @@ impl Printer {
         }
     }
 
+    /// `elif` comes out as an `if` within the `else`, as in bash.
     fn conditional(&mut self, arms: &[(List, List)], otherwise: Option<&List>) {
-        for (at, (condition, body)) in arms.iter().enumerate() {
-            self.put(if at == 0 { "if " } else { "elif " });
-            self.list(condition);
-            self.put("; then");
-            self.block(body);
+        let Some(((condition, body), rest)) = arms.split_first() else { return };
+        self.put("if ");
+        self.list(condition);
+        self.put("; then");
+        self.block(body);
+        self.put(";");
+        self.line();
+        if !rest.is_empty() {
+            self.put("else");
+            self.depth += 1;
+            self.line();
+            self.conditional(rest, otherwise);
+            self.depth -= 1;
             self.put(";");
             self.line();
-        }
-        if let Some(body) = otherwise {
+        } else if let Some(body) = otherwise {
             self.put("else");
             self.block(body);
             self.put(";");

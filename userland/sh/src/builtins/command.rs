@@ -61,7 +61,7 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.hash.clear();
         shell.set_exported(b"PATH", b"/usr/local/bin:/usr/bin:/bin".to_vec());
     }
-    let running = std::mem::replace(&mut shell.running, "");
+    let running = std::mem::take(&mut shell.running);
     let started = shell.start_program(words);
     if standard && let Some(path) = path {
         shell.set_exported(b"PATH", path);

@@ -125,7 +125,9 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let level = args.get(1).and_then(|arg| plain_number(arg)).and_then(|n| usize::try_from(n).ok());
     let depth = level.unwrap_or(0);
     let frames: Vec<_> = shell.frames.iter().rev().collect();
-    let Some(frame) = frames.get(depth) else { return Ok(1) };
+    let Some(frame) = frames.get(depth) else {
+        return Ok(if level.is_none() { shell.print("0 NULL\n") } else { 1 });
+    };
     let outer = frames.get(depth + 1);
     let source = outer.map_or(&shell.script, |frame| &frame.source);
     let source = if source.is_empty() { "NULL".into() } else { lossy(source) };

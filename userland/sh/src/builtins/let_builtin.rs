@@ -15,6 +15,7 @@ pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         match shell.text_value(word) {
             Ok(number) => value = number,
             Err(Fault::Stop(stop)) => return Err(stop),
+            Err(Fault::Reported) => return Ok(1),
             Err(Fault::Message(text)) => {
                 shell.complain_builtin(text);
                 return Ok(1);

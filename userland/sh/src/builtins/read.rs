@@ -29,7 +29,7 @@ struct Options {
 enum End {
     Delimiter,
     Enough,
-    EndOfFile,
+    Finished,
     TimedOut,
     Failed(Errno),
 }
@@ -66,7 +66,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let stored = store(shell, &options, names, line, &quoted)?;
     Ok(match end {
         End::TimedOut => 142,
-        End::EndOfFile => 1,
+        End::Finished => 1,
         _ if stored => 0,
         _ => 1,
     })
@@ -135,11 +135,9 @@ fn set(shell: &mut Shell, options: &mut Options, letter: u8, value: Bytes) -> Re
             Some(number) => options.number = number,
             None => bad = true,
         },
-        b'p' => {
-            if shell.io.fd(0).is_some_and(rt::is_terminal) {
-                // Where standard error is closed there is nobody to prompt.
-                let _ = shell.io.write(2, &value);
-            }
+        b'p' if shell.io.fd(0).is_some_and(rt::is_terminal) => {
+            // Where standard error is closed there is nobody to prompt.
+            let _ = shell.io.write(2, &value);
         }
         _ => {}
     }
@@ -234,12 +232,12 @@ impl Source {
                 Ok(0) => {
                     self.block.clear();
                     self.at = 0;
-                    return Ok(Err(End::EndOfFile));
+                    return Ok(Err(End::Finished));
                 }
                 Ok(got) => {
                     self.block.truncate(got);
                     self.at = 1;
-                    return Ok(self.block.first().copied().ok_or(End::EndOfFile));
+                    return Ok(self.block.first().copied().ok_or(End::Finished));
                 }
                 Err(Errno::INTR) => shell.run_pending_traps()?,
                 Err(errno) => return Ok(Err(End::Failed(errno))),

@@ -48,10 +48,12 @@ impl Shell {
                 return self.run_list(body);
             }
         }
-        self.status = 0;
         match otherwise {
             Some(body) => self.run_list(body),
-            None => Ok(()),
+            None => {
+                self.status = 0;
+                Ok(())
+            }
         }
     }
 
@@ -240,9 +242,8 @@ impl Shell {
             self.trace_raw(&[b"case ", &word.raw[..], b" in"].concat());
         }
         let subject = self.expand_text(word)?;
-        self.status = 0;
         let style = self.pattern_style();
-        let mut fall = false;
+        let (mut fall, mut ran) = (false, false);
         for arm in arms {
             if !fall {
                 let mut found = false;
@@ -262,12 +263,19 @@ impl Shell {
                     continue;
                 }
             }
+            if arm.body.items.is_empty() {
+                self.status = 0;
+            }
             self.run_list(&arm.body)?;
+            ran = true;
             match arm.end {
                 ArmEnd::Leave => return Ok(()),
                 ArmEnd::Fall => fall = true,
                 ArmEnd::Test => fall = false,
             }
+        }
+        if !ran {
+            self.status = 0;
         }
         Ok(())
     }
@@ -288,6 +296,10 @@ impl Shell {
         match self.arith_value(arith) {
             Ok(value) => Ok(Some(value)),
             Err(Fault::Stop(stop)) => Err(stop),
+            Err(Fault::Reported) => {
+                self.status = 1;
+                Ok(None)
+            }
             Err(Fault::Message(text)) => {
                 self.complain([name.as_bytes(), b": ", &text].concat());
                 self.status = 1;

@@ -96,6 +96,10 @@ impl Shell {
         match self.text_value(text) {
             Ok(value) => Ok(Some(value)),
             Err(Fault::Stop(stop)) => Err(stop),
+            Err(Fault::Reported) => {
+                self.status = 1;
+                Ok(None)
+            }
             Err(Fault::Message(text)) => {
                 self.complain([b"[[: ", &text[..]].concat());
                 self.status = 1;

@@ -3,7 +3,7 @@
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest, Status};
 
 use crate::expand::lossy;
-use crate::ir::{Bytes, Simple};
+use crate::ir::{Arg, Bytes, Simple};
 use crate::state::{Run, Shell, Stop};
 use crate::trap::signal_name;
 
@@ -59,8 +59,7 @@ impl Shell {
             self.vars.push_scope();
         }
         let started = match self.temporary_assigns(&simple.assigns) {
-            Ok(true) => self.start_program(args),
-            Ok(false) => Ok(Err(1)),
+            Ok(()) => self.start_program(args),
             Err(stop) => Err(stop),
         };
         if scoped {
@@ -74,7 +73,7 @@ impl Shell {
             Ok(pid) => {
                 let status = self.wait_pid(pid)?;
                 self.status = status.code();
-                self.report_death(pid, status, args);
+                self.report_death(pid, status, simple);
             }
             Err(status) => self.status = status,
         }
@@ -82,15 +81,31 @@ impl Shell {
     }
 
     /// What bash says about a program that a signal ended.
-    fn report_death(&mut self, pid: u32, status: Status, args: &[Bytes]) {
+    fn report_death(&mut self, pid: u32, status: Status, simple: &Simple) {
         let Status::Killed(signal) = status else { return };
-        // SIGINT and SIGPIPE are how programs are meant to end.
-        if matches!(signal, 2 | 13) {
-            return;
-        }
-        let text = lossy(&args.join(&b" "[..])).into_owned();
         let what = death_text(signal);
-        self.complain(format!("{pid:5} {what:<23} {text}"));
+        let words: Vec<&[u8]> = simple
+            .args
+            .iter()
+            .map(|arg| match arg {
+                Arg::Word(word) => &*word.raw,
+                Arg::Assign(assign) => &assign.name,
+            })
+            .collect();
+        let text = lossy(&words.join(&b" "[..])).into_owned();
+        match signal {
+            // SIGINT and SIGPIPE are how programs are meant to end.
+            2 | 13 => {}
+            15 => {
+                // Where standard error is closed there is nobody to tell.
+                let _ = self.io.write(2, b"Terminated\n");
+            }
+            _ if self.options.from_string && self.frames.is_empty() => {
+                let line = format!("{}: {pid:5} {what:<23} {text}\n", lossy(&self.name));
+                let _ = self.io.write(2, line.as_bytes());
+            }
+            _ => self.complain(format!("{pid:5} {what:<23} {text}")),
+        }
     }
 
     /// Starts a program with the shell's descriptors; the inner error is the status of a command that could not start.

@@ -192,8 +192,7 @@ impl Shell {
         let Some(undo) = self.redirect(&simple.redirects)? else { return Ok(Stage::Done(1)) };
         self.vars.push_scope();
         let started = match self.temporary_assigns(&simple.assigns) {
-            Ok(true) => self.start_program(&args),
-            Ok(false) => Ok(Err(1)),
+            Ok(()) => self.start_program(&args),
             Err(stop) => Err(stop),
         };
         self.vars.pop_scope();

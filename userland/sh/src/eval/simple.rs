@@ -89,11 +89,7 @@ impl Shell {
         } else {
             self.vars.push_scope();
             let result = match self.temporary_assigns(&simple.assigns) {
-                Ok(true) => inner(self),
-                Ok(false) => {
-                    self.status = 1;
-                    Ok(())
-                }
+                Ok(()) => inner(self),
                 Err(stop) => Err(stop),
             };
             self.vars.pop_scope();
@@ -103,23 +99,22 @@ impl Shell {
         result
     }
 
-    /// Assigns for the time of one command; says whether all was allowed.
+    /// Assigns for the time of one command. One that is refused is complained about, and the command runs all the same.
     #[inline(never)]
-    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
+    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run {
         for assign in assigns {
             let old = self.vars.get(&assign.name).cloned();
             let was_local = self.vars.make_local(&assign.name);
             if !was_local && let Some(old) = old {
                 self.vars.insert(Rc::clone(&assign.name), old);
             }
-            if !self.run_assign(assign)? {
-                return Ok(false);
-            }
-            if let Some(var) = self.vars.get_mut(&assign.name) {
+            if self.run_assign(assign)?
+                && let Some(var) = self.vars.get_mut(&assign.name)
+            {
                 var.flags |= crate::vars::EXPORT;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     #[inline(never)]

@@ -19,6 +19,8 @@ pub(crate) enum Fault {
     Message(Bytes),
     /// A divisor was 0; the offset of its text.
     Zero(usize),
+    /// It was complained about already.
+    Reported,
     Stop(Stop),
 }
 
@@ -53,6 +55,10 @@ impl Shell {
     fn arith_failed<T>(&mut self, fault: Fault) -> Run<T> {
         match fault {
             Fault::Stop(stop) => Err(stop),
+            Fault::Reported => {
+                self.status = 1;
+                Err(Stop::Discard)
+            }
             Fault::Message(text) if !self.running.is_empty() => {
                 self.complain_builtin(text);
                 self.status = 1;
@@ -235,8 +241,7 @@ impl Shell {
             self.forget_computed(name);
             return Ok(());
         }
-        self.status = 1;
-        Err(Fault::Stop(Stop::Discard))
+        Err(Fault::Reported)
     }
 }
 

@@ -36,6 +36,9 @@ fn char_range(text: &[u8], from: usize, to: usize) -> &[u8] {
     text.get(start.min(at)..at).unwrap_or_default()
 }
 
+/// What an operator does to one value.
+type Edit = Box<dyn Fn(&[u8]) -> Bytes>;
+
 impl Shell {
     pub(crate) fn pattern_style(&self) -> Style {
         Style { extended: self.options.extglob, fold: self.options.nocasematch }
@@ -49,7 +52,7 @@ impl Shell {
     /// Applies an operator to each value.
     pub(crate) fn edit(&mut self, content: Content, op: &Op) -> Run<Content> {
         let fold = self.options.nocasematch;
-        let edit: Box<dyn Fn(&[u8]) -> Bytes> = match op {
+        let edit: Edit = match op {
             Op::Strip { suffix, longest, pattern } => {
                 let pattern = self.compile(pattern, false)?;
                 let (suffix, longest) = (*suffix, *longest);

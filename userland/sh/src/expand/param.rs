@@ -224,7 +224,8 @@ impl Shell {
                 Index::One(subscript) => format!("[{}]", lossy(&subscript.key.raw)),
                 _ => String::new(),
             };
-            let dollar = if matches!(param.target, Target::Positional(_)) { "$" } else { "" };
+            let plain = !matches!(param.target, Target::Var(_)) && !param.raw.starts_with(b"${");
+            let dollar = if plain { "$" } else { "" };
             return self.abort_unset(format!("{dollar}{name}{index}: unbound variable"));
         }
         match &param.op {

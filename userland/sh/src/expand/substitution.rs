@@ -44,10 +44,7 @@ impl Shell {
     fn output_of(&mut self, substitution: &Substitution) -> Run<Bytes> {
         let Some(pipeline) = only_pipeline(substitution) else {
             return self.collect(|shell| {
-                let pid = shell.fork_child(|child| {
-                    child.options.errexit &= child.options.inherit_errexit || child.options.posix;
-                    child.run_list(&substitution.body)
-                })?;
+                let pid = shell.fork_child(|child| child.run_list(&substitution.body))?;
                 Ok(vec![pid])
             });
         };
@@ -103,7 +100,11 @@ impl Shell {
         };
         let table = self.io.table().clone();
         self.io.set(1, Some(write));
+        // What is substituted goes on after failures, unless it was asked to inherit `set -e`.
+        let errexit = self.options.errexit;
+        self.options.errexit &= self.options.inherit_errexit || self.options.posix;
         let started = start(self);
+        self.options.errexit = errexit;
         self.io.flush();
         self.io.set_table(table);
         self.io.close(write);

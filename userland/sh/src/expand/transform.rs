@@ -21,7 +21,7 @@ impl Shell {
             }
             b'K' | b'k' => {
                 if let (Target::Var(name), Index::At | Index::Star) = (&param.target, &param.index) {
-                    return Ok(self.pairs(&name.clone(), letter == b'k'));
+                    return Ok(self.pairs(name, letter == b'k'));
                 }
             }
             _ => {}

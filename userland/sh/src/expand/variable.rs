@@ -7,7 +7,7 @@ use tidebox_rt as rt;
 use super::lossy;
 use crate::ir::{Bytes, Element, Name, Subscript};
 use crate::state::{Run, Shell};
-use crate::vars::{self, Assoc, Key, Value, Var};
+use crate::vars::{self, Key, Value, Var};
 
 /// The version of bash whose behaviour this shell follows.
 pub(crate) const BASH_VERSION: &str = "5.2.15(1)-release";
@@ -235,7 +235,12 @@ impl Shell {
         let readonly = self.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
             || matches!(name, b"BASHPID" | b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS");
         if readonly {
-            self.complain(format!("{}: readonly variable", lossy(name)));
+            let text = format!("{}: readonly variable", lossy(name));
+            if matches!(self.running, "declare" | "typeset" | "local" | "readonly" | "export") {
+                self.complain_builtin(text);
+            } else {
+                self.complain(text);
+            }
         }
         !readonly
     }
@@ -268,58 +273,77 @@ impl Shell {
         if !self.may_assign(name) {
             return Ok(false);
         }
-        let flags = self.vars.get(name).map_or(0, |var| var.flags);
-        if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
-            let map = self.assoc_elements(name, elements, append)?;
-            self.vars.entry(name).value = Value::Assoc(map);
+        // Values may refer to the array itself, so all of them are known before it changes.
+        let (old, flags) = self.vars.get(name).map_or((None, 0), |var| (Some(&var.value), var.flags));
+        if matches!(old, Some(Value::Assoc(_))) {
+            let pairs = self.assoc_pairs(name, elements, append, flags)?;
+            if let Value::Assoc(map) = &mut self.vars.entry(name).value {
+                if !append {
+                    map.clear();
+                }
+                for (key, value) in pairs {
+                    map.insert(key, value);
+                }
+            }
             return Ok(true);
         }
-        let mut map = match self.vars.get(name).map(|var| &var.value) {
-            Some(Value::Indexed(map)) if append => map.clone(),
-            Some(Value::Text(text)) if append => BTreeMap::from([(0, text.clone())]),
+        let values = self.indexed_values(elements, flags)?;
+        let mut map = match std::mem::take(&mut self.vars.entry(name).value) {
+            Value::Indexed(map) if append => map,
+            Value::Text(text) if append => BTreeMap::from([(0, text)]),
             _ => BTreeMap::new(),
         };
         let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
-        for element in elements {
-            let mut values = Vec::new();
-            if let Some(subscript) = &element.subscript {
-                let index = self.evaluate(&subscript.index)?;
-                let Some(at) = position(&map, index) else {
-                    let text = lossy(&subscript.key.raw).into_owned();
-                    self.complain(format!("[{text}]: bad array subscript"));
-                    continue;
-                };
-                next = at;
-                let mut value = self.expand_text(&element.value)?;
-                if element.append {
-                    let mut joined = map.get(&at).cloned().unwrap_or_default();
-                    joined.append(&mut value);
-                    value = joined;
+        let mut bad = Vec::new();
+        for (index, joins, value) in values {
+            if let Some(index) = index {
+                match position(&map, index) {
+                    Some(at) => next = at,
+                    None => {
+                        bad.push(index);
+                        continue;
+                    }
                 }
-                values.push(value);
+            }
+            if joins {
+                map.entry(next).or_default().extend_from_slice(&value);
             } else {
-                self.expand_fields(&element.value, &mut values)?;
-            }
-            for mut value in values {
-                if flags & vars::INTEGER != 0 {
-                    value = self.evaluate_text(&value)?.to_string().into_bytes();
-                }
-                change_case(flags, &mut value);
                 map.insert(next, value);
-                next = next.saturating_add(1);
             }
+            next = next.saturating_add(1);
         }
-        let var = self.vars.entry(name);
-        var.value = Value::Indexed(map);
+        self.vars.entry(name).value = Value::Indexed(map);
+        for index in bad {
+            self.complain(format!("[{index}]: bad array subscript"));
+        }
         Ok(true)
     }
 
-    fn assoc_elements(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<Assoc> {
-        let mut map = match self.vars.get(name).map(|var| &var.value) {
-            Some(Value::Assoc(map)) if append => map.clone(),
-            _ => Assoc::default(),
-        };
-        let flags = self.vars.get(name).map_or(0, |var| var.flags);
+    /// The elements of an indexed array: where each one goes, whether it joins what is there, its value.
+    fn indexed_values(&mut self, elements: &[Element], flags: u16) -> Run<Vec<(Option<i64>, bool, Bytes)>> {
+        let mut values = Vec::with_capacity(elements.len());
+        let mut fields = Vec::new();
+        for element in elements {
+            match &element.subscript {
+                Some(subscript) => {
+                    let index = self.evaluate(&subscript.index)?;
+                    let value = self.expand_text(&element.value)?;
+                    values.push((Some(index), element.append, value));
+                }
+                None => {
+                    self.expand_fields(&element.value, &mut fields)?;
+                    values.extend(fields.drain(..).map(|value| (None, false, value)));
+                }
+            }
+        }
+        for (_, _, value) in &mut values {
+            self.attributed(flags, value)?;
+        }
+        Ok(values)
+    }
+
+    fn assoc_pairs(&mut self, name: &Name, elements: &[Element], append: bool, flags: u16) -> Run<Vec<(Bytes, Bytes)>> {
+        let mut pairs = Vec::with_capacity(elements.len());
         let mut words = Vec::new();
         for element in elements {
             let Some(subscript) = &element.subscript else {
@@ -328,23 +352,31 @@ impl Shell {
             };
             let key = self.expand_text(&subscript.key)?;
             let mut value = self.expand_text(&element.value)?;
-            if element.append {
-                let mut joined = map.get(&key).cloned().unwrap_or_default();
+            if element.append && append {
+                let mut joined = self.element(name, &Key::Word(key.clone())).unwrap_or_default();
                 joined.append(&mut value);
                 value = joined;
             }
-            if flags & vars::INTEGER != 0 {
-                value = self.evaluate_text(&value)?.to_string().into_bytes();
-            }
-            change_case(flags, &mut value);
-            map.insert(key, value);
+            self.attributed(flags, &mut value)?;
+            pairs.push((key, value));
         }
         // Without subscripts keys and values alternate.
         let mut words = words.into_iter();
         while let Some(key) = words.next() {
-            map.insert(key, words.next().unwrap_or_default());
+            let mut value = words.next().unwrap_or_default();
+            self.attributed(flags, &mut value)?;
+            pairs.push((key, value));
         }
-        Ok(map)
+        Ok(pairs)
+    }
+
+    /// Makes a value what the attributes of its variable want.
+    fn attributed(&mut self, flags: u16, value: &mut Bytes) -> Run {
+        if flags & vars::INTEGER != 0 {
+            *value = self.evaluate_text(value)?.to_string().into_bytes();
+        }
+        change_case(flags, value);
+        Ok(())
     }
 }
 

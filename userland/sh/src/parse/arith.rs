@@ -21,6 +21,8 @@ pub(crate) struct ExprError {
 }
 
 type Parsed = Result<Expr, ExprError>;
+/// A variable, or an element of one.
+type Place = (Name, Option<Rc<Subscript>>);
 
 impl Parser<'_> {
     /// An expression up to one of `closers`, which is not read.
@@ -354,7 +356,7 @@ impl<'a> ExprParser<'a> {
     }
 
     /// A variable or an element of an array.
-    fn lvalue(&mut self) -> Result<Option<(Name, Option<Rc<Subscript>>)>, ExprError> {
+    fn lvalue(&mut self) -> Result<Option<Place>, ExprError> {
         let rest = self.rest();
         let len = name_len(rest);
         if len == 0 || rest.get(len) == Some(&MARK) {

@@ -69,7 +69,7 @@ impl Parser<'_> {
     fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
         let (start, line) = (self.pos, self.line);
         self.pos += 2;
-        if let Ok(expression) = self.arith_until(&[b')'])
+        if let Ok(expression) = self.arith_until(b")")
             && self.starts_with(b"))")
         {
             self.pos += 2;

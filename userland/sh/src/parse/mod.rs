@@ -13,6 +13,8 @@ mod param;
 mod quote;
 pub(crate) mod simple;
 mod subscript;
+#[cfg(test)]
+mod tests;
 pub(crate) mod token;
 mod word;
 

@@ -25,15 +25,15 @@ impl Parser<'_> {
                 redirects.push(redirect);
                 continue;
             }
-            if args.is_empty() || declaration {
-                if let Some(assign) = self.assignment()? {
-                    if args.is_empty() {
-                        assigns.push(assign)
-                    } else {
-                        args.push(Arg::Assign(assign))
-                    }
-                    continue;
+            if (args.is_empty() || declaration)
+                && let Some(assign) = self.assignment()?
+            {
+                if args.is_empty() {
+                    assigns.push(assign);
+                } else {
+                    args.push(Arg::Assign(assign));
                 }
+                continue;
             }
             let Some(word) = self.word()? else { break };
             if args.is_empty() {

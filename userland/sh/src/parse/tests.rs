@@ -1,0 +1,119 @@
+use std::rc::Rc;
+
+use super::{Parser, Problem};
+use crate::ir::{Arg, Command, Kind, List, Part, Simple};
+
+fn lists(text: &str) -> Vec<List> {
+    let mut parser = Parser::new(text.as_bytes(), 1, Rc::from(&b""[..]));
+    let mut lists = Vec::new();
+    while let Some(list) = parser.next_list().expect("the text is a program") {
+        lists.push(list);
+    }
+    lists
+}
+
+fn problem(text: &str) -> (Problem, u32) {
+    let mut parser = Parser::new(text.as_bytes(), 1, Rc::from(&b""[..]));
+    loop {
+        match parser.next_list() {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the text is a program: {text}"),
+            Err(error) => return (error.problem, error.line),
+        }
+    }
+}
+
+fn with_simple(text: &str, check: impl Fn(&Simple)) {
+    let lists = lists(text);
+    match lists.first().and_then(|list| list.items.first()).map(|item| item.chain.first.stages.as_slice()) {
+        Some([Command::Simple(simple)]) => check(simple),
+        other => panic!("not one simple command: {other:?}"),
+    }
+}
+
+#[test]
+fn lines_before_a_syntax_error_are_read() {
+    let mut parser = Parser::new(b"echo a\n)\n", 1, Rc::from(&b""[..]));
+    assert!(matches!(parser.next_list(), Ok(Some(list)) if list.items.len() == 1));
+    assert!(parser.next_list().is_err());
+}
+
+#[test]
+fn a_case_within_a_substitution_keeps_its_parentheses() {
+    with_simple("echo $(case a in a) echo b;; esac)", |simple| {
+        let Some(Arg::Word(word)) = simple.args.get(1) else { panic!("an argument is missing") };
+        assert!(matches!(word.parts.as_slice(), [Part::Command(_)]));
+    });
+}
+
+#[test]
+fn builtins_are_found_while_parsing() {
+    with_simple("echo hi", |simple| assert_eq!(simple.builtin.map(|builtin| builtin.name), Some("echo")));
+    with_simple("ec\"ho\" hi", |simple| assert!(simple.builtin.is_none()));
+}
+
+#[test]
+fn words_are_pure_unless_their_expansion_changes_something() {
+    for pure in ["cat $x \"${y:-z}\" 'q' ~ *.txt", "cat ${x#a} ${#x} ${x[1]}", "cat $((1 + 2)) < f"] {
+        with_simple(pure, |simple| assert!(simple.pure_words, "{pure}"));
+    }
+    for impure in ["cat ${x:=1}", "cat $((i++))", "cat $(cmd)", "cat ${x?}", "cat <(cmd)", "cat ${x[i]}"] {
+        with_simple(impure, |simple| assert!(!simple.pure_words, "{impure}"));
+    }
+}
+
+#[test]
+fn arithmetic_becomes_a_tree_and_double_parentheses_may_be_subshells() {
+    let kind = |text: &str| match lists(text).first().and_then(|l| l.items.first()).map(|i| &i.chain.first.stages) {
+        Some(stages) => match stages.first() {
+            Some(Command::Compound(compound)) => match &compound.kind {
+                Kind::Arith(arith) => arith.tree.is_some().then_some("tree"),
+                Kind::Subshell(_) => Some("subshell"),
+                _ => None,
+            },
+            _ => None,
+        },
+        None => None,
+    };
+    assert_eq!(kind("((x = 1 + $y * 2))"), Some("tree"));
+    assert_eq!(kind("((echo a); echo b)"), Some("subshell"));
+}
+
+#[test]
+fn text_that_ends_too_early_is_incomplete() {
+    for text in ["if true", "echo \"x", "echo $(", "{ echo", "case x in", "for i in a", "x=(1", "echo ${x"] {
+        let (problem, _) = problem(text);
+        assert!(matches!(problem, Problem::End | Problem::Unclosed(_)), "{text}: {problem:?}");
+    }
+}
+
+#[test]
+fn unexpected_tokens_are_named_with_their_line() {
+    for (text, token, line) in
+        [("echo a\necho )", ")", 2), ("a ;; b", ";;", 1), ("done", "done", 1), ("if; then", ";", 1), ("| x", "|", 1)]
+    {
+        match problem(text) {
+            (Problem::Unexpected(found), at) => assert_eq!((found, at), (token.as_bytes().to_vec(), line), "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    // Frames of a build without optimisation are larger than those that the limit was measured for.
+    let check = || {
+        for (open, close) in [("$(", ")"), ("{ ", "; }"), ("${x:-", "}"), ("$((", "))"), ("if ", "; then :; fi")] {
+            let text = format!("echo; {}:{}", open.repeat(5000), close.repeat(5000));
+            assert!(matches!(problem(&text).0, Problem::TooDeep), "{open}");
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check);
+    thread.expect("started").join().expect("every text is refused");
+}
+
+#[test]
+fn here_documents_wait_for_the_end_of_their_line() {
+    let lists = lists("cat <<A <<B; echo x\n1\nA\n2\nB\necho y\n");
+    assert_eq!(lists.iter().map(|list| list.items.len()).collect::<Vec<_>>(), [2, 1]);
+}

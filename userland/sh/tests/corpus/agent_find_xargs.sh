@@ -1,0 +1,1 @@
+mkdir -p p/q; touch p/a.py p/q/b.py p/c.txt; find p -name '*.py' | sort; find p -name '*.py' | sort | xargs -n1 basename; find p -type f | sort | xargs echo; find p -name '*.txt' -exec echo found {} \;; ls p | xargs -I{} echo "<{}>"; printf 'a\0b c\0' | xargs -0 -n1 echo; find p -type d | sort; echo 1 2 3 | xargs -n 2 echo

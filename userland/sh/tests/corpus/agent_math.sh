@@ -1,0 +1,3 @@
+fib() { local a=0 b=1 i t; for ((i=0;i<$1;i++)); do t=$((a+b)); a=$b; b=$t; done; echo $a; }; fib 10; fib 50; gcd() { local a=$1 b=$2; while ((b)); do ((t=b,b=a%b,a=t)); done; echo $a; }; gcd 48 36
+prime() { local n=$1 i; ((n<2)) && return 1; for ((i=2;i*i<=n;i++)); do ((n%i==0)) && return 1; done; return 0; }; for n in {1..20}; do prime $n && printf '%d ' $n; done; echo
+bin() { local n=$1 r=; while ((n)); do r=$((n%2))$r; n=$((n/2)); done; echo ${r:-0}; }; bin 10; echo $((2#1010)) $((0xff)) $((8#17)); pow=1; for _ in {1..10}; do ((pow*=2)); done; echo $pow; echo $((RANDOM % 1)) $((10**3)) $((7 % 3)) $((-7 / 2)); printf '%.2f\n' "$((10000/3))e-2"; echo $(( (1+2) * 3 - 4 / 2 ))

@@ -1,0 +1,1 @@
+work() { sleep 0.0$1; echo "job $1" > "out.$1"; return $1; }; pids=(); for i in 1 2 3; do work $i & pids+=($!); done; fail=0; for p in "${pids[@]}"; do wait "$p" || fail=$((fail+1)); done; echo "failures: $fail"; cat out.*; (sleep 0.05; echo late) & (echo early) & wait; echo all; seq 3 | while read i; do echo "item $i" & wait; done

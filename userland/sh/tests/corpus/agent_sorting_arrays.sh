@@ -1,0 +1,2 @@
+a=(5 3 9 1); for ((i=0;i<${#a[@]};i++)); do for ((j=i+1;j<${#a[@]};j++)); do if ((a[i]>a[j])); then t=${a[i]}; a[i]=${a[j]}; a[j]=$t; fi; done; done; echo "${a[@]}"
+sorted=($(printf '%s\n' "${a[@]}" | sort -rn)); echo "${sorted[*]}"; mapfile -t u < <(printf '%s\n' b a b c a | sort -u); echo "${u[@]}"; max=${a[0]}; for x in "${a[@]}"; do ((x>max)) && max=$x; done; echo $max; echo "${a[@]:1:2}" "${#a[@]}"; b=("${a[@]/#/n}"); echo "${b[@]}"; c=("${a[@]:0:2}" new "${a[@]:2}"); echo "${c[@]}"; unset 'c[1]'; c=("${c[@]}"); echo "${!c[@]}"

@@ -1,0 +1,1 @@
+t=$(mktemp); echo data > "$t"; [ -s "$t" ] && echo nonempty; cat "$t"; rm -f "$t"; [ -e "$t" ] || echo gone; d=$(mktemp -d); [ -d "$d" ] && echo dir; touch "$d/x"; ls "$d"; rm -r "$d"; (trap 'rm -f tmpf; echo cleaned' EXIT; touch tmpf); [ -e tmpf ] || echo really

@@ -1,0 +1,3 @@
+shopt -s extglob
+for w in foo.txt bar.md 123 a1 '' 'x y' '[z]' -opt; do case "$w" in *.txt|*.md) r=file;; [0-9]*([0-9])) r=ext;; [0-9]*) r=num;; [a-z][0-9]) r=an;; "") r=empty;; *\ *) r=space;; \[*\]) r=br;; -*) r=opt;; *) r=other;; esac; echo "$w: $r"; done 2>/dev/null; case abc in a?c) echo q;; esac; case "a?c" in a\?c) echo lit;; esac; v='*'; case '*' in "$v") echo star;; esac; case xyz in $v) echo any;; esac; case x in [!a-w]) echo neg;; esac; case "multi
+line" in *$'\n'*) echo nl;; esac; case a in b) ;; a) ;; esac; echo $?; case $(false) in '') echo sub $?;; esac; case ~ in "$HOME") echo home;; esac; shopt -s extglob; case 12345 in +([0-9])) echo digits;; esac; case foo.c in !(*.h)) echo noth;; esac; case ab in @(a|b)*(b)) echo grp;; esac

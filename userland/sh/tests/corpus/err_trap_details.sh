@@ -1,0 +1,1 @@
+trap 'echo "ERR line $LINENO status $?"' ERR; false; (exit 3); true; f() { false; }; f; f || true; if false; then :; fi; x=$(false); ! false; false | true; true | false; set -E; g() { false; true; }; g; trap - ERR; false; echo end

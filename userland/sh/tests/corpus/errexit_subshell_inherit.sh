@@ -1,0 +1,1 @@
+set -e; (echo in; false; echo no) || echo caught; x=$(set -e; false; echo no) || echo caught2; bash -c 'set -e; false; echo no' || echo caught3; (set +e; false; echo yes); f() (set -e; false; echo "still runs"); f || echo f; shopt -s inherit_errexit; y=$(false; echo no) || echo inh; (trap 'echo exit trap' EXIT; false); echo no

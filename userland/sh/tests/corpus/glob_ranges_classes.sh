@@ -1,0 +1,1 @@
+touch a B c 1 2 _x x.y; echo [a-c] ; echo [[:digit:]]; echo [[:alpha:]]; echo [!0-9]*; echo [^a]; echo *.*; echo [-_]*; echo []x]*; echo ?; echo [ab]; shopt -s nocaseglob; echo b C; echo [b]; shopt -u nocaseglob; echo [z-a] 2>/dev/null; echo [a

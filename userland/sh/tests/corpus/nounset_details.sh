@@ -1,0 +1,1 @@
+set -u; x=; echo "${x}" "${y-}" "${y:-d}" "${z+set}" $# "$@" "$*" ${a[@]-none}; a=(); echo "${a[@]}" "${#a[@]}"; declare b; (echo $b) 2>&1; (echo ${a[0]}) 2>&1; (echo $1) 2>&1; (echo ${10}) 2>&1; (f() { local v; echo $v; }; f) 2>&1; ((n=1)); echo $n; (echo $((m+1))) 2>&1; [[ -v q ]] || echo unset; (unset x; echo $x) 2>&1; echo ok; echo $!; echo no

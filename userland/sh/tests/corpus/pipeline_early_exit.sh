@@ -1,0 +1,1 @@
+yes | head -n 1; seq 100000 | head -2; while :; do echo loop; done | head -2; (yes; echo never) | head -1; for i in {1..100000}; do echo $i; done | head -1; cat /dev/zero | head -c 3 | wc -c; yes x | sed 2q; printf '%s\n' {1..50000} | head -1; set -o pipefail; yes | head -1 >/dev/null; echo $?

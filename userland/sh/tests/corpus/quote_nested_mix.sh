@@ -1,0 +1,1 @@
+a="x'y"; b='p"q'; echo "$a$b" "${a}'${b}\"" "$(echo "in $(echo 'deep "q"')")"; echo "a"'b'"c"d\ e; echo "$(printf '%s' "a  b")" '$(no)' "\$(no)"; c="$(echo "$a" | sed "s/'/Q/")"; echo $c; echo "${a/\'/-}" "${b/\"/-}"; eval "echo \"\$a\" '$a1'"; echo "back\\slash" 'back\slash' back\\slash; echo "tab	tab" $'tab\ttab'

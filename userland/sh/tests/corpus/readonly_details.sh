@@ -1,0 +1,1 @@
+readonly a=1; (a=2; echo no) 2>&1; echo $a; readonly -a arr=(1 2); (arr[0]=x; echo no) 2>&1; (arr+=(3)) 2>&1; (unset a) 2>&1; declare -r b=2; (declare b=3) 2>&1; f() { local a=local; echo $a; }; (f) 2>&1; (read a <<< x; echo $?) 2>&1; (for a in 1; do echo no; done) 2>&1; ((a=5)) 2>&1; echo $?; export a; (printf -v a x; echo $?) 2>&1; (a=5 true; echo $?) 2>&1;

@@ -1,0 +1,1 @@
+echo a b; echo "$_"; true; echo "$?"; (exit 200); echo $?; f() { return 255; }; f; echo $?; x=$(exit 9); echo $?; y=1; echo $?; false; z=2; echo $?; false; x=$(true); echo $?; if false; then :; else echo $?; fi; ! true; echo $?; [ ]; echo $?; test x; echo $?; : $(false); echo $?; echo $(exit 3) $?; exit_code() { (exit $1); }; exit_code 7; echo $?

@@ -1,0 +1,1 @@
+printf 'echo start\nread a b\nx y\necho "$b $a"\ncat\nrest of\ninput\n' | bash; printf 'for i in 1 2\ndo echo $i\ndone\ncat <<E\nhere\nE\necho end' | bash; printf 'exit 3\necho no\n' | bash; echo $?; printf 'f() {\necho f\n}\nf\n' | sh; printf 'echo "multi\nline"\n' | bash; printf 'if true\nthen echo t\nfi\nfi\necho no' | bash 2>&1; echo $?

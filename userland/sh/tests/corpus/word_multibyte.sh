@@ -1,0 +1,1 @@
+x='héllo wörld ñ'; echo ${#x} ${x:1:4} ${x^^} ${x/é/e} ${x%ñ}; for ((i=0;i<5;i++)); do printf '%s.' "${x:i:1}"; done; echo; [[ $x == h?llo* ]] && echo one; case é in ?) echo single;; esac; echo ${x//[é-ö]/_}; read -n 2 y <<< 'éàb'; echo $y; printf '%s|%5s|\n' é é; echo $'\u263a' "日本語" ${#x}
