@@ -32,7 +32,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("base64", uu_base64::uumain),
     tool("basename", uu_basename::uumain),
     tool("basenc", uu_basenc::uumain),
-    tool("cat", uu_cat::uumain),
     tool("cksum", uu_cksum::uumain),
     tool("comm", uu_comm::uumain),
     tool("cp", uu_cp::uumain),

@@ -1,0 +1,69 @@
+//! Where text comes from.
+
+use std::borrow::Cow;
+
+use tidebox_gnu::message::complain;
+use tidebox_rt::{Errno, Fd, Open};
+
+/// Bytes moved at once: twice what a pipe holds, so that a pipe is emptied by one read.
+pub(crate) const CHUNK: usize = 128 * 1024;
+
+/// A file to read, or standard input.
+#[derive(Debug)]
+pub(crate) struct Input<'a> {
+    fd: Fd,
+    name: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    /// Opens an operand; `-` is standard input.
+    pub(crate) fn open(name: &'a [u8]) -> Result<Self, Errno> {
+        let fd = match name {
+            b"-" => 0,
+            _ => tidebox_rt::open(name, Open { read: true, ..Open::default() })?,
+        };
+        Ok(Self { fd, name })
+    }
+
+    /// Which file this is, device and number, if it has an offset and something is left to read there.
+    pub(crate) fn pending(&self) -> Option<(u32, u64)> {
+        let stat = tidebox_rt::fstat(self.fd).ok()?;
+        let at = tidebox_rt::seek(self.fd, 0).ok()?;
+        (at < stat.size).then_some((stat.dev, stat.ino))
+    }
+
+    /// Reads once; 0 bytes mean the end.
+    pub(crate) fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
+        loop {
+            match tidebox_rt::read(self.fd, into) {
+                Err(Errno::INTR) => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+impl Drop for Input<'_> {
+    fn drop(&mut self) {
+        if self.name != b"-" {
+            // Nothing was written, so that closing has nothing to report.
+            let _ = tidebox_rt::close(self.fd);
+        }
+    }
+}
+
+/// A file's name as a message shows it: in quotes only where it could be misread.
+pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=".contains(byte) || !byte.is_ascii();
+    if !name.is_empty() && name.iter().all(plain) {
+        return String::from_utf8_lossy(name);
+    }
+    let text = String::from_utf8_lossy(name);
+    let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    Cow::Owned(format!("{mark}{text}{mark}"))
+}
+
+/// Says what is wrong with a file.
+pub(crate) fn complain_about(tool: &str, name: &[u8], errno: Errno) {
+    complain(tool, &format!("{}: {}", shown(name), errno.text()));
+}
