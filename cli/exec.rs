@@ -19,7 +19,7 @@ const READER_GONE: u8 = 128 + 13;
 pub(crate) fn exec(exec: Exec) -> Result<u8> {
     let stdin = if exec.stdin { read_stdin()? } else { Vec::new() };
     session::runtime()?.block_on(async {
-        let sandbox = session::open(&exec.setting).await?;
+        let sandbox = session::open(&exec.setting)?;
         let request = session::request(&exec.setting, exec.command)?.with_stdin(stdin);
         let response = if exec.json {
             let response = sandbox.execute(request).await?;

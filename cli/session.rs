@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tidebox::{ExecuteRequest, ExecuteResponse, RuntimeConfig, SandboxBackend, SandboxPath, Upload};
+use tidebox::{ExecuteRequest, ExecuteResponse, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::{self, Setting};
@@ -18,12 +18,12 @@ pub(crate) fn runtime() -> Result<Runtime> {
 }
 
 /// Makes the sandbox and puts the files of `--file` into it.
-pub(crate) async fn open(setting: &Setting) -> Result<Arc<dyn SandboxBackend>> {
-    let sandbox = tidebox::sandbox()?.limits(setting.limits.clone()).build()?;
+pub(crate) fn open(setting: &Setting) -> Result<Arc<dyn SandboxBackend>> {
+    let mut sandbox = tidebox::sandbox()?.limits(setting.limits.clone());
     for file in &setting.files {
-        upload(&sandbox, file).await?;
+        sandbox = with_file(sandbox, file)?;
     }
-    Ok(Arc::new(sandbox))
+    Ok(Arc::new(sandbox.build()?))
 }
 
 /// The command with what the options say about directory, environment and time.
@@ -55,7 +55,8 @@ pub(crate) fn warm() -> Result<u8> {
     Ok(0)
 }
 
-async fn upload(sandbox: &dyn SandboxBackend, file: &arguments::Upload) -> Result<()> {
+/// Puts a file of the host into the sandbox that is being made, with its execute bit.
+fn with_file(sandbox: SandboxBuilder, file: &arguments::Upload) -> Result<SandboxBuilder> {
     let host = file.host.display();
     let metadata = fs::metadata(&file.host).with_context(|| format!("cannot read {host}"))?;
     if !metadata.is_file() {
@@ -63,9 +64,19 @@ async fn upload(sandbox: &dyn SandboxBackend, file: &arguments::Upload) -> Resul
     }
     let content = fs::read(&file.host).with_context(|| format!("cannot read {host}"))?;
     let path = SandboxPath::parse(WORKSPACE)?.resolve(&file.guest)?;
-    let results = sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await?;
-    for result in results {
-        result.result.with_context(|| format!("cannot put {host} into the sandbox at {}", file.guest))?;
-    }
-    Ok(())
+    Ok(match is_executable(&metadata) {
+        true => sandbox.executable(path.as_bytes(), content),
+        false => sandbox.file(path.as_bytes(), content),
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
 }

@@ -24,7 +24,7 @@ const UNFINISHED: [&str; 3] = ["unexpected end of file", "unexpected EOF while",
 /// Reads and runs lines until the end of input, and returns the exit code of the last one.
 pub(crate) fn shell(setting: Setting) -> Result<u8> {
     let runtime = session::runtime()?;
-    let sandbox = runtime.block_on(session::open(&setting))?;
+    let sandbox = session::open(&setting)?;
     let mut shell = Shell { runtime: &runtime, sandbox: &*sandbox, setting, last: 0 };
     let mut input = Input::open()?;
     input.greet("Files and the working directory persist between lines. Ctrl-C ends a command, Ctrl-D the session.");

@@ -41,6 +41,8 @@ fn by_bash(name: &str, script: &[u8]) -> Ran {
         .env_clear()
         .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb")])
         .env("HOME", folder.path())
+        // In the sandbox the script's shell is started by one that runs the command line.
+        .env("SHLVL", "1")
         .stdin(Stdio::null())
         .output()
         .expect("bash runs");

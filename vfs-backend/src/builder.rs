@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath, Upload};
+use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath};
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::{Clock, Entropy, FixedClock, Kernel, KernelConfig, SeededEntropy};
 
@@ -23,7 +23,7 @@ pub struct SandboxBuilder {
     base: BaseImage,
     clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
-    files: Vec<Upload>,
+    files: Vec<Seed>,
     env: Vec<(String, String)>,
     cwd: SandboxPath,
     limits: Limits,
@@ -70,7 +70,16 @@ impl SandboxBuilder {
     /// WebAssembly module is executable. A relative path is below the working directory.
     #[must_use]
     pub fn file(mut self, path: impl Into<Vec<u8>>, content: impl Into<Vec<u8>>) -> Self {
-        self.files.push(Upload::new(path, content));
+        let content = content.into();
+        let executable = content.starts_with(transfer::WASM_MAGIC);
+        self.files.push(Seed { path: path.into(), content, executable });
+        self
+    }
+
+    /// Puts a file in as [`file`](Self::file) does, and lets it be executed: a script with a `#!` line, for example.
+    #[must_use]
+    pub fn executable(mut self, path: impl Into<Vec<u8>>, content: impl Into<Vec<u8>>) -> Self {
+        self.files.push(Seed { path: path.into(), content: content.into(), executable: true });
         self
     }
 
@@ -147,10 +156,17 @@ impl SandboxBuilder {
         crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
         for file in files {
             let path = cwd.resolve(&file.path)?;
-            transfer::place(&mut kernel, &path, &file.content)?;
+            transfer::place(&mut kernel, &path, &file.content, file.executable)?;
         }
         Ok(VfsBackend::new(id, dialect, cwd, environment, engine, kernel))
     }
+}
+
+/// A file that is there from the beginning.
+struct Seed {
+    path: Vec<u8>,
+    content: Vec<u8>,
+    executable: bool,
 }
 
 /// Unique without a clock and without a counter that two processes would share.

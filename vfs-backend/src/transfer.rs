@@ -10,20 +10,24 @@ use crate::file::{self, READ};
 use crate::refusal::refusal;
 
 /// Every file that begins like this is a program.
-const WASM_MAGIC: &[u8] = b"\0asm";
+pub(crate) const WASM_MAGIC: &[u8] = b"\0asm";
 
 /// Who may execute: everybody.
 const EXECUTABLE: u32 = 0o111;
 
 pub(crate) fn upload(kernel: &mut Kernel, cwd: &SandboxPath, dialect: Dialect, upload: Upload) -> UploadResult {
-    let result = parse(cwd, dialect, &upload.path).and_then(|path| place(kernel, &path, &upload.content));
+    let result = parse(cwd, dialect, &upload.path).and_then(|path| {
+        // A WebAssembly module becomes executable, so that `./tool.wasm` works at once.
+        let executable = upload.content.starts_with(WASM_MAGIC);
+        place(kernel, &path, &upload.content, executable)
+    });
     UploadResult { path: upload.path, result }
 }
 
-/// Writes a file as the user. A WebAssembly module becomes executable, so that `./tool.wasm` works at once.
-pub(crate) fn place(kernel: &mut Kernel, path: &SandboxPath, content: &[u8]) -> FileResult<()> {
+/// Writes a file as the user.
+pub(crate) fn place(kernel: &mut Kernel, path: &SandboxPath, content: &[u8], executable: bool) -> FileResult<()> {
     let put = file::put(kernel, path, content, true)?;
-    if content.starts_with(WASM_MAGIC) {
+    if executable {
         let now = kernel.now();
         let fs = kernel.fs_mut();
         let executable = fs.stat(put.ino).and_then(|stat| fs.chmod(&USER, put.ino, stat.mode | EXECUTABLE, now));
