@@ -25,6 +25,15 @@ pub(crate) fn function(function: &Function) -> Bytes {
     printer.out
 }
 
+/// A subshell, as messages about it show it.
+pub(crate) fn subshell(list: &List) -> Bytes {
+    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    printer.put("( ");
+    printer.list(list);
+    printer.put(" )");
+    printer.out
+}
+
 struct Printer {
     out: Bytes,
     depth: usize,

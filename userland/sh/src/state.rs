@@ -118,7 +118,7 @@ impl Shell {
             frames: Vec::new(),
             line: 1,
             script: Rc::from(&b""[..]),
-            pipe_status: vec![0],
+            pipe_status: Vec::new(),
             loops: 0,
             tested: 0,
             levels: 0,
@@ -148,7 +148,7 @@ impl Shell {
         for line in rt::environ() {
             let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
             let name = line.get(..at).unwrap_or_default();
-            if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
+            if crate::parse::token::name_len(name) != name.len() || name.is_empty() || name == b"_" {
                 continue;
             }
             let value = Value::Text(line.get(at + 1..).unwrap_or_default().to_vec());

@@ -48,6 +48,9 @@ pub(crate) const ERR: u8 = 100;
 pub(crate) const DEBUG: u8 = 101;
 pub(crate) const RETURN: u8 = 102;
 
+/// Signals before whose death the EXIT trap runs: HUP, INT, TERM.
+const FATAL: &[u8] = &[1, 2, 15];
+
 /// Commands to run when something happens.
 #[derive(Debug, Default)]
 pub(crate) struct Traps {
@@ -74,14 +77,22 @@ impl Traps {
             self.set.sort_by_key(|(s, _)| *s);
         }
         if (1..=31).contains(&signal) {
-            let disposition = match self.get(signal) {
-                None => Disposition::Default,
-                Some(text) if text.is_empty() => Disposition::Ignore,
-                Some(_) => Disposition::Note,
-            };
-            // SIGKILL and SIGSTOP are refused; bash also takes such a trap and never runs it.
-            let _ = rt::sig_set(u32::from(signal), disposition);
+            self.dispose(signal);
+        } else if signal == EXIT {
+            FATAL.iter().for_each(|signal| self.dispose(*signal));
         }
+    }
+
+    /// Tells the kernel what a signal is to do.
+    fn dispose(&self, signal: u8) {
+        let disposition = match self.get(signal) {
+            None if FATAL.contains(&signal) && self.get(EXIT).is_some() => Disposition::Note,
+            None => Disposition::Default,
+            Some(text) if text.is_empty() => Disposition::Ignore,
+            Some(_) => Disposition::Note,
+        };
+        // SIGKILL and SIGSTOP are refused; bash also takes such a trap and never runs it.
+        let _ = rt::sig_set(u32::from(signal), disposition);
     }
 
     /// What a subshell does: ignored signals stay ignored, everything else has its default again.
@@ -137,10 +148,13 @@ impl Shell {
     /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
     #[inline(never)]
     pub(crate) fn run_pending_traps(&mut self) -> Run {
-        if !self.traps.all().iter().any(|(signal, text)| (1..=31).contains(signal) && !text.is_empty()) {
+        if !self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty()) {
             return Ok(());
         }
         for signal in self.take_signals() {
+            if self.traps.get(signal).is_none() {
+                self.die_of(signal);
+            }
             self.run_trap(signal)?;
         }
         Ok(())
@@ -166,6 +180,17 @@ impl Shell {
             }
             Err(stop) => Err(stop),
         }
+    }
+
+    /// Runs the EXIT trap and lets the signal do what it does by default.
+    pub(crate) fn die_of(&mut self, signal: u8) {
+        self.status = 128_u8.saturating_add(signal);
+        let status = self.finish();
+        let own = rt::getids().map_or(0, |ids| ids.pid);
+        let _ = rt::sig_set(u32::from(signal), Disposition::Default);
+        let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(signal));
+        // Not reached where signals work.
+        rt::exit(status)
     }
 
     /// Runs the EXIT trap and writes out what is buffered; the last thing that a shell does.

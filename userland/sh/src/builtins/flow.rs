@@ -126,7 +126,7 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let depth = level.unwrap_or(0);
     let frames: Vec<_> = shell.frames.iter().rev().collect();
     let Some(frame) = frames.get(depth) else {
-        return Ok(if level.is_none() { shell.print("0 NULL\n") } else { 1 });
+        return Ok(if level.is_none() && !shell.script.is_empty() { shell.print("0 NULL\n") } else { 1 });
     };
     let outer = frames.get(depth + 1);
     let source = outer.map_or(&shell.script, |frame| &frame.source);

@@ -238,7 +238,8 @@ impl Printf<'_> {
             b'c' => {
                 let arg = self.next().cloned().unwrap_or_default();
                 let len = crate::pattern::char_len(&arg);
-                self.pad_text(spec, arg.get(..len).unwrap_or_default());
+                // An empty argument is C's empty string, whose first byte ends it.
+                self.pad_text(spec, arg.get(..len).filter(|char| !char.is_empty()).unwrap_or(b"\0"));
             }
             b'd' | b'i' => {
                 let arg = self.next().cloned().unwrap_or_default();

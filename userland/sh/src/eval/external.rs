@@ -73,26 +73,17 @@ impl Shell {
             Ok(pid) => {
                 let status = self.wait_pid(pid)?;
                 self.status = status.code();
-                self.report_death(pid, status, simple);
+                self.report_death(pid, status, || written(simple));
             }
             Err(status) => self.status = status,
         }
         Ok(())
     }
 
-    /// What bash says about a program that a signal ended.
-    fn report_death(&mut self, pid: u32, status: Status, simple: &Simple) {
+    /// What bash says about a process that a signal ended.
+    pub(super) fn report_death(&mut self, pid: u32, status: Status, text: impl FnOnce() -> Bytes) {
         let Status::Killed(signal) = status else { return };
         let what = death_text(signal);
-        let words: Vec<&[u8]> = simple
-            .args
-            .iter()
-            .map(|arg| match arg {
-                Arg::Word(word) => &*word.raw,
-                Arg::Assign(assign) => &assign.name,
-            })
-            .collect();
-        let text = lossy(&words.join(&b" "[..])).into_owned();
         match signal {
             // SIGINT and SIGPIPE are how programs are meant to end.
             2 | 13 => {}
@@ -100,11 +91,10 @@ impl Shell {
                 // Where standard error is closed there is nobody to tell.
                 let _ = self.io.write(2, b"Terminated\n");
             }
-            _ if self.options.from_string && self.frames.is_empty() => {
-                let line = format!("{}: {pid:5} {what:<23} {text}\n", lossy(&self.name));
-                let _ = self.io.write(2, line.as_bytes());
+            _ => {
+                let text = text();
+                self.complain(format!("{pid:5} {what:<23} {}", lossy(&text)));
             }
-            _ => self.complain(format!("{pid:5} {what:<23} {text}")),
         }
     }
 
@@ -251,10 +241,8 @@ impl Shell {
                 self.io.close_all_unused();
                 let status = self.wait_pid(pid)?;
                 if let Status::Killed(signal) = status {
-                    // Die as the program did, so that the parent sees what it would have seen.
-                    let own = rt::getids().map_or(0, |ids| ids.pid);
-                    let _ = rt::sig_set(u32::from(signal), rt::Disposition::Default);
-                    let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(signal));
+                    // So that the parent sees what it would have seen.
+                    self.die_of(signal);
                 }
                 self.status = status.code();
                 Err(Stop::Exit)
@@ -265,6 +253,15 @@ impl Shell {
             }
         }
     }
+}
+
+/// A command as it was written.
+fn written(simple: &Simple) -> Bytes {
+    let raw = |arg: &Arg| match arg {
+        Arg::Word(word) => word.raw.to_vec(),
+        Arg::Assign(assign) => assign.name.to_vec(),
+    };
+    simple.args.iter().map(raw).collect::<Vec<_>>().join(&b' ')
 }
 
 /// What bash prints for a signal that ended a program.

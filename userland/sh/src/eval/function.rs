@@ -37,12 +37,15 @@ impl Shell {
         });
         self.vars.push_scope();
         let getopts = self.getopts_at;
+        let outer_trap = self.traps.get(trap::RETURN).map(Rc::clone);
         let result = self.with_positional(words, |shell| {
             shell.turn()?;
             shell.deeper(|shell| shell.run_compound(&function.body))
         });
         self.getopts_at = getopts;
-        if self.traps.get(trap::RETURN).is_some() && self.options.functrace {
+        let trap = self.traps.get(trap::RETURN).map(Rc::clone);
+        let own_trap = trap.is_some_and(|trap| outer_trap.is_none_or(|outer| !Rc::ptr_eq(&trap, &outer)));
+        if own_trap || self.options.functrace {
             self.run_trap(trap::RETURN)?;
         }
         self.vars.pop_scope();

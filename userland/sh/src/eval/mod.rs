@@ -143,7 +143,8 @@ impl Shell {
                 Ok(None) => break,
                 Err(error) => {
                     self.syntax_error(&error, parser.text_of_line(line, error.line), origin);
-                    return Ok(());
+                    // Of `eval` and its kind it is only the command's failure.
+                    return if self.levels == 0 { Err(Stop::Exit) } else { Ok(()) };
                 }
             };
             for (line, start, delimiter) in std::mem::take(&mut parser.unfinished) {

@@ -56,11 +56,7 @@ impl Shell {
     /// A command without a name: its assignments stay, its redirections come and go.
     #[inline(never)]
     fn run_assignments(&mut self, simple: &Simple) -> Run {
-        let Some(undo) = self.redirect(&simple.redirects)? else {
-            self.status = 1;
-            return Ok(());
-        };
-        let result = simple.assigns.iter().try_for_each(|assign| {
+        simple.assigns.iter().try_for_each(|assign| {
             if self.options.xtrace {
                 self.trace_assign(assign)?;
             }
@@ -69,10 +65,12 @@ impl Shell {
             }
             self.status = 1;
             Err(Stop::Discard)
-        });
-        self.undo(undo);
-        result?;
+        })?;
         self.status = self.substituted.unwrap_or(0);
+        match self.redirect(&simple.redirects)? {
+            Some(undo) => self.undo(undo),
+            None => self.status = 1,
+        }
         self.last_arg.clear();
         Ok(())
     }

@@ -56,6 +56,7 @@ impl Shell {
         let pid = self.fork_child(|child| child.run_list(list))?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
+        self.report_death(pid, status, || crate::print::subshell(list));
         Ok(())
     }
 

@@ -126,8 +126,9 @@ impl Shell {
             Ok(Some(tree)) => tree,
             Ok(None) => return Ok(0),
             Err(error) => {
-                let token = trimmed.get(error.at..).unwrap_or_default();
-                return Err(Fault::Message(message(trimmed, error.message, token)));
+                let shown = error.end.and_then(|end| trimmed.get(..end)).unwrap_or(trimmed);
+                let token = shown.get(error.at..).unwrap_or_default();
+                return Err(Fault::Message(message(shown, error.message, token)));
             }
         };
         self.arith_levels += 1;

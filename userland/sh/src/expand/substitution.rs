@@ -65,7 +65,9 @@ impl Shell {
         let tested = self.tested;
         let table = self.io.begin_capture();
         self.tested += 1;
+        self.subshell += 1;
         let result = self.run_simple(simple);
+        self.subshell -= 1;
         self.tested = tested;
         let text = self.io.end_capture(table);
         match result {

@@ -18,6 +18,8 @@ pub(crate) struct ExprError {
     pub(crate) message: &'static str,
     /// Offset of the token at which it was noticed.
     pub(crate) at: usize,
+    /// Where the text ends as far as the message goes: after a number that is none.
+    pub(crate) end: Option<usize>,
 }
 
 type Parsed = Result<Expr, ExprError>;
@@ -142,7 +144,7 @@ impl<'a> ExprParser<'a> {
     fn error(&mut self, message: &'static str) -> ExprError {
         self.skip();
         let at = if self.rest().is_empty() { self.operator } else { self.pos };
-        ExprError { message, at }
+        ExprError { message, at, end: None }
     }
 
     fn whole(&mut self) -> Result<Option<Expr>, ExprError> {
@@ -414,7 +416,8 @@ impl<'a> ExprParser<'a> {
         if rest.get(len) == Some(&MARK) {
             return Err(self.error("syntax error in expression"));
         }
-        let value = number_value(text).map_err(|message| ExprError { message, at: self.pos })?;
+        let value =
+            number_value(text).map_err(|message| ExprError { message, at: self.pos, end: Some(self.pos + len) })?;
         self.pos += len;
         Ok(Expr::Number(value))
     }

@@ -1,4 +1,4 @@
-echo abc | tr a-c A-C | rev 2>/dev/null || true
+echo abc | tr a-c A-C
 seq 5 | while read n; do echo $((n*n)); done | paste -sd+
 false | true; echo $? ${PIPESTATUS[@]}; true | false | true; echo "${PIPESTATUS[@]}"; (exit 3) | (exit 4); echo ${PIPESTATUS[0]} ${PIPESTATUS[1]}
 set -o pipefail; false | true; echo $?; set +o pipefail; ! true; echo $?; ! false | true; echo $?

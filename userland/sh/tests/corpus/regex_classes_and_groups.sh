@@ -1,0 +1,5 @@
+for s in abc ABC a1 ' ' '' a-b 'x.y' '192.168.1.1' '2024-02-30' 'key = value' '#c' '[s]' 'a+b'; do r=
+[[ $s =~ ^[[:lower:]]+$ ]] && r+=lower,; [[ $s =~ ^[[:upper:]]+$ ]] && r+=upper,; [[ $s =~ [[:digit:]] ]] && r+=digit,; [[ $s =~ ^$ ]] && r+=empty,; [[ $s =~ ^[a-z]-[a-z]$ ]] && r+=dash,; [[ $s =~ ^.\..$ ]] && r+=dot,
+[[ $s =~ ^([0-9]{1,3}\.){3}[0-9]{1,3}$ ]] && r+=ip,; [[ $s =~ ^([0-9]{4})-([0-9]{2})-([0-9]{2})$ ]] && r+="date ${BASH_REMATCH[3]}",; [[ $s =~ ^([^=[:space:]]+)[[:space:]]*=[[:space:]]*(.*)$ ]] && r+="kv ${BASH_REMATCH[1]}:${BASH_REMATCH[2]}",; [[ $s =~ ^# ]] && r+=comment,; [[ $s =~ ^\[(.*)\]$ ]] && r+="sect ${BASH_REMATCH[1]}",; [[ $s =~ \+ ]] && r+=plus,
+echo "[$s] $r"; done
+[[ abcabc =~ (abc)+ ]] && echo "${BASH_REMATCH[@]}"; [[ aab =~ a*?b ]] 2>/dev/null; [[ 'a]b' =~ []] ]] && echo rb; [[ 'a\b' =~ a\\b ]] && echo bs; [[ ab =~ ^(a|ab)$ ]] && echo "${BASH_REMATCH[1]}"; p='^(foo|bar)baz$'; for x in foobaz barbaz quxbaz; do [[ $x =~ $p ]] && echo $x ${BASH_REMATCH[1]}; done
