@@ -1,7 +1,7 @@
-( trap 'echo int; exit 130' INT; kill -INT $$; echo no
+( trap 'echo int; exit 130' INT; kill -INT $BASHPID; echo no
 )
 echo "status $?"
-( trap 'echo term' TERM; kill -TERM $$; echo continued; trap - TERM; trap
+( trap 'echo term' TERM; kill -TERM $BASHPID; echo continued; trap - TERM; trap
 )
 echo "status $?"
 ( echo "a\tb" 'c\td'; echo -e "a\tb" | od -c | head -1; printf "a\tb\n" | od -c | head -1
