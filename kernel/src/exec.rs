@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::errno::Errno;
 use crate::fd::{Descriptors, Entry, ROOT_FD, WORK_FD};
-use crate::fs::{Ino, Kind};
+use crate::fs::{Device, Ino, Kind, Target};
 use crate::kernel::{Kernel, USER};
 use crate::open_file::{OpenFile, What};
 use crate::process::{Birth, Fork, Image, Pid, Program, Start, Strings};
@@ -37,6 +37,19 @@ pub(crate) struct SpawnRequest {
 }
 
 impl Kernel {
+    /// Nothing to read comes from `/dev/null`, where there is one, so that `[ -p /dev/stdin ]` tells input from none.
+    fn standard_input(&self, bytes: Vec<u8>) -> What {
+        let null = self.fs.walk(&USER, self.fs.root(), b"/dev/null", true);
+        match null {
+            Ok(Target::Node(ino))
+                if bytes.is_empty() && self.fs.stat(ino).is_ok_and(|stat| stat.kind == Kind::Device(Device::Null)) =>
+            {
+                What::Device(Device::Null, ino)
+            }
+            _ => What::Stdin(bytes.into()),
+        }
+    }
+
     /// Begins a session with its root process, which waits in [`take_starts`](Self::take_starts). The errors are those
     /// of a spawn, and `NOENT` or `NOTDIR` for a bad working directory.
     pub fn begin(&mut self, spec: SessionSpec) -> Result<(SessionId, Pid), Errno> {
@@ -47,7 +60,7 @@ impl Kernel {
         let session = self.new_session();
         let mut fds = Descriptors::default();
         let streams = [
-            OpenFile::new(What::Stdin(spec.stdin.into()), true, false, 0),
+            OpenFile::new(self.standard_input(spec.stdin), true, false, 0),
             OpenFile::new(What::Output(session, Stream::Stdout), false, true, 0),
             OpenFile::new(What::Output(session, Stream::Stderr), false, true, 0),
         ];

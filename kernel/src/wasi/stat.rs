@@ -146,8 +146,6 @@ pub(super) fn of_open(k: &Kernel, open: &OpenFile) -> Result<Description, Errno>
     Ok(match &open.what {
         What::Dir(Place::Proc(_)) | What::WorkDir(Place::Proc(_)) => of_item(k, Item::Dir(Dir::Root)),
         // Two reserved numbers for the session's own streams, then the pipes.
-        // Nobody gave anything to read: as if from /dev/null, so that `[ -p /dev/stdin ]` tells input from none.
-        What::Stdin(bytes) if bytes.is_empty() => stream(0, S_IFCHR | 0o666),
         What::Stdin(_) => stream(0, S_IFIFO | 0o600),
         What::Output(_, which) => stream(1 + *which as u64, S_IFIFO | 0o600),
         What::Reader(pipe) | What::Writer(pipe) => stream(3 + u64::from(*pipe), S_IFIFO | 0o600),
