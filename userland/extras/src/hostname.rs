@@ -21,9 +21,14 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
             _ => return Answer::Failure("you must be root to change the host name".to_owned(), 1),
         }
     }
+    let name = name();
+    let name = if short { name.split('.').next().unwrap_or(&name) } else { &name };
+    Answer::Print(format!("{name}\n").into_bytes())
+}
+
+/// The name of the sandbox.
+pub(crate) fn name() -> String {
     let name = FILES.iter().find_map(|file| std::fs::read_to_string(file).ok());
     let name = name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_else(|| "tidebox".to_owned());
-    let name = name.trim();
-    let name = if short { name.split('.').next().unwrap_or(name) } else { name };
-    Answer::Print(format!("{name}\n").into_bytes())
+    name.trim().to_owned()
 }

@@ -1,13 +1,16 @@
-//! Core tools that uutils cannot offer in WASI, because std has no modes, users and processes there.
+//! Core tools that uutils cannot offer in WASI, because std has no modes, owners, processes and threads there.
 //!
 //! As in `coreutils`, the name under which the module is started chooses the tool.
 
 mod answer;
 mod chmod;
+mod dd;
 mod du;
 mod env;
 mod hostname;
 mod kill;
+mod ls;
+mod mkdir;
 mod nohup;
 mod run;
 mod signal;
@@ -16,6 +19,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod uname;
 mod user;
 mod which;
 
@@ -31,6 +35,8 @@ type Main = fn(Vec<Vec<u8>>) -> Answer;
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main)] = &[
     ("chmod", chmod::main),
+    ("dd", dd::main),
+    ("dir", ls::dir),
     ("du", du::main),
     ("env", env::main),
     ("groups", user::groups),
@@ -38,10 +44,14 @@ const TOOLS: &[(&str, Main)] = &[
     ("id", user::id),
     ("kill", kill::main),
     ("logname", user::logname),
+    ("ls", ls::main),
+    ("mkdir", mkdir::main),
     ("nohup", nohup::main),
     ("stat", stat::main),
     ("sync", sync::main),
     ("timeout", timeout::main),
+    ("uname", uname::main),
+    ("vdir", ls::vdir),
     ("which", which::main),
     ("whoami", user::whoami),
 ];

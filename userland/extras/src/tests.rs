@@ -1,6 +1,6 @@
 use crate::answer::Answer;
 use crate::du::{Unit, shown};
-use crate::{TOOLS, env, find, signal, stat, timeout};
+use crate::{TOOLS, dd, env, find, ls, signal, stat, timeout};
 
 #[test]
 fn registry_and_table_name_the_same_tools() {
@@ -80,4 +80,50 @@ fn stat_prints_fields_with_widths() {
     };
     assert_eq!(format("%n|%5n|%-5n|%F|%%|%q"), "/|    /|/    |directory|%|?\n");
     assert_eq!(format("%99999999999999999999n|%"), "/|%\n");
+}
+
+#[test]
+fn numbers_of_dd_have_units_and_factors() {
+    for (text, wanted) in [("1", 1), ("2k", 2048), ("3kB", 3000), ("1M", 1 << 20), ("2x3", 6), ("4b", 2048), ("5w", 10)]
+    {
+        assert_eq!(dd::number(text), Some(wanted), "{text}");
+    }
+    for text in ["", "x", "1q", "-1", "99999999999999999999", "999999999G999"] {
+        assert_eq!(dd::number(text), None, "{text}");
+    }
+}
+
+#[test]
+fn versions_are_ordered_by_their_numbers() {
+    let mut names = ["file10.c", "file2.c", "file1.c", "file002.c", "a", "file"];
+    names.sort_by(|a, b| ls::version(a.as_bytes(), b.as_bytes()));
+    assert_eq!(names, ["a", "file", "file1.c", "file2.c", "file002.c", "file10.c"]);
+}
+
+#[test]
+fn a_list_has_what_was_asked_for() {
+    let folder = std::env::temp_dir().join(format!("tidebox-extras-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("sub")).expect("the temporary folder can be made");
+    for (name, size) in [("b", 3), (".hidden", 0), ("a c", 5000)] {
+        std::fs::write(folder.join(name), vec![b'x'; size]).expect("the file can be written");
+    }
+    let list = |options: &[&str]| {
+        let path = folder.to_str().expect("the path is UTF-8");
+        let arguments = options.iter().chain([&path]).map(|argument| argument.as_bytes().to_vec()).collect();
+        match ls::main(arguments) {
+            Answer::PrintAndCode(text, 0) => String::from_utf8(text).expect("names are UTF-8"),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(list(&["-1"]), "a c\nb\nsub\n");
+    assert_eq!(list(&["-1A"]), ".hidden\na c\nb\nsub\n");
+    assert_eq!(list(&["-1rF"]), "sub/\nb\na c\n");
+    assert_eq!(list(&["-1S", "-I", "sub"]), "a c\nb\n");
+    assert_eq!(list(&["-C", "-w", "10"]), "a c  sub\nb\n");
+    let long = list(&["-l", "--time-style=+T"]);
+    assert!(
+        long.lines().any(|line| line.starts_with("-rw") && line.ends_with("T a c") && line.contains(" 5000 ")),
+        "{long}"
+    );
+    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
 }

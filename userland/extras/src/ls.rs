@@ -1,0 +1,220 @@
+//! `ls`: what is in folders.
+
+mod format;
+mod options;
+mod order;
+
+use std::rc::Rc;
+
+use tidebox_gnu::glob::{self, Flags};
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_rt::{FileKind, Stat};
+
+use crate::answer::Answer;
+use crate::print;
+use format::Format;
+use options::{Follow, Options, Request, Shows};
+#[cfg(test)]
+pub(crate) use order::version;
+
+/// A file that is listed.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    /// How it is named in the list.
+    pub(crate) name: Vec<u8>,
+    /// How it is found.
+    pub(crate) path: Vec<u8>,
+    pub(crate) kind: FileKind,
+    /// Its state, when the list needs it and it can be had.
+    pub(crate) stat: Option<Stat>,
+}
+
+/// Exit code when a file within a folder cannot be listed.
+const MINOR: i32 = 1;
+/// Exit code when a file that was named cannot be listed.
+const MAJOR: i32 = 2;
+
+struct Ls {
+    options: Options,
+    format: Format,
+    out: Vec<u8>,
+    code: i32,
+    /// Something was printed, so that a folder's heading is set apart.
+    begun: bool,
+}
+
+/// A folder on the way to another, by which circles of links are found.
+struct Ancestor {
+    id: (u32, u64),
+    parent: Option<Rc<Self>>,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    list(arguments, Options::default())
+}
+
+/// `dir`: names in columns.
+pub(crate) fn dir(arguments: Vec<Vec<u8>>) -> Answer {
+    list(arguments, Options { layout: options::Layout::Columns, escapes: true, ..Options::default() })
+}
+
+/// `vdir`: one file on each line, with its state.
+pub(crate) fn vdir(arguments: Vec<Vec<u8>>) -> Answer {
+    list(arguments, Options { layout: options::Layout::Long, escapes: true, ..Options::default() })
+}
+
+fn list(arguments: Vec<Vec<u8>>, defaults: Options) -> Answer {
+    let options = match options::parse(arguments, defaults) {
+        Ok(Request::List(options)) => *options,
+        Ok(Request::Say(text)) => return text.into(),
+        Err(message) => return Answer::Usage(message, MAJOR),
+    };
+    let format = Format::new(&options);
+    let mut ls = Ls { options, format, out: Vec::new(), code: 0, begun: false };
+    ls.all();
+    Answer::PrintAndCode(std::mem::take(&mut ls.out), ls.code)
+}
+
+impl Ls {
+    fn all(&mut self) {
+        let mut operands = std::mem::take(&mut self.options.files);
+        if operands.is_empty() {
+            operands.push(b".".to_vec());
+        }
+        let several = operands.len() > 1;
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        for operand in operands {
+            match self.named(operand) {
+                Some(file) if file.kind == FileKind::Dir && !self.options.folders_as_files => folders.push(file),
+                Some(file) => files.push(file),
+                None => {}
+            }
+        }
+        self.options.order.sort(&mut files);
+        self.options.order.sort(&mut folders);
+        if !files.is_empty() {
+            self.format.write(&files, false, &mut self.out);
+            self.begun = true;
+        }
+        let headings = several || self.options.recursive || self.code != 0;
+        for folder in folders {
+            self.folder(folder, headings);
+        }
+    }
+
+    fn trouble(&mut self, message: &str, code: i32) {
+        self.code = self.code.max(code);
+        // What is listed so far comes first.
+        let _ = print(&std::mem::take(&mut self.out));
+        complain("ls", message);
+    }
+
+    /// A file of the command line. Links among them lead on, unless they are to be shown themselves.
+    fn named(&mut self, path: Vec<u8>) -> Option<Listed> {
+        let stat = match self.options.follow {
+            Follow::Always | Follow::Named => tidebox_rt::stat(&path, true).or_else(|_| tidebox_rt::stat(&path, false)),
+            Follow::Folders => match tidebox_rt::stat(&path, true) {
+                Ok(stat) if stat.kind() == FileKind::Dir => Ok(stat),
+                _ => tidebox_rt::stat(&path, false),
+            },
+            Follow::Never => tidebox_rt::stat(&path, false),
+        };
+        match stat {
+            Ok(stat) => Some(Listed { name: path.clone(), path, kind: stat.kind(), stat: Some(stat) }),
+            Err(error) => {
+                self.trouble(&format!("cannot access {}: {}", quoted(&path), error.text()), MAJOR);
+                None
+            }
+        }
+    }
+
+    /// Lists a folder and, if asked, those below it. Without recursion of our own, however deep they are.
+    fn folder(&mut self, root: Listed, headings: bool) {
+        let mut waiting = vec![(root, None::<Rc<Ancestor>>, MAJOR)];
+        while let Some((folder, parent, code)) = waiting.pop() {
+            let entries = match tidebox_rt::read_dir(&folder.path) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.trouble(&format!("cannot open directory {}: {}", quoted(&folder.path), error.text()), code);
+                    continue;
+                }
+            };
+            let Some(ancestor) = self.enter(&folder, parent) else {
+                continue;
+            };
+            let mut files: Vec<Listed> = Vec::new();
+            if self.options.shows == Shows::All {
+                for name in [b".".as_slice(), b".."] {
+                    files.extend(self.entry(&folder.path, name.to_vec(), FileKind::Dir));
+                }
+            }
+            for entry in entries {
+                if entry.name != b"." && entry.name != b".." && self.is_shown(&entry.name) {
+                    files.extend(self.entry(&folder.path, entry.name, entry.kind));
+                }
+            }
+            self.options.order.sort(&mut files);
+            if headings {
+                if std::mem::replace(&mut self.begun, true) {
+                    self.out.push(b'\n');
+                }
+                self.out.extend_from_slice(&folder.path);
+                self.out.extend_from_slice(b":\n");
+            }
+            self.format.write(&files, true, &mut self.out);
+            self.begun = true;
+            if self.options.recursive {
+                let below = files
+                    .into_iter()
+                    .rev()
+                    .filter(|file| file.kind == FileKind::Dir && file.name != b"." && file.name != b"..");
+                waiting.extend(below.map(|file| (file, Some(Rc::clone(&ancestor)), MINOR)));
+            }
+        }
+    }
+
+    fn is_shown(&self, name: &[u8]) -> bool {
+        let hidden = name.starts_with(b".") && self.options.shows == Shows::Visible;
+        !hidden && !self.options.ignore.iter().any(|glob| glob::matches(glob, name, Flags::default()))
+    }
+
+    fn entry(&mut self, folder: &[u8], name: Vec<u8>, kind: FileKind) -> Option<Listed> {
+        let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+        let path = [folder, slash, &name].concat();
+        let follow = self.options.follow == Follow::Always;
+        let leads_on = follow && kind == FileKind::Symlink;
+        if !(self.format.needs_state() || self.options.order.needs_state() || leads_on) {
+            return Some(Listed { name, path, kind, stat: None });
+        }
+        let stat = if follow {
+            tidebox_rt::stat(&path, true).or_else(|_| tidebox_rt::stat(&path, false))
+        } else {
+            tidebox_rt::stat(&path, false)
+        };
+        match stat {
+            Ok(stat) => Some(Listed { name, path, kind: stat.kind(), stat: Some(stat) }),
+            Err(error) => {
+                self.trouble(&format!("cannot access {}: {}", quoted(&path), error.text()), MINOR);
+                None
+            }
+        }
+    }
+
+    /// Notes a folder as one on the way, unless it is already, which happens only behind links.
+    fn enter(&mut self, folder: &Listed, parent: Option<Rc<Ancestor>>) -> Option<Rc<Ancestor>> {
+        let id = match tidebox_rt::stat(&folder.path, true) {
+            Ok(stat) if self.options.recursive => (stat.dev, stat.ino),
+            // Only recursion goes round in circles.
+            _ => (0, 0),
+        };
+        let mut above = parent.as_ref();
+        while let Some(ancestor) = above {
+            if ancestor.id == id && id != (0, 0) {
+                self.trouble(&format!("{}: not listing already-listed directory", quoted(&folder.path)), MAJOR);
+                return None;
+            }
+            above = ancestor.parent.as_ref();
+        }
+        Some(Rc::new(Ancestor { id, parent }))
+    }
+}

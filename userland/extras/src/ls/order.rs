@@ -1,0 +1,118 @@
+//! The order of a list.
+
+use std::cmp::Ordering;
+
+use tidebox_rt::{FileKind, Stat};
+
+use super::Listed;
+
+/// What files are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name,
+    Size,
+    Time,
+    Version,
+    Extension,
+    /// As the folder has them.
+    None,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    pub(crate) key: Option<Key>,
+    /// Which time counts: `m`, `c` or `u` as in the options of `ls`.
+    pub(crate) stamp: char,
+    pub(crate) reverse: bool,
+    pub(crate) folders_first: bool,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { key: None, stamp: 'm', reverse: false, folders_first: false }
+    }
+}
+
+impl Order {
+    /// Decides the key when none was said. `-c` and `-u` alone order by their time, unless a long list shows it.
+    pub(crate) fn settle(&mut self, long: bool) {
+        let key = if self.stamp != 'm' && !long { Key::Time } else { Key::Name };
+        self.key.get_or_insert(key);
+    }
+
+    pub(crate) fn needs_state(&self) -> bool {
+        matches!(self.key, Some(Key::Size | Key::Time))
+    }
+
+    /// The time of a file that counts.
+    pub(crate) fn time(&self, stat: &Stat) -> u64 {
+        match self.stamp {
+            'c' => stat.ctime_ns,
+            'u' => stat.atime_ns,
+            _ => stat.mtime_ns,
+        }
+    }
+
+    pub(crate) fn sort(&self, files: &mut [Listed]) {
+        if self.key != Some(Key::None) {
+            files.sort_by(|a, b| {
+                let order = self.compare(a, b).then_with(|| a.name.cmp(&b.name));
+                if self.reverse { order.reverse() } else { order }
+            });
+        } else if self.reverse {
+            files.reverse();
+        }
+        if self.folders_first {
+            files.sort_by_key(|file| file.kind != FileKind::Dir);
+        }
+    }
+
+    fn compare(&self, a: &Listed, b: &Listed) -> Ordering {
+        let by_state = |value: &dyn Fn(&Stat) -> u64| b.stat.as_ref().map(value).cmp(&a.stat.as_ref().map(value));
+        match self.key {
+            Some(Key::Size) => by_state(&|stat| stat.size),
+            Some(Key::Time) => by_state(&|stat| self.time(stat)),
+            Some(Key::Version) => version(&a.name, &b.name),
+            Some(Key::Extension) => extension(&a.name).cmp(extension(&b.name)),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+fn extension(name: &[u8]) -> &[u8] {
+    let dot = name.iter().rposition(|byte| *byte == b'.');
+    dot.and_then(|dot| name.get(dot..)).unwrap_or_default()
+}
+
+/// Compares names with runs of digits as numbers.
+pub(crate) fn version(a: &[u8], b: &[u8]) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let (Some(first), Some(second)) = (a.first(), b.first()) else {
+            return a.len().cmp(&b.len());
+        };
+        if first.is_ascii_digit() && second.is_ascii_digit() {
+            let (left, rest_a) = number(a);
+            let (right, rest_b) = number(b);
+            let order = left.len().cmp(&right.len()).then_with(|| left.cmp(right));
+            if order != Ordering::Equal {
+                return order;
+            }
+            (a, b) = (rest_a, rest_b);
+            continue;
+        }
+        if first != second {
+            return first.cmp(second);
+        }
+        (a, b) = (a.get(1..).unwrap_or_default(), b.get(1..).unwrap_or_default());
+    }
+}
+
+/// The digits at the beginning without leading zeros, and what follows them.
+fn number(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at_checked(end).unwrap_or((text, b""));
+    let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
+    (digits.get(zeros..).unwrap_or_default(), rest)
+}

@@ -1,0 +1,92 @@
+//! `mkdir`: new folders.
+
+use std::fs;
+
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::{bytes_path, complain, path_bytes, quoted, reason};
+use tidebox_gnu::mode::Change;
+
+use crate::answer::Answer;
+
+const HELP: &str = "\
+Usage: mkdir [OPTION]... FOLDER...
+Makes each FOLDER.
+
+  -m, --mode=MODE  set the mode as chmod does
+  -p, --parents    make what is missing above, too; a FOLDER that exists is no error
+  -v, --verbose    say what is made
+";
+
+const LONG: &[Long] = &[
+    long("mode", Takes::Value, 'm'),
+    long("parents", Takes::Nothing, 'p'),
+    long("verbose", Takes::Nothing, 'v'),
+    long("help", Takes::Nothing, 'h'),
+];
+
+/// What every folder may be until the umask takes from it.
+const EVERYTHING: u32 = 0o777;
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let (mut mode, mut parents, mut verbose) = (None, false, false);
+    let mut folders = Vec::new();
+    let mut parser = Parser::new(Spec { short: "m:pvZ", long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return Answer::Usage(message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(folder))) => folders.push(folder),
+            Ok(Some(Item::Option(key, value))) => match (key, value.unwrap_or_default()) {
+                ('m', text) => match std::str::from_utf8(&text).ok().and_then(Change::parse) {
+                    Some(change) => mode = Some(change),
+                    None => return Answer::Failure(format!("invalid mode {}", quoted(&text)), 1),
+                },
+                ('p', _) => parents = true,
+                ('v', _) => verbose = true,
+                ('h', _) => return HELP.into(),
+                _ => {}
+            },
+        }
+    }
+    if folders.is_empty() {
+        return Answer::Usage("missing operand".to_owned(), 1);
+    }
+    let mut out = Vec::new();
+    let mut code = 0;
+    for folder in &folders {
+        if let Err(message) = make(folder, mode.as_ref(), parents, verbose, &mut out) {
+            complain("mkdir", &message);
+            code = 1;
+        }
+    }
+    Answer::PrintAndCode(out, code)
+}
+
+fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out: &mut Vec<u8>) -> Result<(), String> {
+    let path = bytes_path(folder);
+    let mut missing = vec![path];
+    if parents {
+        let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+        missing.extend(above.take_while(|above| !above.is_dir()));
+    }
+    for path in missing.into_iter().rev() {
+        match fs::create_dir(path) {
+            Ok(()) => {}
+            Err(_) if parents && path.is_dir() => continue,
+            Err(error) => {
+                return Err(format!("cannot create directory {}: {}", quoted(path_bytes(path)), reason(&error)));
+            }
+        }
+        if verbose {
+            out.extend_from_slice(format!("mkdir: created directory {}\n", quoted(path_bytes(path))).as_bytes());
+        }
+        // The mode is for the folder itself, not for those made above it.
+        if let Some(mode) = mode.filter(|_| path_bytes(path) == folder) {
+            let umask = tidebox_rt::umask(None).unwrap_or(0);
+            let bits = mode.apply(EVERYTHING, true, umask);
+            tidebox_rt::chmod(folder, bits)
+                .map_err(|error| format!("cannot set permissions of {}: {}", quoted(folder), error.text()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! `uname`: what the system is.
+
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::quoted;
+
+use crate::answer::Answer;
+use crate::hostname;
+
+const HELP: &str = "\
+Usage: uname [OPTION]...
+Says what the system is: -s kernel (the default), -n host, -r release, -v version,
+-m machine, -p processor, -i hardware, -o operating system, -a all.
+";
+
+const LONG: &[Long] = &[
+    long("all", Takes::Nothing, 'a'),
+    long("kernel-name", Takes::Nothing, 's'),
+    long("nodename", Takes::Nothing, 'n'),
+    long("kernel-release", Takes::Nothing, 'r'),
+    long("kernel-version", Takes::Nothing, 'v'),
+    long("machine", Takes::Nothing, 'm'),
+    long("processor", Takes::Nothing, 'p'),
+    long("hardware-platform", Takes::Nothing, 'i'),
+    long("operating-system", Takes::Nothing, 'o'),
+    long("help", Takes::Nothing, 'h'),
+];
+
+/// In the order in which they are printed. Scripts ask for the kernel to learn which commands there are, and those are
+/// the commands of Linux; the release and the machine say what it really is.
+fn field(key: char) -> Option<String> {
+    Some(match key {
+        's' => "Linux".to_owned(),
+        'n' => hostname::name(),
+        'r' => concat!(env!("CARGO_PKG_VERSION"), "-tidebox").to_owned(),
+        'v' => "#1 Tidebox".to_owned(),
+        'm' => "wasm32".to_owned(),
+        'o' => "GNU/Linux".to_owned(),
+        'p' | 'i' => "unknown".to_owned(),
+        _ => return None,
+    })
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let mut keys = Vec::new();
+    let mut parser = Parser::new(Spec { short: "asnrvmpio", long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return Answer::Usage(message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(operand))) => return Answer::Usage(format!("extra operand {}", quoted(&operand)), 1),
+            Ok(Some(Item::Option('h', _))) => return HELP.into(),
+            // What is unknown is left out of everything, as in GNU.
+            Ok(Some(Item::Option('a', _))) => keys.extend("snrvmo".chars()),
+            Ok(Some(Item::Option(key, _))) => keys.push(key),
+        }
+    }
+    if keys.is_empty() {
+        keys.push('s');
+    }
+    let fields: Vec<String> = "snrvmpio".chars().filter(|key| keys.contains(key)).filter_map(field).collect();
+    Answer::Print((fields.join(" ") + "\n").into_bytes())
+}
