@@ -75,7 +75,7 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     };
     progress.run("build the tests", runner(&["--no-run"]), RETRY)?;
     setup::warm(project, progress)?;
-    progress.run_tests("tests", runner(&[]), RETRY)?;
+    progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
     if has_nextest {
         // nextest leaves out the examples in doc comments; `cargo test` ran them.
         let doc_tests = project.cargo(&["test", "--locked", "--workspace", "--doc"]);
@@ -86,7 +86,7 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
 
 /// Guest code that needs no sandbox round it is tested as a host program.
 fn guest_tests(project: &Project, progress: &mut Progress) -> Result<()> {
-    let arguments = ["test", "--locked", "--workspace"];
+    let arguments = ["test", "--locked", "--workspace", "--no-fail-fast"];
     progress.run_tests("tests of the guests", project.guest_cargo(&arguments), RETRY)
 }
 
