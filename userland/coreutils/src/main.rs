@@ -2,6 +2,7 @@
 //!
 //! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
 
+mod copied_mode;
 mod table;
 
 use std::ffi::OsString;
@@ -54,7 +55,12 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
         complain(&format!("cannot load the messages of {}: {error}", tool.name));
         return 99;
     }
-    (tool.main)(arguments.into_iter())
+    let copies = (tool.name == "cp").then(|| copied_mode::Plan::new(&arguments));
+    let code = (tool.main)(arguments.into_iter());
+    if let Some(copies) = copies {
+        copies.apply();
+    }
+    code
 }
 
 fn list() -> i32 {
