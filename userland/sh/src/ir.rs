@@ -55,7 +55,7 @@ pub(crate) enum TimeFormat {
 
 #[derive(Debug)]
 pub(crate) enum Command {
-    Simple(Box<Simple>),
+    Simple(Rc<Simple>),
     Compound(Rc<Compound>),
     Function(Rc<Function>),
 }

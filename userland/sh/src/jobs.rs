@@ -82,14 +82,14 @@ impl Jobs {
 }
 
 impl Shell {
-    /// Waits until `pid` has ended. Traps for signals that arrive meanwhile run in between.
+    /// Waits until `pid` has ended. Traps for signals that arrive meanwhile run afterwards, as in bash.
     pub(crate) fn wait_pid(&mut self, pid: u32) -> Run<Status> {
         self.io.flush();
         loop {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
                 Ok(Some(waited)) => return Ok(waited.status),
                 Ok(None) => {}
-                Err(Errno::INTR) => self.run_pending_traps()?,
+                Err(Errno::INTR) => self.note_signals(),
                 // Somebody else reaped it; there is nothing to wait for.
                 Err(_) => return Ok(Status::Exited(127)),
             }
@@ -126,15 +126,16 @@ impl Shell {
             let pid = process.pid;
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
                 Ok(Some(waited)) => self.jobs.note(waited.pid, waited.status),
-                Ok(None) => {}
-                Err(Errno::INTR) => {
-                    if let Some(signal) = self.take_signals().first() {
-                        self.run_trap(*signal)?;
-                        self.status = 128_u8.saturating_add(*signal);
-                        return Ok(None);
-                    }
-                }
+                Ok(None) | Err(Errno::INTR) => {}
                 Err(_) => self.jobs.note(pid, Status::Exited(127)),
+            }
+            // A trapped signal ends the waiting, also one that came together with the child's end.
+            if self.notes_signals()
+                && let Some(signal) = self.take_signals().first()
+            {
+                self.run_trap(*signal)?;
+                self.status = 128_u8.saturating_add(*signal);
+                return Ok(None);
             }
         }
     }

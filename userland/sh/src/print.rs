@@ -25,6 +25,13 @@ pub(crate) fn function(function: &Function) -> Bytes {
     printer.out
 }
 
+/// A simple command, as `BASH_COMMAND` and messages show it.
+pub(crate) fn simple(simple: &Simple) -> Bytes {
+    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    printer.simple(simple);
+    printer.out
+}
+
 /// A subshell, as messages about it show it.
 pub(crate) fn subshell(list: &List) -> Bytes {
     let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tidebox_rt as rt;
 
 use crate::io::Io;
-use crate::ir::{Bytes, Function, Name};
+use crate::ir::{Bytes, Function, Name, Simple};
 use crate::jobs::Jobs;
 use crate::options::Options;
 use crate::trap::Traps;
@@ -29,6 +29,13 @@ pub(crate) enum Stop {
 
 /// What evaluating something answers.
 pub(crate) type Run<T = ()> = Result<T, Stop>;
+
+/// The command that `BASH_COMMAND` shows.
+#[derive(Debug)]
+pub(crate) enum Current {
+    Simple(Rc<Simple>),
+    Text(Bytes),
+}
 
 /// A call in progress.
 #[derive(Debug)]
@@ -101,6 +108,8 @@ pub(crate) struct Shell {
     pub(crate) regex: Option<(String, Rc<regex_lite::Regex>)>,
     /// The name of the builtin that runs, for its messages.
     pub(crate) running: &'static str,
+    /// The command that runs, kept only while a trap could ask for it.
+    pub(crate) current: Option<Current>,
 }
 
 impl Shell {
@@ -140,6 +149,7 @@ impl Shell {
             sourcing: 0,
             regex: None,
             running: "",
+            current: None,
         }
     }
 

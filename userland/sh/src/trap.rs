@@ -58,11 +58,18 @@ pub(crate) struct Traps {
     set: Vec<(u8, Rc<Bytes>)>,
     /// A trap is running, so that its own failures set off no other.
     running: Vec<u8>,
+    /// Signals that have arrived and whose traps have not run; bit *n* is signal *n*.
+    pending: u64,
 }
 
 impl Traps {
     pub(crate) fn get(&self, signal: u8) -> Option<&Rc<Bytes>> {
         self.set.iter().find(|(s, _)| *s == signal).map(|(_, text)| text)
+    }
+
+    /// Whether a trap is set that may ask which command runs, and none of them is running.
+    pub(crate) fn names_commands(&self) -> bool {
+        !self.set.is_empty() && self.running.is_empty()
     }
 
     pub(crate) fn all(&self) -> &[(u8, Rc<Bytes>)] {
@@ -139,23 +146,34 @@ pub(crate) fn signal_name(signal: u8) -> Option<&'static str> {
 }
 
 impl Shell {
-    /// Noted signals that have a trap, in order of number.
-    pub(crate) fn take_signals(&mut self) -> Vec<u8> {
+    /// Whether any signal is noted rather than left to the kernel.
+    pub(crate) fn notes_signals(&self) -> bool {
+        self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty())
+    }
+
+    /// Takes over what the kernel noted. A signal without a trap of its own is noted only for the EXIT trap, and deadly.
+    pub(crate) fn note_signals(&mut self) {
         let set = rt::sig_take().unwrap_or(0);
+        self.traps.pending |= set;
+        let deadly = (1..=31).find(|signal| set >> signal & 1 == 1 && self.traps.get(*signal).is_none());
+        if let Some(signal) = deadly {
+            self.die_of(signal);
+        }
+    }
+
+    /// Noted signals, in order of number, which are then no longer noted.
+    pub(crate) fn take_signals(&mut self) -> Vec<u8> {
+        self.note_signals();
+        let set = std::mem::take(&mut self.traps.pending);
         (1..=31).filter(|signal| set >> signal & 1 == 1).collect()
     }
 
     /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
-    #[inline(never)]
     pub(crate) fn run_pending_traps(&mut self) -> Run {
-        if !self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty()) {
-            return Ok(());
-        }
-        for signal in self.take_signals() {
-            if self.traps.get(signal).is_none() {
-                self.die_of(signal);
+        if self.notes_signals() {
+            for signal in self.take_signals() {
+                self.run_trap(signal)?;
             }
-            self.run_trap(signal)?;
         }
         Ok(())
     }

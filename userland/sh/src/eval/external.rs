@@ -3,7 +3,7 @@
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest, Status};
 
 use crate::expand::lossy;
-use crate::ir::{Arg, Bytes, Simple};
+use crate::ir::{Bytes, Simple};
 use crate::state::{Run, Shell, Stop};
 use crate::trap::signal_name;
 
@@ -73,7 +73,8 @@ impl Shell {
             Ok(pid) => {
                 let status = self.wait_pid(pid)?;
                 self.status = status.code();
-                self.report_death(pid, status, || written(simple));
+                self.report_death(pid, status, || crate::print::simple(simple));
+                self.run_pending_traps()?;
             }
             Err(status) => self.status = status,
         }
@@ -253,15 +254,6 @@ impl Shell {
             }
         }
     }
-}
-
-/// A command as it was written.
-fn written(simple: &Simple) -> Bytes {
-    let raw = |arg: &Arg| match arg {
-        Arg::Word(word) => word.raw.to_vec(),
-        Arg::Assign(assign) => assign.name.to_vec(),
-    };
-    simple.args.iter().map(raw).collect::<Vec<_>>().join(&b' ')
 }
 
 /// What bash prints for a signal that ended a program.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::builtins::{self, Builtin, Call};
 use crate::ir::{Arg, Assign, Bytes, Simple};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{Current, Run, Shell, Stop};
 
 /// An argument of a declaration builtin.
 #[derive(Debug)]
@@ -14,8 +14,11 @@ pub(crate) enum DeclArg<'a> {
 }
 
 impl Shell {
-    pub(crate) fn run_simple(&mut self, simple: &Simple) -> Run {
+    pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
         self.line = simple.line;
+        if self.traps.names_commands() {
+            self.current = Some(Current::Simple(Rc::clone(simple)));
+        }
         if self.traps.get(crate::trap::DEBUG).is_some() {
             self.run_trap(crate::trap::DEBUG)?;
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Errno};
 
 use crate::ir::{Chain, Command, List};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{Current, Run, Shell, Stop};
 
 impl Shell {
     /// Starts a copy of the shell that runs `body` and ends. The copy has the descriptors of the script and no others.
@@ -56,6 +56,9 @@ impl Shell {
         let pid = self.fork_child(|child| child.run_list(list))?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
+        if self.traps.names_commands() {
+            self.current = Some(Current::Text(crate::print::subshell(list)));
+        }
         self.report_death(pid, status, || crate::print::subshell(list));
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Command and process substitution.
 
+use std::rc::Rc;
+
 use tidebox_rt::{self as rt, Errno, Fd, Open};
 
 use crate::ir::{Bytes, Command, Pipeline, Simple, Substitution, Word};
@@ -61,7 +63,7 @@ impl Shell {
     }
 
     /// Runs a builtin that only prints, and takes what it prints.
-    fn output_in_memory(&mut self, simple: &Simple) -> Run<Bytes> {
+    fn output_in_memory(&mut self, simple: &Rc<Simple>) -> Run<Bytes> {
         let tested = self.tested;
         let table = self.io.begin_capture();
         self.tested += 1;

@@ -6,7 +6,7 @@ use tidebox_rt as rt;
 
 use super::lossy;
 use crate::ir::{Bytes, Element, Name, Subscript};
-use crate::state::{Run, Shell};
+use crate::state::{Current, Run, Shell};
 use crate::vars::{self, Key, Value, Var};
 
 /// The version of bash whose behaviour this shell follows.
@@ -64,6 +64,10 @@ impl Shell {
                 text.truncate(text.trim_ascii_end().len());
                 Some(vec![if text.is_empty() { b"tidebox".to_vec() } else { text }])
             }
+            b"BASH_COMMAND" => self.current.as_ref().map(|current| match current {
+                Current::Simple(simple) => vec![crate::print::simple(simple)],
+                Current::Text(text) => vec![text.clone()],
+            }),
             b"BASH_SUBSHELL" => one(self.subshell.to_string()),
             b"SHELLOPTS" => {
                 let on = crate::options::SET.iter().filter(|s| (s.get)(&self.options)).map(|s| s.name);

@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use super::{Parse, Parser};
 use crate::ir::{
-    Chain, Command, Compound, Item, Join, Kind, List, Part, Pipeline, Redirect, RedirectFd, RedirectKind, TimeFormat,
-    Word,
+    Chain, Command, Item, Join, List, Part, Pipeline, Redirect, RedirectFd, RedirectKind, TimeFormat, Word,
 };
 
 /// Reserved words that end a list inside a compound command.
@@ -128,22 +127,18 @@ impl Parser<'_> {
 fn add_stderr(command: &mut Command) {
     let one = Word { parts: vec![Part::Lit(b"1".to_vec())], raw: b"1"[..].into(), braces: false };
     let redirect = Redirect { fd: RedirectFd::Number(2), kind: RedirectKind::Duplicate { word: one, output: true } };
+    // What was just parsed is shared with nobody yet, so the command is there to be changed.
     match command {
-        Command::Simple(simple) => simple.redirects.push(redirect),
-        Command::Compound(compound) => match Rc::get_mut(compound) {
-            Some(compound) => compound.redirects.push(redirect),
-            None => wrap(command, redirect),
-        },
+        Command::Simple(simple) => {
+            if let Some(simple) = Rc::get_mut(simple) {
+                simple.redirects.push(redirect);
+            }
+        }
+        Command::Compound(compound) => {
+            if let Some(compound) = Rc::get_mut(compound) {
+                compound.redirects.push(redirect);
+            }
+        }
         Command::Function(_) => {}
-    }
-}
-
-fn wrap(command: &mut Command, redirect: Redirect) {
-    if let Command::Compound(inner) = command {
-        let line = inner.line;
-        let stage = Pipeline { bang: false, timed: None, stages: vec![Command::Compound(Rc::clone(inner))] };
-        let chain = Chain { first: stage, rest: Vec::new(), text: Box::default() };
-        let list = List { items: vec![Item { chain: Rc::new(chain), background: false }] };
-        *command = Command::Compound(Rc::new(Compound { line, kind: Kind::Group(list), redirects: vec![redirect] }));
     }
 }

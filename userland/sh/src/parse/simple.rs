@@ -58,7 +58,7 @@ impl Parser<'_> {
         };
         let (pure_words, quiet_words) = (purity(false), purity(true));
         let declares = args.iter().any(|arg| matches!(arg, Arg::Assign(_)));
-        Ok(Command::Simple(Box::new(Simple {
+        Ok(Command::Simple(Rc::new(Simple {
             line,
             assigns,
             args,
