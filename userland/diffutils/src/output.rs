@@ -1,0 +1,27 @@
+//! Standard output, written in large pieces.
+
+use crate::Failure;
+
+/// Bytes collected before they are written.
+const FULL: usize = 128 * 1024;
+
+/// What is printed and not written yet.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    held: Vec<u8>,
+}
+
+impl Output {
+    /// Prints bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= FULL { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is held.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        tidebox_rt::write_all(1, &self.held).map_err(Failure::Write)?;
+        self.held.clear();
+        Ok(())
+    }
+}

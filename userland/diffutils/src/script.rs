@@ -1,0 +1,151 @@
+//! Which lines differ.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput};
+
+/// How lines are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// Letters are the same in either case.
+    pub(crate) ignore_case: bool,
+    /// What white space counts for.
+    pub(crate) space: Space,
+    /// A change of nothing but blank lines is none.
+    pub(crate) ignore_blank_lines: bool,
+    /// A carriage return before a line end is not read.
+    pub(crate) strip_return: bool,
+    /// Look for the smallest set of changes, however long that takes.
+    pub(crate) minimal: bool,
+}
+
+/// What white space counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Space {
+    /// As any other text.
+    #[default]
+    Exact,
+    /// Nothing at the end of a line.
+    NotAtEnd,
+    /// Nothing at the end of a line; its amount elsewhere does not count.
+    Some,
+    /// Nothing.
+    Nothing,
+}
+
+/// Lines that were replaced, counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) old: Range<usize>,
+    pub(crate) new: Range<usize>,
+    /// Whether it counts for nothing, being of blank lines only.
+    pub(crate) ignored: bool,
+}
+
+/// Two texts in lines (with their line ends) and what changed between them.
+#[derive(Debug)]
+pub(crate) struct Script<'a> {
+    pub(crate) old: Vec<&'a [u8]>,
+    pub(crate) new: Vec<&'a [u8]>,
+    pub(crate) changes: Vec<Change>,
+}
+
+impl<'a> Script<'a> {
+    /// Compares two texts.
+    pub(crate) fn new(old: &'a [u8], new: &'a [u8], rules: Rules) -> Self {
+        let (old, new) = (lines(old), lines(new));
+        let mut input: InternedInput<Cow<'_, [u8]>> = InternedInput::default();
+        input.update_before(old.iter().map(|line| essence(line, rules)));
+        input.update_after(new.iter().map(|line| essence(line, rules)));
+        let algorithm = if rules.minimal { Algorithm::MyersMinimal } else { Algorithm::Myers };
+        let mut diff = Diff::compute(algorithm, &input);
+        diff.postprocess_no_heuristic(&input);
+        let mut changes = collect(&diff, old.len(), new.len());
+        if rules.ignore_blank_lines {
+            let blank = |line: &&[u8]| is_blank(line, rules);
+            for change in &mut changes {
+                let all_old = old.get(change.old.clone()).unwrap_or_default().iter().all(blank);
+                change.ignored = all_old && new.get(change.new.clone()).unwrap_or_default().iter().all(blank);
+            }
+        }
+        Self { old, new, changes }
+    }
+
+    /// Whether anything changed that counts.
+    pub(crate) fn differs(&self) -> bool {
+        self.changes.iter().any(|change| !change.ignored)
+    }
+}
+
+/// Lines with their line ends; the last may have none.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+fn collect(diff: &Diff, old_lines: usize, new_lines: usize) -> Vec<Change> {
+    let removed = |at: usize| at < old_lines && u32::try_from(at).is_ok_and(|at| diff.is_removed(at));
+    let added = |at: usize| at < new_lines && u32::try_from(at).is_ok_and(|at| diff.is_added(at));
+    let (mut old, mut new) = (0, 0);
+    let mut changes = Vec::new();
+    while old < old_lines || new < new_lines {
+        let (from_old, from_new) = (old, new);
+        while removed(old) {
+            old += 1;
+        }
+        while added(new) {
+            new += 1;
+        }
+        if (from_old, from_new) == (old, new) {
+            (old, new) = (old + 1, new + 1);
+        } else {
+            changes.push(Change { old: from_old..old, new: from_new..new, ignored: false });
+        }
+    }
+    changes
+}
+
+/// What of a line is compared. Where white space counts, a missing line end makes a line different.
+pub(crate) fn essence(line: &[u8], rules: Rules) -> Cow<'_, [u8]> {
+    let mut line = line;
+    if rules.space != Space::Exact {
+        let end = line.iter().rposition(|byte| !is_space(*byte)).map_or(0, |last| last + 1);
+        line = line.get(..end).unwrap_or_default();
+    }
+    let mut line = match rules.space {
+        Space::Exact | Space::NotAtEnd => Cow::Borrowed(line),
+        Space::Nothing => Cow::Owned(line.iter().copied().filter(|byte| !is_space(*byte)).collect()),
+        Space::Some => Cow::Owned(one_space(line)),
+    };
+    if rules.ignore_case {
+        line.to_mut().make_ascii_lowercase();
+    }
+    line
+}
+
+/// Each run of white space as one space.
+fn one_space(line: &[u8]) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::with_capacity(line.len());
+    let mut in_space = false;
+    for byte in line {
+        let space = is_space(*byte);
+        if !space {
+            out.push(*byte);
+        } else if !in_space {
+            out.push(b' ');
+        }
+        in_space = space;
+    }
+    out
+}
+
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
+}
+
+fn is_blank(line: &[u8], rules: Rules) -> bool {
+    match rules.space {
+        Space::Exact => line == b"\n",
+        _ => line.iter().all(|byte| is_space(*byte)),
+    }
+}
