@@ -22,8 +22,9 @@ fn run(shell: &Path, name: &str, script: &Path, folder: &Path) -> (i32, String) 
     fs::create_dir_all(folder).expect("folder made");
     fs::copy(script, folder.join("case.sh")).expect("script copied");
     // Both shells must call themselves the same, because messages start with that name.
-    let started = Command::new(BASH)
-        .args(["-c", "exec -a \"$1\" \"$0\" case.sh 2>&1", &shell.to_string_lossy(), name])
+    // Signals that whoever runs the tests ignores (`nohup` does) would show in what `trap` prints.
+    let started = Command::new("env")
+        .args(["--default-signal", BASH, "-c", "exec -a \"$1\" \"$0\" case.sh 2>&1", &shell.to_string_lossy(), name])
         .current_dir(folder)
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin"), ("HOME", "/tmp"), ("LC_ALL", "C.UTF-8")])
