@@ -21,6 +21,8 @@ mod border;
 #[path = "host.rs"]
 mod border;
 
+#[cfg(target_family = "wasm")]
+pub use border::EndingAllocator;
 pub use descriptor::{
     Fd, Open, Readiness, close, dup, dup_to, fd_of_unix, is_terminal, move_fd, open, pipe, poll_read, read, seek,
     unix_of_fd, write, write_all,

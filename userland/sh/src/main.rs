@@ -20,6 +20,11 @@ mod tests;
 mod trap;
 mod vars;
 
+/// Scripts do run out of memory, and are to be told so.
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: tidebox_rt::EndingAllocator = tidebox_rt::EndingAllocator;
+
 fn main() {
     // std ignores this signal where there is an operating system; a shell must die of it.
     #[cfg(not(target_family = "wasm"))]

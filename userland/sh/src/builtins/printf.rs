@@ -11,7 +11,7 @@ use super::echo::unescape;
 use super::strftime;
 
 /// Widest field and finest precision; more would only be a way to use up memory.
-const MAX_WIDTH: usize = 1 << 24;
+const MAX_WIDTH: usize = 1 << 26;
 
 pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
@@ -195,11 +195,16 @@ impl Printf<'_> {
         let (width, after) = self.count(rest);
         rest = after;
         spec.left |= width < 0;
-        spec.width = usize::try_from(width.unsigned_abs()).unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
+        spec.width = usize::try_from(width.unsigned_abs()).unwrap_or(usize::MAX);
         if rest.first() == Some(&b'.') {
             let (precision, after) = self.count(rest.get(1..).unwrap_or_default());
             rest = after;
-            spec.precision = usize::try_from(precision).ok().map(|p| p.min(MAX_WIDTH));
+            spec.precision = usize::try_from(precision).ok();
+        }
+        if spec.width > MAX_WIDTH || spec.precision.is_some_and(|precision| precision > MAX_WIDTH) {
+            self.fail(format!("field width or precision above {MAX_WIDTH}").into_bytes());
+            self.ended = true;
+            return rest;
         }
         while let Some((b'l' | b'h' | b'j' | b'z' | b't' | b'L' | b'q', after)) = rest.split_first() {
             if rest.first() == Some(&b'q') {
