@@ -154,10 +154,7 @@ impl Shell {
                 && self.runs_in_memory(simple)
                 && let Some(fd) = output
             {
-                let table = self.io.begin_capture();
-                let result = self.run_simple(simple);
-                let text = self.io.end_capture(table);
-                result?;
+                let text = self.output_in_memory(simple)?;
                 return Ok((Stage::Done(self.status), Some(Spill { fd, text })));
             }
             if self.spawns_directly(simple) {
@@ -170,7 +167,7 @@ impl Shell {
 
     /// Whether a command is a program whose words, expanded here, would come out as in a subshell and change nothing.
     pub(crate) fn spawns_directly(&mut self, simple: &Simple) -> bool {
-        if !simple.pure_words || simple.args.is_empty() || self.options.nounset || self.options.failglob {
+        if !simple.pure_words || simple.args.is_empty() {
             return false;
         }
         if self.options.xtrace || simple.builtin.is_some() || self.traps.get(crate::trap::DEBUG).is_some() {
@@ -188,8 +185,14 @@ impl Shell {
     /// Starts a program as a stage. It was asked before whether this is possible without a subshell.
     fn spawn_stage(&mut self, simple: &Simple) -> Run<Stage> {
         self.line = simple.line;
-        let args = self.expand_args(&simple.args)?;
-        let Some(undo) = self.redirect(&simple.redirects)? else { return Ok(Stage::Done(1)) };
+        let mut expanded = None;
+        self.as_subshell(|shell| {
+            let args = shell.expand_args(&simple.args)?;
+            expanded = shell.redirect(&simple.redirects)?.map(|undo| (args, undo));
+            shell.status = 1;
+            Ok(())
+        })?;
+        let Some((args, undo)) = expanded else { return Ok(Stage::Done(self.status)) };
         self.vars.push_scope();
         let started = match self.temporary_assigns(&simple.assigns) {
             Ok(()) => self.start_program(&args),

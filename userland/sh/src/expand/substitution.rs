@@ -63,21 +63,23 @@ impl Shell {
     }
 
     /// Runs a builtin that only prints, and takes what it prints.
-    fn output_in_memory(&mut self, simple: &Rc<Simple>) -> Run<Bytes> {
-        let tested = self.tested;
+    pub(crate) fn output_in_memory(&mut self, simple: &Rc<Simple>) -> Run<Bytes> {
         let table = self.io.begin_capture();
-        self.tested += 1;
-        self.subshell += 1;
-        let result = self.run_simple(simple);
-        self.subshell -= 1;
-        self.tested = tested;
+        let result = self.as_condition(|shell| shell.as_subshell(|shell| shell.run_simple(simple)));
         let text = self.io.end_capture(table);
+        result?;
+        self.substituted = Some(self.status);
+        Ok(text)
+    }
+
+    /// Runs `inner` as if in a subshell: what would end that ends only `inner`, whose status it has set.
+    pub(crate) fn as_subshell(&mut self, inner: impl FnOnce(&mut Self) -> Run) -> Run {
+        self.subshell += 1;
+        let result = inner(self);
+        self.subshell -= 1;
         match result {
-            Ok(()) | Err(Stop::Discard | Stop::Exit) => {
-                self.substituted = Some(self.status);
-                Ok(text)
-            }
-            Err(stop) => Err(stop),
+            Err(Stop::Discard | Stop::Exit) => Ok(()),
+            other => other,
         }
     }
 
@@ -149,10 +151,9 @@ impl Shell {
         builtin.prints_only
             && simple.quiet_words
             && simple.assigns.is_empty()
-            && !self.options.nounset
-            && !self.options.failglob
             && !self.options.xtrace
-            && self.traps.all().is_empty()
+            && self.traps.get(crate::trap::DEBUG).is_none()
+            && self.traps.get(crate::trap::ERR).is_none()
             && !self.functions.contains_key(builtin.name.as_bytes())
             && !(builtin.name == "printf" && simple.args.iter().any(is_variable_option))
     }
