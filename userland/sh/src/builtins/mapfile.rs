@@ -10,10 +10,57 @@ use crate::vars::{Value, Var};
 const USAGE: &str =
     "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]";
 
+/// What `mapfile` was asked for.
+#[derive(Debug)]
+struct Options {
+    delimiter: u8,
+    /// At most this many lines; 0 means all.
+    most: usize,
+    /// Where the first line goes; without it the array is emptied first.
+    origin: Option<u64>,
+    skip: usize,
+    trim: bool,
+    number: u32,
+    callback: Option<Bytes>,
+    quantum: usize,
+}
+
 pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut options = Options {
+        delimiter: b'\n',
+        most: 0,
+        origin: None,
+        skip: 0,
+        trim: false,
+        number: 0,
+        callback: None,
+        quantum: 5000,
+    };
+    let words = match parse(shell, args, &mut options) {
+        Ok(words) => words,
+        Err(status) => return Ok(status),
+    };
+    let name: Name = words.first().map_or(&b"MAPFILE"[..], Vec::as_slice).into();
+    if crate::parse::token::name_len(&name) != name.len() {
+        shell.complain_builtin([b"`", &name[..], b"': not a valid identifier"].concat());
+        return Ok(1);
+    }
+    let Some(fd) = shell.io.fd(options.number) else {
+        shell.complain_builtin(format!("{}: invalid file descriptor: Bad file descriptor", options.number));
+        return Ok(1);
+    };
+    if !shell.may_assign(&name) {
+        return Ok(1);
+    }
+    shell.io.flush();
+    let text = shell.read_all(fd);
+    fill(shell, name, &text, &options)?;
+    Ok(0)
+}
+
+/// Reads the options; answers the words after them, or a status.
+fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    let (mut delimiter, mut most, mut origin, mut skip, mut trim) = (b'\n', 0, None, 0, false);
-    let (mut number, mut callback, mut quantum) = (0, None, 5000);
     while let Some((first, rest)) = words.split_first() {
         let Some((&letter, attached)) = first.strip_prefix(b"-").and_then(<[u8]>::split_first) else { break };
         words = rest;
@@ -21,19 +68,19 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             break;
         }
         if letter == b't' {
-            trim = true;
+            options.trim = true;
             if let Some(next) = attached.first() {
-                return Ok(shell.bad_option(&[b'-', *next], USAGE));
+                return Err(shell.bad_option(&[b'-', *next], USAGE));
             }
             continue;
         }
         if !b"dnOsuCc".contains(&letter) {
-            return Ok(shell.bad_option(first, USAGE));
+            return Err(shell.bad_option(first, USAGE));
         }
         let value = if attached.is_empty() {
             let Some((value, rest)) = words.split_first() else {
                 shell.complain_builtin(format!("-{}: option requires an argument", char::from(letter)));
-                return Ok(2);
+                return Err(2);
             };
             words = rest;
             value.clone()
@@ -42,46 +89,37 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         };
         let count = plain_number(&value).and_then(|n| usize::try_from(n).ok());
         match (letter, count) {
-            (b'd', _) => delimiter = value.first().copied().unwrap_or(0),
-            (b'C', _) => callback = Some(value),
-            (b'n', Some(count)) => most = count,
-            (b'O', Some(count)) => origin = Some(count as u64),
-            (b's', Some(count)) => skip = count,
-            (b'u', Some(count)) => number = u32::try_from(count).unwrap_or(u32::MAX),
-            (b'c', Some(count)) => quantum = count.max(1),
+            (b'd', _) => options.delimiter = value.first().copied().unwrap_or(0),
+            (b'C', _) => options.callback = Some(value),
+            (b'n', Some(count)) => options.most = count,
+            (b'O', Some(count)) => options.origin = Some(count as u64),
+            (b's', Some(count)) => options.skip = count,
+            (b'u', Some(count)) => options.number = u32::try_from(count).unwrap_or(u32::MAX),
+            (b'c', Some(count)) => options.quantum = count.max(1),
             _ => {
                 shell.complain_builtin([&value[..], b": invalid number"].concat());
-                return Ok(1);
+                return Err(1);
             }
         }
     }
-    let name: Name = words.first().map_or(&b"MAPFILE"[..], Vec::as_slice).into();
-    if crate::parse::token::name_len(&name) != name.len() {
-        shell.complain_builtin([b"`", &name[..], b"': not a valid identifier"].concat());
-        return Ok(1);
-    }
-    let Some(fd) = shell.io.fd(number) else {
-        shell.complain_builtin(format!("{number}: invalid file descriptor: Bad file descriptor"));
-        return Ok(1);
-    };
-    if !shell.may_assign(&name) {
-        return Ok(1);
-    }
-    shell.io.flush();
-    let text = shell.read_all(fd);
-    let mut map = match (origin, shell.vars.get(&name).map(|var| &var.value)) {
+    Ok(words)
+}
+
+/// Puts the lines of `text` into the array.
+fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
+    let mut map = match (options.origin, shell.vars.get(&name).map(|var| &var.value)) {
         (Some(_), Some(Value::Indexed(map))) => map.clone(),
         _ => BTreeMap::new(),
     };
-    let mut at = origin.unwrap_or(0);
-    for (count, line) in lines(&text, delimiter).skip(skip).enumerate() {
-        if most > 0 && count >= most {
+    let mut at = options.origin.unwrap_or(0);
+    for (count, line) in lines(text, options.delimiter).skip(options.skip).enumerate() {
+        if options.most > 0 && count >= options.most {
             break;
         }
-        let line = if trim { line.strip_suffix(&[delimiter]).unwrap_or(line) } else { line };
+        let line = if options.trim { line.strip_suffix(&[options.delimiter]).unwrap_or(line) } else { line };
         let line: Bytes = line.iter().copied().filter(|&b| b != 0).collect();
-        if let Some(callback) = &callback
-            && (count + 1) % quantum == 0
+        if let Some(callback) = &options.callback
+            && (count + 1) % options.quantum == 0
         {
             let quoted = crate::expand::single_quote(&line);
             let command = [&callback[..], b" ", at.to_string().as_bytes(), b" ", &quoted].concat();
@@ -92,7 +130,7 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     let flags = shell.vars.get(&name).map_or(0, |var| var.flags);
     shell.vars.insert(name, Var { value: Value::Indexed(map), flags });
-    Ok(0)
+    Ok(())
 }
 
 fn lines(text: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {

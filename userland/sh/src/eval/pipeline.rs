@@ -61,71 +61,84 @@ impl Shell {
     /// Starts all stages with pipes between them, standard input and output at the ends being the shell's own.
     pub(crate) fn start_stages(&mut self, stages: &[Command]) -> Run<Vec<Stage>> {
         self.io.flush();
-        let table = self.io.table().clone();
         let mut started = Vec::with_capacity(stages.len());
         let mut spills = Vec::new();
         let mut input: Option<Fd> = None;
-        let mut failed = None;
+        let mut stopped = None;
         for (at, stage) in stages.iter().enumerate() {
             let last = at + 1 == stages.len();
-            let mut next = None;
-            let mut output = None;
-            if !last {
-                match self.io.pipe() {
-                    Ok((read, write)) => {
-                        next = Some(read);
-                        output = Some(write);
-                        self.io.set(1, Some(write));
-                    }
-                    Err(errno) => {
-                        failed = Some(self.discard::<()>(format!("pipe error: {errno}")));
-                        break;
-                    }
-                }
-            }
-            if let Some(fd) = input {
-                self.io.set(0, Some(fd));
-            }
-            let result = self.start_stage(stage, at == 0 && !last, output);
-            self.io.flush();
-            self.io.set_table(table.clone());
-            if let Some(fd) = input {
-                self.io.close(fd);
-            }
-            input = next;
-            match result {
-                Ok((stage, spill)) => {
+            match self.start_connected(stage, at == 0, last, input.take()) {
+                Ok((stage, next, spill)) => {
                     started.push(stage);
-                    match spill {
-                        Some(spill) => spills.push(spill),
-                        None => {
-                            if let Some(fd) = output {
-                                self.io.close(fd);
-                            }
-                        }
-                    }
+                    spills.extend(spill);
+                    input = next;
                 }
                 Err(stop) => {
-                    failed = Some(Err(stop));
-                    if let Some(fd) = output {
-                        self.io.close(fd);
-                    }
+                    stopped = Some(stop);
                     break;
                 }
             }
         }
-        if let Some(fd) = input {
-            self.io.close(fd);
-        }
+        // Only now do all readers run, so that writing cannot wait for ever.
         for spill in spills {
             self.write_spill(&spill);
         }
-        match failed {
-            Some(Err(stop)) => {
+        match stopped {
+            None => Ok(started),
+            Some(stop) => {
                 self.wait_stages(&started)?;
                 Err(stop)
             }
-            _ => Ok(started),
+        }
+    }
+
+    /// Starts one stage between the pipe that it reads, if any, and a new one, if it is not the last; answers the end
+    /// that the next stage reads and what is still to be written for this one.
+    fn start_connected(
+        &mut self,
+        stage: &Command,
+        first: bool,
+        last: bool,
+        input: Option<Fd>,
+    ) -> Run<(Stage, Option<Fd>, Option<Spill>)> {
+        let table = self.io.table().clone();
+        let pipe = if last {
+            None
+        } else {
+            match self.io.pipe() {
+                Ok(ends) => Some(ends),
+                Err(errno) => {
+                    if let Some(fd) = input {
+                        self.io.close(fd);
+                    }
+                    return self.discard(format!("pipe error: {errno}"));
+                }
+            }
+        };
+        if let Some((_, write)) = pipe {
+            self.io.set(1, Some(write));
+        }
+        if let Some(fd) = input {
+            self.io.set(0, Some(fd));
+        }
+        let result = self.start_stage(stage, first && !last, pipe.map(|(_, write)| write));
+        self.io.flush();
+        self.io.set_table(table);
+        if let Some(fd) = input {
+            self.io.close(fd);
+        }
+        // A spill keeps the writing end until it has been written.
+        if let (Some((_, write)), Ok((_, None)) | Err(_)) = (pipe, &result) {
+            self.io.close(write);
+        }
+        match result {
+            Ok((stage, spill)) => Ok((stage, pipe.map(|(read, _)| read), spill)),
+            Err(stop) => {
+                if let Some((read, _)) = pipe {
+                    self.io.close(read);
+                }
+                Err(stop)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod glob;
 mod op;
 mod param;
 mod quoting;
+mod special;
 mod substitution;
 mod transform;
 mod variable;
@@ -13,7 +14,8 @@ mod word;
 
 pub(crate) use arith::Fault;
 pub(crate) use quoting::{declare_quote, shell_quote, single_quote, trace_quote};
-pub(crate) use variable::{BASH_VERSION, position};
+pub(crate) use special::BASH_VERSION;
+pub(crate) use variable::position;
 pub(crate) use word::Mode;
 
 /// Text of the script for messages and other places where only UTF-8 will do.
