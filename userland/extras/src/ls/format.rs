@@ -16,6 +16,9 @@ const RECENT_NS: u64 = 31_556_952 / 2 * 1_000_000_000;
 /// What files are rounded up to.
 const BLOCK: u64 = 4096;
 
+/// Columns that are tried. Every one costs a look at all names, and nobody reads more.
+const MOST_COLUMNS: usize = 500;
+
 /// How a list is printed.
 pub(crate) struct Format {
     layout: Layout,
@@ -286,7 +289,7 @@ impl Format {
         let across = self.layout == Layout::Across;
         let mut best = (count, vec![cells.iter().map(|(_, width)| *width).max().unwrap_or(0)]);
         // More columns than three characters each never fit.
-        for columns in 2..=count.min(self.width / 3 + 1) {
+        for columns in 2..=count.min(self.width / 3 + 1).min(MOST_COLUMNS) {
             let rows = count.div_ceil(columns);
             let used = if across { columns } else { count.div_ceil(rows) };
             let mut widths = vec![0usize; used];

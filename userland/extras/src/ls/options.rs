@@ -263,7 +263,10 @@ impl Options {
             'v' => self.order.key = Some(Key::Version),
             'X' => self.order.key = Some(Key::Extension),
             'w' => {
-                self.width = value.parse().map_err(|_| format!("invalid line width: {}", quoted(value.as_bytes())))?
+                let width: u64 =
+                    value.parse().map_err(|_| format!("invalid line width: {}", quoted(value.as_bytes())))?;
+                // 0 is no limit.
+                self.width = usize::try_from(width).ok().filter(|width| *width > 0).unwrap_or(usize::MAX);
             }
             'x' => self.layout = Layout::Across,
             '1' if self.layout != Layout::Long => self.layout = Layout::Lines,

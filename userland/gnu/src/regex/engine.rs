@@ -50,17 +50,22 @@ pub(crate) struct Automaton {
 }
 
 impl Engine {
-    pub(crate) fn new(patterns: &[Vec<u8>], options: &Options, warnings: &mut Vec<String>) -> Result<Self, Error> {
+    /// Reads patterns. The flag says whether the engine depends on `options.unicode`.
+    pub(crate) fn new(
+        patterns: &[Vec<u8>],
+        options: &Options,
+        warnings: &mut Vec<String>,
+    ) -> Result<(Self, bool), Error> {
         if patterns.is_empty() {
-            return Ok(Self::Never);
+            return Ok((Self::Never, false));
         }
         if options.dialect == Dialect::Perl {
-            return perl(patterns, options);
+            return Ok((perl(patterns, options)?, false));
         }
         if let ([only], false, false) = (patterns, options.whole_line, options.whole_word)
             && is_literal(only, options)
         {
-            return Ok(Self::Literal(Box::new(memmem::Finder::new(only).into_owned())));
+            return Ok((Self::Literal(Box::new(memmem::Finder::new(only).into_owned())), false));
         }
         let reading = Reading {
             ignore_case: options.ignore_case,
@@ -71,6 +76,7 @@ impl Engine {
         };
         let mut nodes = Vec::with_capacity(patterns.len());
         let mut back_references = false;
+        let mut depends_on_locale = options.whole_word;
         let mut groups = 0;
         for pattern in patterns {
             let parsed = match options.dialect {
@@ -78,18 +84,19 @@ impl Engine {
                 dialect => parse(pattern, dialect, options.unicode)?,
             };
             back_references |= parsed.back_references;
+            depends_on_locale |= parsed.depends_on_locale;
             groups = groups.max(parsed.groups as usize);
             warnings.extend(parsed.warnings);
             nodes.push(parsed.node);
         }
         if back_references {
-            return backtracker(&nodes, &reading, options);
+            return Ok((backtracker(&nodes, &reading, options)?, depends_on_locale));
         }
         let first_is_longest = nodes.len() == 1 && nodes.iter().all(first_is_longest);
         let hir = Hir::alternation(nodes.iter().map(|node| reading.hir(node)).collect());
         let hir = reading.bounded(hir, options.whole_line, options.whole_word);
         let first = compile(&hir, options.terminator, MatchKind::LeftmostFirst)?;
-        Ok(Self::Automaton(Box::new(Automaton {
+        let automaton = Automaton {
             first,
             hir,
             terminator: options.terminator,
@@ -97,7 +104,8 @@ impl Engine {
             first_is_longest,
             longest: OnceCell::new(),
             tracer: OnceCell::new(),
-        })))
+        };
+        Ok((Self::Automaton(Box::new(automaton)), depends_on_locale))
     }
 
     /// Whether a line that [`Self::find_somewhere`] points at matches for certain.
@@ -257,7 +265,13 @@ fn fixed(pattern: &[u8]) -> Parsed {
         nodes.push(node);
         rest = rest.get(length..).unwrap_or_default();
     }
-    Parsed { node: Node::Concat(nodes), back_references: false, groups: 0, warnings: Vec::new() }
+    Parsed {
+        node: Node::Concat(nodes),
+        back_references: false,
+        groups: 0,
+        depends_on_locale: false,
+        warnings: Vec::new(),
+    }
 }
 
 fn backtracker(nodes: &[Node], reading: &Reading, options: &Options) -> Result<Engine, Error> {

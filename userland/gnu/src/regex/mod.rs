@@ -12,6 +12,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::ops::Range;
 
@@ -92,16 +93,45 @@ impl std::error::Error for Error {}
 #[derive(Debug)]
 pub struct Regex {
     engine: Engine,
+    /// Where classes reach beyond ASCII: what the engine for all of Unicode is made from. It takes a third of a
+    /// millisecond to make, so that text which is ASCII only is searched by the other one.
+    beyond: Option<Beyond>,
     terminator: u8,
     warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Beyond {
+    patterns: Vec<Vec<u8>>,
+    options: Options,
+    engine: OnceCell<Result<Engine, Error>>,
+    /// The line that is being searched is ASCII only.
+    is_ascii: Cell<bool>,
+}
+
+impl Beyond {
+    fn engine(&self) -> Result<&Engine, Error> {
+        let made = self.engine.get_or_init(|| {
+            // The other engine has given the warnings.
+            Engine::new(&self.patterns, &self.options, &mut Vec::new()).map(|(engine, _)| engine)
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
 }
 
 impl Regex {
     /// Reads patterns, of which any may match. Without patterns nothing matches.
     pub fn new(patterns: &[Vec<u8>], options: &Options) -> Result<Self, Error> {
         let mut warnings = Vec::new();
-        let engine = Engine::new(patterns, options, &mut warnings)?;
-        Ok(Self { engine, terminator: options.terminator, warnings })
+        let ascii = Options { unicode: false, ..*options };
+        let (engine, depends_on_locale) = Engine::new(patterns, &ascii, &mut warnings)?;
+        let beyond = (options.unicode && depends_on_locale).then(|| Beyond {
+            patterns: patterns.to_vec(),
+            options: *options,
+            engine: OnceCell::new(),
+            is_ascii: Cell::new(false),
+        });
+        Ok(Self { engine, beyond, terminator: options.terminator, warnings })
     }
 
     /// What GNU warns of when it reads the patterns.
@@ -109,13 +139,38 @@ impl Regex {
         &self.warnings
     }
 
+    /// The engine for a text. Its first search, which begins at its beginning, decides; those that go on in it do not look
+    /// at all of it again.
+    fn engine(&self, text: &[u8], from: usize) -> Result<&Engine, Error> {
+        match &self.beyond {
+            None => Ok(&self.engine),
+            Some(beyond) => {
+                if from == 0 {
+                    beyond.is_ascii.set(text.is_ascii());
+                }
+                if beyond.is_ascii.get() { Ok(&self.engine) } else { beyond.engine() }
+            }
+        }
+    }
+
     /// The first line of `text` at or after `from` that matches, without its end. `from` is the beginning of a line.
     ///
     /// Fails when a backtracking pattern takes too many steps.
     pub fn find_line(&self, text: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
+        let found = self.find_line_by(&self.engine, text, from)?;
+        if let Some(beyond) = &self.beyond {
+            let seen = from..found.as_ref().map_or(text.len(), |line| line.end);
+            if !text.get(seen).unwrap_or_default().is_ascii() {
+                return self.find_line_by(beyond.engine()?, text, from);
+            }
+        }
+        Ok(found)
+    }
+
+    fn find_line_by(&self, engine: &Engine, text: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
         let mut from = from;
         loop {
-            let Some(within) = self.engine.find_somewhere(text, from, self.terminator)? else {
+            let Some(within) = engine.find_somewhere(text, from, self.terminator)? else {
                 return Ok(None);
             };
             // A match behind the last line end is on no line.
@@ -126,7 +181,8 @@ impl Regex {
             let start = memchr::memrchr(self.terminator, before).map_or(from, |at| from + at + 1);
             let after = text.get(within..).unwrap_or_default();
             let end = memchr::memchr(self.terminator, after).map_or(text.len(), |at| within + at);
-            if self.engine.is_certain() || self.find_in_line(text.get(start..end).unwrap_or_default(), 0)?.is_some() {
+            let line = text.get(start..end).unwrap_or_default();
+            if engine.is_certain() || engine.find_in_line(line, 0)?.is_some() {
                 return Ok(Some(start..end));
             }
             from = end + 1;
@@ -137,8 +193,10 @@ impl Regex {
     }
 
     /// The leftmost and there the longest match in a line, at or after `from`.
+    ///
+    /// Searches of a line begin at 0; one with a larger `from` goes on in the line of the search before it.
     pub fn find_in_line(&self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
-        self.engine.find_in_line(line, from)
+        self.engine(line, from)?.find_in_line(line, from)
     }
 }
 
@@ -146,9 +204,9 @@ impl Regex {
 pub type Groups = Vec<Option<Range<usize>>>;
 
 impl Regex {
-    /// As [`Self::find_in_line`], with what the groups match.
+    /// As [`Self::find_in_line`], with what the groups match; what holds for `from` there holds here, too.
     pub fn captures(&self, text: &[u8], from: usize) -> Result<Option<Groups>, Error> {
-        self.engine.captures(text, from)
+        self.engine(text, from)?.captures(text, from)
     }
 
     /// How many groups the pattern has.

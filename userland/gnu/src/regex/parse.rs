@@ -21,6 +21,8 @@ pub(crate) struct Parsed {
     pub(crate) back_references: bool,
     /// How many groups there are.
     pub(crate) groups: u32,
+    /// Whether it holds what reaches beyond ASCII in Unicode only.
+    pub(crate) depends_on_locale: bool,
     /// What GNU warns of.
     pub(crate) warnings: Vec<String>,
 }
@@ -35,14 +37,15 @@ pub(crate) fn parse(pattern: &[u8], dialect: Dialect, unicode: bool) -> Result<P
         closed_groups: Vec::new(),
         groups: 0,
         back_references: false,
+        depends_on_locale: false,
         warnings: Vec::new(),
     };
     let node = parser.alternation()?;
     if !parser.rest.is_empty() {
         return Err(Error::new("Unmatched ) or \\)"));
     }
-    let Parser { back_references, groups, warnings, .. } = parser;
-    Ok(Parsed { node, back_references, groups, warnings })
+    let Parser { back_references, groups, depends_on_locale, warnings, .. } = parser;
+    Ok(Parsed { node, back_references, groups, depends_on_locale, warnings })
 }
 
 struct Parser<'p> {
@@ -54,6 +57,7 @@ struct Parser<'p> {
     closed_groups: Vec<u32>,
     groups: u32,
     back_references: bool,
+    depends_on_locale: bool,
     warnings: Vec<String>,
 }
 
@@ -246,6 +250,8 @@ impl Parser<'_> {
     fn atom(&mut self, token: Token, length: usize, start: bool) -> Result<Node, Error> {
         if token == Token::Bracket {
             let (set, used) = bracket::parse(self.rest, self.unicode)?;
+            let text = self.rest.get(..used).unwrap_or_default();
+            self.depends_on_locale |= memchr::memmem::find(text, b"[:").is_some();
             self.skip(used);
             return Ok(Node::Set(set));
         }
@@ -296,6 +302,7 @@ impl Parser<'_> {
     }
 
     fn escaped(&mut self, byte: u8, whole: &[u8]) -> Result<Node, Error> {
+        self.depends_on_locale |= b"wWsSbB<>".contains(&byte);
         let named = |name: &str, negated: bool| {
             let set = Set::named(name, self.unicode).unwrap_or_default();
             Node::Set(Set { negated, ..set })

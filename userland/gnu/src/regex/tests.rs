@@ -177,3 +177,18 @@ fn a_text_is_one_whole_unless_its_lines_count() {
     assert_eq!(whole(Subject::TextOfLines, "\\`b"), None);
     assert_eq!(whole(Subject::Lines, "a.b"), None);
 }
+
+#[test]
+fn classes_reach_beyond_ascii_where_the_locale_does() {
+    for (unicode, wanted) in [(false, "caf"), (true, "café")] {
+        let options = Options { unicode, ..options(Dialect::Extended) };
+        for pattern in ["[[:alpha:]]+", r"\w+", r"[^[:space:][:punct:]]+\b"] {
+            let regex = Regex::new(&[pattern.as_bytes().to_vec()], &options).expect("the pattern is one");
+            assert_eq!(found(&regex, "abc!").as_deref(), Some("abc"), "{pattern}");
+            let negated = pattern.starts_with("[^");
+            // What a negated class leaves out is ASCII either way.
+            let wanted = if negated && !unicode { "caf" } else { wanted };
+            assert_eq!(found(&regex, "café !").as_deref(), Some(wanted), "{pattern}");
+        }
+    }
+}
