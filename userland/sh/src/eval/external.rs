@@ -104,7 +104,7 @@ impl Shell {
     pub(crate) fn start_program(&mut self, args: &[Bytes]) -> Run<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = self.find_program(&name) else {
-            self.complain([&name[..], b": command not found"].concat());
+            self.not_found(&name);
             return Ok(Err(127));
         };
         self.io.flush();
@@ -118,7 +118,7 @@ impl Shell {
                         Err(errno) => self.cannot_start(&name, &path, args, errno),
                     },
                     None => {
-                        self.complain([&name[..], b": command not found"].concat());
+                        self.not_found(&name);
                         Ok(Err(127))
                     }
                 }
@@ -126,6 +126,12 @@ impl Shell {
             Ok(pid) => Ok(Ok(pid)),
             Err(errno) => self.cannot_start(&name, &path, args, errno),
         }
+    }
+
+    fn not_found(&mut self, name: &[u8]) {
+        let why: &[u8] =
+            if self.lookup(b"PATH").is_some() { b": command not found" } else { b": No such file or directory" };
+        self.complain([name, why].concat());
     }
 
     fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {

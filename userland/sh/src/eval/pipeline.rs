@@ -174,7 +174,7 @@ impl Shell {
                 return Ok((self.spawn_stage(simple)?, None));
             }
         }
-        let pid = self.fork_child(|child| child.run_command(stage))?;
+        let pid = self.fork_child(|child| child.run_forked(stage))?;
         Ok((Stage::Process(pid), None))
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno};
 
-use crate::ir::{Chain, Command, List};
+use crate::ir::{Chain, Command, Kind, List};
 use crate::state::{Current, Run, Shell, Stop};
 
 impl Shell {
@@ -63,6 +63,23 @@ impl Shell {
         Ok(())
     }
 
+    /// Runs a command in a child that was forked for it. A subshell needs no other child then.
+    pub(super) fn run_forked(&mut self, command: &Command) -> Run {
+        if let Command::Compound(compound) = command
+            && let Kind::Subshell(list) = &compound.kind
+        {
+            self.line = compound.line;
+            return match self.redirect(&compound.redirects)? {
+                Some(_) => self.run_list(list),
+                None => {
+                    self.status = 1;
+                    Ok(())
+                }
+            };
+        }
+        self.run_command(command)
+    }
+
     /// `chain &`. Standard input is empty, because a non-interactive shell has no job control.
     #[inline(never)]
     pub(crate) fn run_background(&mut self, chain: &Rc<Chain>) -> Run {
@@ -101,7 +118,12 @@ impl Shell {
                 Ok(())
             })?]);
         }
-        let pid = self.fork_child(|child| child.run_chain(chain))?;
+        let pid = self.fork_child(|child| match chain.first.stages.as_slice() {
+            [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
+                child.run_forked(only)
+            }
+            _ => child.run_chain(chain),
+        })?;
         Ok(vec![pid])
     }
 }

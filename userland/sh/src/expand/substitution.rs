@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno, Fd, Open};
 
-use crate::ir::{Bytes, Command, Pipeline, Simple, Substitution, Word};
+use crate::ir::{Bytes, Command, Kind, Pipeline, Simple, Substitution, Word};
 use crate::state::{Run, Shell, Stop};
 
 impl Shell {
@@ -95,7 +95,15 @@ impl Shell {
     }
 
     fn collect_pipeline(&mut self, pipeline: &Pipeline) -> Run<(Vec<crate::eval::Stage>, Bytes)> {
-        self.with_output_pipe(|shell| shell.start_stages(&pipeline.stages))
+        // Such stages are subshells of the substitution, although no process stands for it here.
+        let nested = match pipeline.stages.as_slice() {
+            [Command::Compound(compound)] => matches!(compound.kind, Kind::Subshell(_)),
+            stages => stages.len() > 1,
+        };
+        self.subshell += u32::from(nested);
+        let collected = self.with_output_pipe(|shell| shell.start_stages(&pipeline.stages));
+        self.subshell -= u32::from(nested);
+        collected
     }
 
     fn with_output_pipe<T>(&mut self, start: impl FnOnce(&mut Self) -> Run<T>) -> Run<(T, Bytes)> {
