@@ -92,6 +92,6 @@ fn guest_tests(project: &Project, progress: &mut Progress) -> Result<()> {
 
 /// Runs every benchmark once, without measuring: a benchmark that no longer works is found here.
 fn benches(project: &Project, progress: &mut Progress) -> Result<()> {
-    let arguments = ["test", "--locked", "--workspace", "--benches"];
+    let arguments = ["test", "--locked", "--workspace", "--bench", "*"];
     progress.run("benchmarks, once each", project.cargo(&arguments), RETRY)
 }
