@@ -2,6 +2,7 @@
 //!
 //! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
 
+mod border;
 mod copied_mode;
 mod table;
 
@@ -50,6 +51,14 @@ fn run_named_by_argument(arguments: Vec<OsString>) -> i32 {
 }
 
 fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
+    let arguments = match border::prepare(tool.name, arguments) {
+        border::Turn::Run(arguments) => arguments,
+        border::Turn::Answer(code) => return code,
+        border::Turn::Refuse(reason) => {
+            tidebox_gnu::message::complain(tool.name, reason);
+            return 2;
+        }
+    };
     // Without messages every error would read as its identifier, so a failure here is worth an exit code of its own.
     if let Err(error) = uucore::locale::setup_localization(tool.messages) {
         complain(&format!("cannot load the messages of {}: {error}", tool.name));
