@@ -26,13 +26,13 @@ const TOUR: &[Stop] = &[
     Stop {
         shows: "A pipeline of real programs, each a WebAssembly process with its own memory",
         options: &[],
-        command: "printf 'b\\na\\nc\\n' | sort | tee sorted.txt | wc -l; cat sorted.txt",
+        command: r#"printf "b\na\nc\n" | sort | tee sorted.txt | wc -l; cat sorted.txt"#,
         exit_code: 0,
     },
     Stop {
         shows: "Shell scripts as agents write them",
         options: &[],
-        command: "for i in $(seq 1 5); do echo \"$((i*i))\"; done | grep -v 4 | sed 's/^/n=/' | sort -r",
+        command: r#"for i in $(seq 1 5); do echo "$((i*i))"; done | grep -v 4 | sed "s/^/n=/" | sort -r"#,
         exit_code: 0,
     },
     Stop {
