@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     };
     match run(call) {
         Ok(code) => ExitCode::from(code),
-        Err(error) => failed(&format!("{error:#}")),
+        Err(error) => failed(&told(&error)),
     }
 }
 
@@ -43,6 +43,15 @@ fn run(call: Call) -> Result<u8> {
 fn failed(error: &dyn std::fmt::Display) -> ExitCode {
     eprintln!("tidebox: {error}");
     ExitCode::from(OWN_FAILURE)
+}
+
+/// The error and its causes in one line. A cause whose words are in the line already adds nothing.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |line, cause| match line.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => line,
+        said => format!("{said}: {cause}"),
+    })
 }
 
 fn say(text: &str) -> Result<u8> {
@@ -79,4 +88,16 @@ limits and their defaults:
 {}",
         limits::table()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn a_cause_that_was_told_already_is_not_told_again() {
+        let error =
+            anyhow::anyhow!("no space").context("file operation: no space (code=no_space)").context("cannot go on");
+        assert_eq!(told(&error), "cannot go on: file operation: no space (code=no_space)");
+    }
 }
