@@ -51,13 +51,13 @@ impl Runtime {
     }
 
     /// Compiles every program of the userland now, or loads it from the cache. The first time this takes a minute.
-    /// `progress` is told each command's name before it is compiled.
+    /// `progress` is told each module's file name before it is compiled.
     ///
     /// # Errors
     /// [`ErrorKind::Engine`] when a program cannot be compiled.
     pub fn prepare(&self, mut progress: impl FnMut(&str)) -> Result<()> {
-        for program in &self.programs {
-            progress(program.names.first().map_or("", String::as_str));
+        for (module, program) in tidebox_userland_bundle::MODULES.iter().zip(&self.programs) {
+            progress(module.name);
             self.engine.prepare(&program.bytes).map_err(|error| failed("prepare the programs", error.message))?;
         }
         Ok(())

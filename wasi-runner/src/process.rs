@@ -152,8 +152,10 @@ fn status_of(store: &Store, error: &wasmtime::Error) -> Status {
 fn out_of_memory(kernel: &SharedKernel, pid: Pid) -> Status {
     let mut kernel = lock(kernel);
     let name = kernel.program_name(pid);
-    let limit = kernel.limits().process_memory_bytes >> 20;
-    kernel.message(pid, &format!("{name}: out of memory (the limit is {limit} MiB for a process)\n"));
+    let limits = kernel.limits();
+    let (process, sandbox) = (limits.process_memory_bytes >> 10, limits.sandbox_memory_bytes >> 10);
+    let limits = format!("the limits are {process} KiB for a process and {sandbox} KiB for all of a sandbox");
+    kernel.message(pid, &format!("{name}: out of memory ({limits})\n"));
     kernel.out_of_memory(pid);
     Status::Killed(Signal::Kill)
 }

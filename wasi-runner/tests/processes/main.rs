@@ -65,7 +65,8 @@ fn memory_beyond_the_limit_is_refused_and_told() {
     let ended = Stage::new().limits(limits).program("/bin/hog", guest::HOG).run("/bin/hog");
     assert_eq!(ended.status, Some(Status::Killed(Signal::Kill)));
     assert_eq!(ended.stopped_by, Some(Stop::Memory));
-    assert_eq!(String::from_utf8_lossy(&ended.stderr), "hog: out of memory (the limit is 8 MiB for a process)\n");
+    let told = "hog: out of memory (the limits are 8192 KiB for a process and 1048576 KiB for all of a sandbox)\n";
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), told);
     assert!(ended.peak_memory_bytes <= 8 << 20, "{} bytes", ended.peak_memory_bytes);
 }
 
