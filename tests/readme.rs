@@ -21,12 +21,23 @@ fn the_rust_example_is_the_one_that_is_compiled() {
 }
 
 #[test]
-fn the_example_runs() {
+fn every_example_runs_to_its_end() {
     // `cargo test` builds examples beside the command, but gives their place to nobody.
-    let folder = Path::new(env!("CARGO_BIN_EXE_tidebox")).parent().expect("the command lies in a folder");
-    let example = folder.join("examples").join(format!("first_sandbox{}", std::env::consts::EXE_SUFFIX));
-    let status = Command::new(example).status().expect("the example is built; `cargo build --examples` does it");
-    assert!(status.success());
+    let built =
+        Path::new(env!("CARGO_BIN_EXE_tidebox")).parent().expect("the command lies in a folder").join("examples");
+    let sources = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("there are examples");
+    let mut failed = Vec::new();
+    for source in sources {
+        let name = source.expect("the folder can be listed").path();
+        let name = name.file_stem().expect("an example has a name").to_string_lossy().into_owned();
+        let example = built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        let output = Command::new(&example).output();
+        let output = output.unwrap_or_else(|error| panic!("`cargo build --examples` builds {name}: {error}"));
+        if !output.status.success() {
+            failed.push(format!("{name}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod error;
 mod execute;
 mod file;
 pub mod glob;
+mod host_tool;
 mod limits;
 pub mod mime;
 pub mod page;
@@ -34,6 +35,7 @@ pub use file::{
     Content, DeleteResponse, EMPTY_FILE_REMINDER, EditRequest, EditResponse, FileInfo, FileKind, LineWindow,
     LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
 };
+pub use host_tool::{ByteSink, ByteSource, Disconnected, HostCall, HostInput, HostOutput, HostTool};
 pub use limits::Limits;
 pub use path::SandboxPath;
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};

@@ -35,11 +35,16 @@ fn main() {
         let wasm = userland.join("dist").join(&module.file);
         // Watched also while it is missing, so that the next build after `xtask userland` looks again.
         watch(&wasm);
-        let wasm = fs::canonicalize(&wasm)
-            .unwrap_or_else(|error| panic!("the guest program {} is not built ({error}): {NEXT}", shown(&wasm)));
+        if let Err(error) = fs::metadata(&wasm) {
+            panic!("the guest program {} is not built ({error}): {NEXT}", shown(&wasm));
+        }
+        // The compiler finds the module by the package's place, not by one written here: a build folder that serves
+        // another clone later would keep the old one.
+        let place = format!("/{}", wasm.display());
         writeln!(
             table,
-            "    Module {{ name: {:?}, wasm: include_bytes!({wasm:?}), commands: &{:?} }},",
+            "    Module {{ name: {:?}, wasm: include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {place:?})), \
+             commands: &{:?} }},",
             module.file, module.commands
         )
         .expect("writing to a String cannot fail");

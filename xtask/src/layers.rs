@@ -23,10 +23,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidebox-kernel", &["tidebox-core"]),
     ("tidebox-wasi-runner", &["tidebox-core", "tidebox-kernel"]),
     ("tidebox-vfs-backend", &["tidebox-core", "tidebox-kernel"]),
+    ("tidebox-mounts", &["tidebox-core", "tidebox-kernel", "tidebox-vfs-backend"]),
+    ("tidebox-network", &["tidebox-core"]),
     ("tidebox-userland-bundle", &[]),
     (
         "tidebox",
-        &["tidebox-core", "tidebox-kernel", "tidebox-wasi-runner", "tidebox-vfs-backend", "tidebox-userland-bundle"],
+        &[
+            "tidebox-core",
+            "tidebox-kernel",
+            "tidebox-wasi-runner",
+            "tidebox-vfs-backend",
+            "tidebox-mounts",
+            "tidebox-network",
+            "tidebox-userland-bundle",
+        ],
     ),
     ("xtask", &[]),
 ];

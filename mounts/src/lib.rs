@@ -1,0 +1,3 @@
+//! Folders of the host and foreign file systems inside a sandbox.
+
+#![forbid(unsafe_code)]

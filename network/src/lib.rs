@@ -1,0 +1,3 @@
+//! Speaking to the hosts that a policy allows.
+
+#![forbid(unsafe_code)]
