@@ -55,6 +55,7 @@ const KEYS: &[Key] = &[
     number!("arguments", argument_bytes, "arguments and environment of one process"),
     number!("module", module_bytes, "size of a program of your own"),
     number!("nesting", nesting, "function calls and processes within each other"),
+    number!("shell-state", shell_state_bytes, "variables and functions kept between commands"),
 ];
 
 /// Applies `key=value,...` to `limits`.

@@ -46,6 +46,11 @@ pub struct Limits {
     /// Calls in progress of functions in one shell, and depth of nested processes. Default 1,000. It ends runaway
     /// recursion with a message well before a stack would end it.
     pub nesting: u32,
+    /// What the shell of a persistent session keeps from one `execute` to the next. Default 4 MiB: people keep
+    /// kilobytes in variables and functions, now and then a file of a few MiB, and every snapshot may hold a state of
+    /// its own in the host's memory. Beyond it the command ends with a message and exit code 1, unless it failed
+    /// anyway, and the session stays as it was before the command.
+    pub shell_state_bytes: u64,
 }
 
 impl Default for Limits {
@@ -67,6 +72,7 @@ impl Default for Limits {
             argument_bytes: 2 * 1024 * 1024,
             module_bytes: 64 * MIB,
             nesting: 1000,
+            shell_state_bytes: 4 * MIB,
         }
     }
 }

@@ -13,6 +13,7 @@ use tidebox_kernel::{Kernel, SessionId, SharedKernel, Stop};
 
 use crate::execute::{self, Environment};
 use crate::file::{self, Opened};
+use crate::shell_state::ShellState;
 use crate::{remove, search, transfer};
 
 /// Bytes of transferred files after which others have a turn.
@@ -25,6 +26,7 @@ pub struct VfsBackend {
     cwd: SandboxPath,
     environment: Environment,
     engine: Arc<dyn Engine>,
+    pub(crate) shell_state: ShellState,
     /// `None` when closed. Operations in progress hold the kernel on their own until they end.
     open: Mutex<Option<Open>>,
 }
@@ -60,7 +62,8 @@ impl VfsBackend {
         kernel: Kernel,
     ) -> Self {
         let open = Open { kernel: Arc::new(Mutex::new(kernel)), running: Vec::new() };
-        Self { id, dialect, cwd, environment, engine, open: Mutex::new(Some(open)) }
+        let shell_state = ShellState::default();
+        Self { id, dialect, cwd, environment, engine, shell_state, open: Mutex::new(Some(open)) }
     }
 
     /// Whose rules the sandbox follows.

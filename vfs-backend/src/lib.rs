@@ -15,6 +15,7 @@ mod provider;
 mod refusal;
 mod remove;
 mod search;
+mod shell_state;
 mod transfer;
 mod turn;
 

@@ -39,7 +39,7 @@ fn sandbox(dialect: Dialect) -> VfsBackend {
     builder(Stage::new([Play::Exit(0)])).dialect(dialect).build().unwrap()
 }
 
-fn js() -> VfsBackend {
+pub(crate) fn js() -> VfsBackend {
     sandbox(Dialect::Js)
 }
 
