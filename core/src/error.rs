@@ -1,5 +1,6 @@
 //! Two floors of failure: [`Error`] when we could not do our job, [`FileError`] when the sandbox says no.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::transfer::TransferCode;
@@ -37,6 +38,8 @@ pub enum ErrorKind {
     Protocol,
     /// The engine that runs guests failed.
     Engine,
+    /// A replay has no recording of this request.
+    NotRecorded,
     /// A command's time was up; only from [`crate::ExecuteResponse::success`].
     CommandTimeout,
     /// A command failed; only from [`crate::ExecuteResponse::success`].
@@ -61,6 +64,7 @@ impl ErrorKind {
             Self::Unavailable => "unavailable",
             Self::Protocol => "protocol",
             Self::Engine => "engine",
+            Self::NotRecorded => "not_recorded",
             Self::CommandTimeout => "command_timeout",
             Self::CommandFailed => "command_failed",
             Self::FileOperationFailed => "file_operation_failed",
@@ -80,27 +84,27 @@ impl fmt::Display for ErrorKind {
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
-    operation: &'static str,
+    operation: Cow<'static, str>,
     message: String,
-    context: Vec<(&'static str, String)>,
+    context: Vec<(Cow<'static, str>, String)>,
     source: Option<Source>,
 }
 
 impl Error {
     /// An error of `kind` in `operation`, with a sentence on what happened and what to do about it.
-    pub fn new(kind: ErrorKind, operation: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, operation, message: message.into(), context: Vec::new(), source: None }
+    pub fn new(kind: ErrorKind, operation: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { kind, operation: operation.into(), message: message.into(), context: Vec::new(), source: None }
     }
 
     /// The sandbox was closed before `operation`.
-    pub fn closed(operation: &'static str) -> Self {
+    pub fn closed(operation: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Closed, operation, "the sandbox is closed; create a new one")
     }
 
     /// Adds a fact, such as the sandbox's id.
     #[must_use]
-    pub fn with_context(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.context.push((name, value.into()));
+    pub fn with_context(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.context.push((name.into(), value.into()));
         self
     }
 
@@ -117,8 +121,8 @@ impl Error {
     }
 
     /// What was being done.
-    pub fn operation(&self) -> &'static str {
-        self.operation
+    pub fn operation(&self) -> &str {
+        &self.operation
     }
 
     /// The sentence, without operation and context.
@@ -127,7 +131,7 @@ impl Error {
     }
 
     /// The facts.
-    pub fn context(&self) -> &[(&'static str, String)] {
+    pub fn context(&self) -> &[(Cow<'static, str>, String)] {
         &self.context
     }
 

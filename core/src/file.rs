@@ -1,5 +1,6 @@
 //! Reading and changing files.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use crate::path::SandboxPath;
@@ -114,7 +115,7 @@ pub struct ReadResponse {
     /// The text of the page, or the bytes.
     pub content: Content,
     /// The content's type, consistent with [`Content`]: text types only with text.
-    pub mime: &'static str,
+    pub mime: Cow<'static, str>,
     /// Which lines `content` holds. `None` for binary files, for empty ones, and when no lines were asked for.
     pub window: Option<LineWindow>,
     /// No lines were asked for.

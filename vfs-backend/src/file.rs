@@ -110,7 +110,7 @@ impl Opened {
                 } else {
                     page.text
                 }),
-                mime: mime::of_text(path),
+                mime: mime::of_text(path).into(),
                 window: page.window,
                 no_lines_requested: limit == 0,
                 line_cut: page.line_cut,
@@ -143,7 +143,7 @@ impl Opened {
         }
         let bytes = self.contents.as_bytes().into_owned();
         Ok(ReadResponse {
-            mime: mime::of_bytes(path.as_bytes(), &bytes),
+            mime: mime::of_bytes(path.as_bytes(), &bytes).into(),
             content: Content::Binary(bytes),
             window: None,
             no_lines_requested: false,
