@@ -28,6 +28,7 @@ mod slab;
 #[cfg(test)]
 mod testing;
 mod time;
+mod transfer;
 pub mod wasi;
 
 pub use errno::Errno;

@@ -67,12 +67,14 @@ pub trait GuestMem {
     }
 }
 
-/// Why a call leaves early.
+/// Why a call, or a transfer of an engine's own, did not come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub enum Halt {
+    /// It failed, with this number.
     Errno(Errno),
-    /// Wait, at most until this monotonic time.
+    /// It has to wait, at most until this time in nanoseconds of [`Clock::monotonic`](crate::Clock::monotonic).
     Block(Option<u64>),
+    /// The process must end: a signal whose default is to end it has arrived.
     Kill(Signal),
 }
 
@@ -91,11 +93,19 @@ impl From<Fault> for Halt {
 type Answer = Result<(), Halt>;
 
 /// Every call goes through here: a process that must die learns it before anything else happens.
-fn call(k: &mut Kernel, pid: Pid, body: impl FnOnce(&mut Kernel) -> Answer) -> Sys {
-    if let Some(signal) = doom(k, pid) {
-        return Sys::Kill(signal);
+pub(crate) fn attempt<T>(
+    k: &mut Kernel,
+    pid: Pid,
+    body: impl FnOnce(&mut Kernel) -> Result<T, Halt>,
+) -> Result<T, Halt> {
+    match doom(k, pid) {
+        Some(signal) => Err(Halt::Kill(signal)),
+        None => body(k),
     }
-    match body(k) {
+}
+
+fn call(k: &mut Kernel, pid: Pid, body: impl FnOnce(&mut Kernel) -> Answer) -> Sys {
+    match attempt(k, pid, body) {
         Ok(()) => Sys::Done(Errno::Success),
         Err(Halt::Errno(errno)) => Sys::Done(errno),
         Err(Halt::Kill(signal)) => Sys::Kill(signal),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{Fault, GuestMem, Halt};
 use crate::errno::Errno;
 use crate::kernel::Kernel;
+use crate::transfer::{Source, Target};
 
 /// Most buffers of one call, as Linux's `IOV_MAX`.
 const MOST_BUFFERS: u32 = 1024;
@@ -66,7 +67,13 @@ pub(super) struct Buffers {
     many: Vec<(u32, u32)>,
     count: usize,
     /// Bytes of all together; fits an `i32`, as POSIX wants of a byte count.
-    pub(super) total: u32,
+    total: u32,
+}
+
+/// A list of buffers together with the memory that they are in.
+pub(super) struct InGuest<'a> {
+    pub(super) m: &'a mut dyn GuestMem,
+    pub(super) list: &'a Buffers,
 }
 
 impl Buffers {
@@ -95,18 +102,22 @@ impl Buffers {
         let list = if self.many.is_empty() { self.few.get(..self.count).unwrap_or(&[]) } else { &self.many };
         list.iter().copied()
     }
+}
 
-    /// Fills the buffers: `source` gets how many bytes it has delivered so far and where to put more, and answers how
-    /// many it put; fewer than asked ends it. An error after progress is left for the next call to find.
-    pub(super) fn fill(
-        &self,
-        m: &mut dyn GuestMem,
+/// Fills the buffers. An error after progress is left for the next call to find.
+impl Target for InGuest<'_> {
+    fn total(&self) -> u32 {
+        self.list.total
+    }
+
+    fn fill(
+        &mut self,
         scratch: &mut Vec<u8>,
         mut source: impl FnMut(u64, &mut [u8]) -> Result<usize, Errno>,
     ) -> Result<u32, Halt> {
         let mut done = 0;
-        for (at, len) in self.pieces().filter(|(_, len)| *len > 0) {
-            match fill_one(m, scratch, at, len, done, &mut source) {
+        for (at, len) in self.list.pieces().filter(|(_, len)| *len > 0) {
+            match fill_one(self.m, scratch, at, len, done, &mut source) {
                 Ok(n) => {
                     done += u64::from(n);
                     if n < len {
@@ -117,27 +128,32 @@ impl Buffers {
                 Err(_) => break,
             }
         }
-        Ok(u32::try_from(done).unwrap_or(self.total))
+        Ok(u32::try_from(done).unwrap_or(self.list.total))
+    }
+}
+
+/// Empties the buffers, with the same rule for errors.
+impl Source for InGuest<'_> {
+    fn total(&self) -> u32 {
+        self.list.total
     }
 
-    /// Empties the buffers from byte `skip` on into `sink`, with the rules of [`fill`](Self::fill).
-    pub(super) fn drain(
-        &self,
-        m: &dyn GuestMem,
+    fn drain(
+        &mut self,
         scratch: &mut Vec<u8>,
         skip: u32,
         mut sink: impl FnMut(u64, &[u8]) -> Result<usize, Errno>,
     ) -> Result<u32, Halt> {
         let mut skip = skip;
         let mut done = 0;
-        for (at, len) in self.pieces() {
+        for (at, len) in self.list.pieces() {
             let over = skip.min(len);
             skip -= over;
             let (at, len) = (at.saturating_add(over), len - over);
             if len == 0 {
                 continue;
             }
-            match drain_one(m, scratch, at, len, done, &mut sink) {
+            match drain_one(self.m, scratch, at, len, done, &mut sink) {
                 Ok(n) => {
                     done += u64::from(n);
                     if n < len {
@@ -148,7 +164,7 @@ impl Buffers {
                 Err(_) => break,
             }
         }
-        Ok(u32::try_from(done).unwrap_or(self.total))
+        Ok(u32::try_from(done).unwrap_or(self.list.total))
     }
 }
 
