@@ -80,7 +80,7 @@ pub(crate) fn ls(fs: &Fs, path: &SandboxPath, dialect: Dialect) -> FileResult<Ls
         return Err(root_refusal(Errno::Notdir, bytes));
     }
     fs.access(&USER, dir, READ).map_err(|errno| refusal(errno, bytes))?;
-    let entries = fs.read_dir(dir, None).filter_map(|(name, ino, _)| Some(info(path.join(name), &fs.stat(ino).ok()?)));
+    let entries = fs.read_dir(dir, None).filter_map(|(name, ino, _)| Some(info(path.join(&name), &fs.stat(ino).ok()?)));
     Ok(LsResponse { entries: entries.collect() })
 }
 

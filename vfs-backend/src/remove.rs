@@ -36,7 +36,7 @@ pub(crate) fn delete(kernel: &mut Kernel, path: &SandboxPath) -> FileResult<Dele
 fn remove_tree(fs: &mut Fs, parent: Ino, name: &[u8], dir: Ino, now: u64) -> Result<(), Errno> {
     let mut stack = vec![(parent, name.to_vec(), dir)];
     while let Some((parent, name, dir)) = stack.last() {
-        let first = fs.read_dir(*dir, None).next().map(|(name, ino, kind)| (name.to_vec(), ino, kind));
+        let first = fs.read_dir(*dir, None).next().map(|(name, ino, kind)| (name.into_owned(), ino, kind));
         match first {
             None => {
                 fs.rmdir(&USER, *parent, name, now)?;

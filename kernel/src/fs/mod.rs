@@ -23,6 +23,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -83,6 +84,8 @@ pub enum Device {
 pub struct Stat {
     /// Number of the inode.
     pub ino: Ino,
+    /// Which mount it lies in, counted from 1; 0 for the sandbox's own files. Names cannot be moved from one to another.
+    pub device: u32,
     /// What it is.
     pub kind: Kind,
     /// The twelve mode bits, without the file type.
@@ -201,14 +204,14 @@ impl Fs {
         &'a self,
         ino: Ino,
         after: Option<&[u8]>,
-    ) -> impl Iterator<Item = (&'a [u8], Ino, Kind)> + use<'a> {
+    ) -> impl Iterator<Item = (Cow<'a, [u8]>, Ino, Kind)> + use<'a> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         let dir = self.table.get(ino).and_then(|node| node.dir().ok());
         let entries = dir.map(|dir| dir.entries.range::<[u8], _>((start, Bound::Unbounded)));
         entries
             .into_iter()
             .flatten()
-            .filter_map(|(name, &ino)| Some((name.as_bytes(), ino, self.table.get(ino)?.kind())))
+            .filter_map(|(name, &ino)| Some((Cow::Borrowed(name.as_bytes()), ino, self.table.get(ino)?.kind())))
     }
 
     /// The directory above one; the root is above itself. Of what is no directory, the root.

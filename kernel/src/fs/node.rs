@@ -23,6 +23,8 @@ pub(super) struct Node {
     pub(super) nlink: u32,
     /// Placed by the host, so neither this inode nor its first name was charged to the quota.
     pub(super) installed: bool,
+    /// As in [`Stat::device`].
+    pub(super) device: u32,
     pub(super) atime: u64,
     pub(super) mtime: u64,
     pub(super) ctime: u64,
@@ -55,6 +57,7 @@ impl Node {
             gid: cred.gid,
             nlink,
             installed: false,
+            device: 0,
             atime: now,
             mtime: now,
             ctime: now,
@@ -97,6 +100,7 @@ impl Node {
     pub(super) fn stat(&self, ino: Ino) -> Stat {
         Stat {
             ino,
+            device: self.device,
             kind: self.kind(),
             mode: self.mode,
             uid: self.uid,

@@ -129,7 +129,7 @@ fn list_node(k: &Kernel, dir: Ino, marks: &[Option<Mark>; 2], page: &mut Page<'_
     }
     let (after, skip) = page.begin(marks);
     for (name, ino, kind) in k.fs.read_dir(dir, after.as_deref()).skip(skip) {
-        if !page.put(name, ino.0, filetype_of(kind))? {
+        if !page.put(&name, ino.0, filetype_of(kind))? {
             break;
         }
     }

@@ -20,6 +20,8 @@ pub(super) mod filetype {
 const DEV_FILES: u32 = 1;
 const DEV_PROC: u32 = 2;
 const DEV_STREAMS: u32 = 3;
+/// The first mount comes behind it.
+const DEV_MOUNTS: u32 = 15;
 
 /// One file's description, of whatever kind the file is.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +100,7 @@ fn of_node(k: &Kernel, ino: Ino) -> Result<Description, Errno> {
         Kind::Device(_) => S_IFCHR,
     };
     Ok(Description {
-        dev: DEV_FILES,
+        dev: if stat.device == 0 { DEV_FILES } else { DEV_MOUNTS.saturating_add(stat.device) },
         ino: stat.ino.0,
         filetype: filetype_of(stat.kind),
         mode: format | stat.mode,

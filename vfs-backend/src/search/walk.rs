@@ -62,12 +62,12 @@ impl Walk {
             self.visits = self.visits.saturating_add(1);
             let after = frame.after.get_or_insert_default();
             after.clear();
-            after.extend_from_slice(name);
+            after.extend_from_slice(&name);
             if frame.path > 0 {
                 self.path.push(b'/');
             }
-            self.path.extend_from_slice(name);
-            return Some(Entry { ino, kind, state: pattern.step(&frame.state, name) });
+            self.path.extend_from_slice(&name);
+            return Some(Entry { ino, kind, state: pattern.step(&frame.state, &name) });
         }
     }
 

@@ -101,7 +101,7 @@ pub(crate) fn read_from_kernel(fs: &Fs) -> Tree {
     let mut todo = vec![(fs.root(), String::new())];
     while let Some((folder, prefix)) = todo.pop() {
         for (name, ino, kind) in fs.read_dir(folder, None) {
-            let path = format!("{prefix}{}", String::from_utf8_lossy(name));
+            let path = format!("{prefix}{}", String::from_utf8_lossy(&name));
             let node = match kind {
                 Kind::Dir => {
                     todo.push((ino, format!("{path}/")));

@@ -52,7 +52,7 @@ impl Fs {
 
     fn names(&self, path: &str) -> Vec<String> {
         let dir = self.at(path).expect(path);
-        self.read_dir(dir, None).map(|(name, ..)| String::from_utf8_lossy(name).into_owned()).collect()
+        self.read_dir(dir, None).map(|(name, ..)| String::from_utf8_lossy(&name).into_owned()).collect()
     }
 }
 

@@ -62,7 +62,7 @@ fn one_call(fs: &mut Fs, dice: &mut Dice, held: &mut Vec<Ino>) -> Result<(), Err
 
 /// Takes everything away that a guest can take.
 fn clear(fs: &mut Fs, dir: Ino) {
-    let below: Vec<(Vec<u8>, Ino)> = fs.read_dir(dir, None).map(|(name, ino, _)| (name.to_vec(), ino)).collect();
+    let below: Vec<(Vec<u8>, Ino)> = fs.read_dir(dir, None).map(|(name, ino, _)| (name.into_owned(), ino)).collect();
     for (name, ino) in below {
         if fs.unlink(&USER, dir, &name, 7) == Err(Errno::Isdir) {
             clear(fs, ino);

@@ -25,7 +25,7 @@ fn names_are_bytes_and_differ_around_the_inline_length() {
     }
     let root = fs.root();
     let (ino, _) = fs.create(&USER, root, b"\xff\xfe\n", 0o644, true, 5).expect("any byte but NUL and slash");
-    assert!(fs.read_dir(root, None).any(|(name, found, _)| name == b"\xff\xfe\n" && found == ino));
+    assert!(fs.read_dir(root, None).any(|(name, found, _)| *name == *b"\xff\xfe\n" && found == ino));
     fs.check();
 }
 
