@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::SandboxPath;
+use crate::shell_mode::ShellMode;
 
 /// One command line and what it is run with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +22,16 @@ pub struct ExecuteRequest {
     pub env: Vec<(String, String)>,
     /// What the command reads from standard input, then end of file.
     pub stdin: Vec<u8>,
+    /// Whether the shell takes part in the sandbox's session. `None` is the sandbox's own mode, which is
+    /// [`ShellMode::Fresh`] unless its maker chose otherwise. A backend without sessions answers
+    /// [`ErrorKind::Unsupported`] to [`ShellMode::Persistent`].
+    pub shell_mode: Option<ShellMode>,
 }
 
 impl ExecuteRequest {
     /// A command with everything else at its default.
     pub fn new(command: impl Into<String>) -> Self {
-        Self { command: command.into(), timeout: None, cwd: None, env: Vec::new(), stdin: Vec::new() }
+        Self { command: command.into(), timeout: None, cwd: None, env: Vec::new(), stdin: Vec::new(), shell_mode: None }
     }
 
     /// Ends the command after this wall time.
@@ -54,6 +59,13 @@ impl ExecuteRequest {
     #[must_use]
     pub fn with_stdin(mut self, stdin: impl Into<Vec<u8>>) -> Self {
         self.stdin = stdin.into();
+        self
+    }
+
+    /// Runs this one command in the sandbox's shell session, or outside of it.
+    #[must_use]
+    pub fn with_shell_mode(mut self, mode: ShellMode) -> Self {
+        self.shell_mode = Some(mode);
         self
     }
 }

@@ -25,6 +25,7 @@ pub mod page;
 mod path;
 mod provider;
 mod search;
+mod shell_mode;
 mod transfer;
 
 pub use backend::{BoxFuture, FileResult, Outcome, OutputSink, SandboxBackend};
@@ -40,4 +41,5 @@ pub use limits::Limits;
 pub use path::SandboxPath;
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 pub use search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
+pub use shell_mode::ShellMode;
 pub use transfer::{Download, TransferCode, Upload, UploadResult};

@@ -69,7 +69,7 @@ impl Kernel {
             self.share_file(file);
             fds.put(fd, Entry::new(file), u32::MAX)?;
         }
-        self.sessions.insert(session, Session::new(Pid(0), spec.output_bytes));
+        self.sessions.insert(session, Session::new(Pid(0), spec.output_bytes, spec.shell_state));
         let pid = self.born(
             Birth {
                 parent: 0,

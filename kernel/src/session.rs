@@ -1,6 +1,7 @@
 //! A session is one `execute`: its standard input, its captured output, its processes and how it ended.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::Waker;
 
 use crate::process::{Pid, Start, Status};
@@ -24,6 +25,9 @@ pub struct SessionSpec {
     pub stdin: Vec<u8>,
     /// Bytes of stdout and stderr together that are kept; the rest is dropped and [`Report::truncated`] set.
     pub output_bytes: u64,
+    /// What the root process reads as its session's state; it may then leave another, see [`Report::shell_state`].
+    /// `None`: the session keeps no state.
+    pub shell_state: Option<Arc<[u8]>>,
 }
 
 /// Which of the two captured streams.
@@ -70,6 +74,17 @@ pub struct Report {
     pub peak_memory_bytes: u64,
     /// Processes that the session started, the root process included.
     pub processes_started: u64,
+    /// The state that the root process left last. `None` when it left none.
+    pub shell_state: Option<Arc<[u8]>>,
+}
+
+/// The state of a session that keeps one.
+#[derive(Debug)]
+pub(crate) struct ShellState {
+    /// What the embedder handed in.
+    pub(crate) taken: Arc<[u8]>,
+    /// What the root process left.
+    pub(crate) left: Option<Arc<[u8]>>,
 }
 
 /// Adjacent writes are merged up to this size, so that a program that prints byte by byte costs no allocation each
@@ -85,6 +100,7 @@ pub(crate) struct Session {
     pub(crate) memory_bytes: u64,
     pub(crate) peak_memory_bytes: u64,
     pub(crate) processes_started: u64,
+    pub(crate) shell_state: Option<ShellState>,
     output: Output,
 }
 
@@ -98,7 +114,7 @@ struct Output {
 }
 
 impl Session {
-    pub(crate) fn new(root: Pid, output_bytes: u64) -> Self {
+    pub(crate) fn new(root: Pid, output_bytes: u64, shell_state: Option<Arc<[u8]>>) -> Self {
         Self {
             root,
             root_status: None,
@@ -107,6 +123,7 @@ impl Session {
             memory_bytes: 0,
             peak_memory_bytes: 0,
             processes_started: 0,
+            shell_state: shell_state.map(|taken| ShellState { taken, left: None }),
             output: Output { room: output_bytes, ..Output::default() },
         }
     }
@@ -153,6 +170,7 @@ impl Session {
             truncated: self.output.truncated,
             peak_memory_bytes: self.peak_memory_bytes,
             processes_started: self.processes_started,
+            shell_state: self.shell_state.as_ref().and_then(|state| state.left.clone()),
         }
     }
 }

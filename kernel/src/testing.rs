@@ -130,6 +130,7 @@ pub(crate) fn spec(stdin: &[u8]) -> SessionSpec {
         program: b"/bin/prog".to_vec(),
         stdin: stdin.to_vec(),
         output_bytes: 1 << 20,
+        shell_state: Some(b"state".as_slice().into()),
     }
 }
 

@@ -3,6 +3,7 @@
 mod arg;
 pub mod ext;
 mod ext_process;
+mod ext_state;
 pub mod p1;
 mod p1_dir;
 mod p1_fd;

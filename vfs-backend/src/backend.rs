@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ExecuteRequest, ExecuteResponse,
     FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, Outcome, OutputSink, ReadRequest,
-    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
+    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, Upload, UploadResult, WriteRequest,
+    WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::{Kernel, SessionId, SharedKernel, Stop};
@@ -26,6 +27,7 @@ pub struct VfsBackend {
     cwd: SandboxPath,
     environment: Environment,
     engine: Arc<dyn Engine>,
+    pub(crate) shell_mode: ShellMode,
     pub(crate) shell_state: ShellState,
     /// `None` when closed. Operations in progress hold the kernel on their own until they end.
     open: Mutex<Option<Open>>,
@@ -63,7 +65,16 @@ impl VfsBackend {
     ) -> Self {
         let open = Open { kernel: Arc::new(Mutex::new(kernel)), running: Vec::new() };
         let shell_state = ShellState::default();
-        Self { id, dialect, cwd, environment, engine, shell_state, open: Mutex::new(Some(open)) }
+        Self {
+            id,
+            dialect,
+            cwd,
+            environment,
+            engine,
+            shell_mode: ShellMode::default(),
+            shell_state,
+            open: Mutex::new(Some(open)),
+        }
     }
 
     /// Whose rules the sandbox follows.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath};
+use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath, ShellMode};
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::{Clock, Entropy, FixedClock, Kernel, KernelConfig, SeededEntropy};
 
@@ -30,6 +30,7 @@ pub struct SandboxBuilder {
     dialect: Dialect,
     hostname: String,
     id: Option<SandboxId>,
+    pub(crate) shell_mode: ShellMode,
 }
 
 impl fmt::Debug for SandboxBuilder {
@@ -63,6 +64,7 @@ impl SandboxBuilder {
             dialect: Dialect::default(),
             hostname: image::HOSTNAME.to_owned(),
             id: None,
+            shell_mode: ShellMode::default(),
         }
     }
 
@@ -141,7 +143,8 @@ impl SandboxBuilder {
     /// [`ErrorKind::InvalidRequest`] for an environment variable or host name that cannot be;
     /// [`ErrorKind::FileOperationFailed`] for a file that cannot be put in.
     pub fn build(self) -> Result<VfsBackend> {
-        let Self { engine, base, clock, mut entropy, files, env, cwd, limits, dialect, hostname, id } = self;
+        let Self { engine, base, clock, mut entropy, files, env, cwd, limits, dialect, hostname, id, shell_mode } =
+            self;
         let id = match id {
             Some(id) => id,
             None => random_id(&mut *entropy)?,
@@ -158,7 +161,7 @@ impl SandboxBuilder {
             let path = cwd.resolve(&file.path)?;
             transfer::place(&mut kernel, &path, &file.content, file.executable)?;
         }
-        Ok(VfsBackend::new(id, dialect, cwd, environment, engine, kernel))
+        Ok(VfsBackend::new(id, dialect, cwd, environment, engine, kernel).with_shell_mode(shell_mode))
     }
 }
 

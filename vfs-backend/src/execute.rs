@@ -12,6 +12,7 @@ use tidebox_kernel::{Chunk, Errno, Kernel, Report, SessionId, SessionSpec, Share
 
 use crate::USER;
 use crate::backend::{VfsBackend, lock};
+use crate::shell_state::Ticket;
 
 const SHELL: &str = "/bin/bash";
 
@@ -48,6 +49,13 @@ impl Environment {
         environment.set(b"PWD", cwd.as_bytes());
         environment.add(variables)?;
         Ok(environment)
+    }
+
+    /// The variables alone, each `NAME=value`, the last of two with the same name.
+    pub(crate) fn only(variables: &[(String, String)]) -> Result<Vec<Vec<u8>>> {
+        let mut environment = Self(Vec::new());
+        environment.add(variables)?;
+        Ok(environment.0)
     }
 
     fn add(&mut self, variables: &[(String, String)]) -> Result<()> {
@@ -154,7 +162,9 @@ pub(crate) async fn execute(
     let kernel = backend.kernel("execute")?;
     let mut delivery = Delivery { response: ExecuteResponse::default(), sink };
     let timeout = request.timeout;
-    let begun = specify(backend, request)?.and_then(|spec| begin(&mut lock(&kernel), spec));
+    let ticket = backend.shell_ticket(&request)?;
+    let begun =
+        specify(backend, request, ticket.is_some())?.and_then(|spec| begin(&mut lock(&kernel), spec, ticket.as_ref()));
     let (session, started) = match begun {
         Ok(begun) => begun,
         Err(refused) => return Ok(delivery.refuse(refused)),
@@ -170,6 +180,9 @@ pub(crate) async fn execute(
         backend.engine().drive(&kernel, session, wall_time, None).await
     };
     let (chunks, report, now) = running.end();
+    if let (Some(ticket), Some(state)) = (ticket, &report.shell_state) {
+        backend.leave_shell_state(&ticket, state);
+    }
     for chunk in chunks {
         delivery.chunk(chunk);
     }
@@ -188,7 +201,11 @@ pub(crate) async fn execute(
 }
 
 /// What the kernel needs to know; else how the command fails without having begun.
-fn specify(backend: &VfsBackend, request: ExecuteRequest) -> Result<std::result::Result<SessionSpec, Refused>> {
+fn specify(
+    backend: &VfsBackend,
+    request: ExecuteRequest,
+    persistent: bool,
+) -> Result<std::result::Result<SessionSpec, Refused>> {
     let mut environment = backend.environment().clone();
     let cwd = match &request.cwd {
         Some(cwd) => {
@@ -197,7 +214,10 @@ fn specify(backend: &VfsBackend, request: ExecuteRequest) -> Result<std::result:
         }
         None => backend.cwd().as_bytes().to_vec(),
     };
-    environment.add(&request.env)?;
+    // A session gets them apart, because they do not stay in it.
+    if !persistent {
+        environment.add(&request.env)?;
+    }
     if request.command.contains('\0') {
         let message =
             "the command contains a NUL byte, which no shell can take; let printf make one instead".to_owned();
@@ -210,32 +230,46 @@ fn specify(backend: &VfsBackend, request: ExecuteRequest) -> Result<std::result:
         program: SHELL.as_bytes().to_vec(),
         stdin: request.stdin,
         output_bytes: 0,
+        shell_state: None,
     }))
 }
 
 /// Begins the session; answers its number and the time.
-fn begin(kernel: &mut Kernel, spec: SessionSpec) -> std::result::Result<(SessionId, u64), Refused> {
+fn begin(
+    kernel: &mut Kernel,
+    mut spec: SessionSpec,
+    ticket: Option<&Ticket>,
+) -> std::result::Result<(SessionId, u64), Refused> {
     let started = kernel.monotonic();
-    let output_bytes = kernel.limits().output_bytes;
+    spec.output_bytes = kernel.limits().output_bytes;
+    if let Some(ticket) = ticket {
+        // The session may be elsewhere by now, so losing the sandbox's directory does not end it.
+        let astray = !ticket.names_cwd && enter(kernel, &spec.cwd).is_err();
+        if astray {
+            spec.cwd = b"/".to_vec();
+        }
+        spec.shell_state = Some(ticket.handed_in(astray));
+    }
     let cwd = spec.cwd.clone();
-    match kernel.begin(SessionSpec { output_bytes, ..spec }) {
+    match kernel.begin(spec) {
         Ok((session, _)) => Ok((session, started)),
         Err(errno) => Err(not_begun(kernel, &cwd, errno)),
     }
 }
 
+/// Whether a command may start in the directory.
+fn enter(kernel: &Kernel, cwd: &[u8]) -> std::result::Result<(), Errno> {
+    let fs = kernel.fs();
+    match fs.walk(&USER, fs.root(), cwd, true)? {
+        Target::Node(ino) if matches!(fs.stat(ino)?.kind, Kind::Dir) => fs.access(&USER, ino, crate::file::ENTER),
+        Target::Node(_) => Err(Errno::Notdir),
+        Target::Proc(_) => Ok(()),
+    }
+}
+
 /// Which of the two files it needs the kernel could not use.
 fn not_begun(kernel: &Kernel, cwd: &[u8], errno: Errno) -> Refused {
-    let fs = kernel.fs();
-    let entered = match fs.walk(&USER, fs.root(), cwd, true) {
-        Ok(Target::Node(ino)) => match fs.stat(ino) {
-            Ok(stat) if matches!(stat.kind, Kind::Dir) => fs.access(&USER, ino, crate::file::ENTER),
-            Ok(_) => Err(Errno::Notdir),
-            Err(errno) => Err(errno),
-        },
-        Ok(Target::Proc(_)) => Ok(()),
-        Err(errno) => Err(errno),
-    };
+    let entered = enter(kernel, cwd);
     let (code, what) = match (entered, errno) {
         (Err(_), _) => {
             (CANNOT_EXECUTE, format!("cannot enter the working directory '{}'", String::from_utf8_lossy(cwd)))

@@ -29,6 +29,8 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         fstat(fd: u32, out: u32);
         access(path: u32, len: u32, mode: u32);
         limits(out: u32);
+        shell_state_read(buffer: u32, len: u32, len_out: u32);
+        shell_state_write(from: u32, len: u32);
     }
     blocking! { linker, MODULE, ext:
         wait(pid: i32, flags: u32, out: u32);

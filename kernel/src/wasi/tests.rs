@@ -9,5 +9,6 @@ mod pipes;
 mod plain;
 mod poll;
 mod processes;
+mod shell_state;
 mod signals;
 mod start;

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use tidebox_kernel::engine::{Engine, EngineError};
-use tidebox_kernel::wasi::{Fault, GuestMem, p1};
-use tidebox_kernel::{Chunk, Kernel, Pid, SessionId, SharedKernel, Signal, Status, Stop, Stream};
+use tidebox_kernel::wasi::{Fault, GuestMem, Sys, ext, p1};
+use tidebox_kernel::{Chunk, Errno, Kernel, Pid, SessionId, SharedKernel, Signal, Status, Stop, Stream};
 
 use crate::backend::lock;
 
@@ -17,11 +17,17 @@ pub(super) enum Play {
     Print(Stream, Vec<u8>),
     /// Prints its arguments, environment and standard input, each part on a line with NUL between strings.
     Tell,
+    /// Prints what it is told of its shell session, or `no session`.
+    TellState,
+    /// Leaves its command line as the state of its shell session.
+    LeaveState,
     Exit(u8),
     Die(Signal),
     RunOutOfMemory,
     /// Runs until its time is up.
     RunOutOfTime,
+    /// Lets others have a turn.
+    Wait,
     /// Never ends and never wakes up.
     Hang,
     /// The host's side fails.
@@ -55,6 +61,9 @@ impl Engine for Stage {
                 if let Play::Hang = step {
                     std::future::pending::<()>().await;
                 }
+                if let Play::Wait = step {
+                    crate::turn::yield_now().await;
+                }
                 if !act(&mut lock(kernel), session, root, step)? {
                     break;
                 }
@@ -73,6 +82,8 @@ fn act(kernel: &mut Kernel, session: SessionId, root: Pid, step: &Play) -> Resul
     match step {
         Play::Print(stream, bytes) => print(kernel, root, *stream, bytes),
         Play::Tell => tell(kernel, root),
+        Play::TellState => tell_state(kernel, root),
+        Play::LeaveState => leave_state(kernel, root),
         Play::Exit(code) => kernel.exited(root, Status::Exited(*code)),
         Play::Die(signal) => kernel.exited(root, Status::Killed(*signal)),
         Play::RunOutOfMemory => {
@@ -82,7 +93,7 @@ fn act(kernel: &mut Kernel, session: SessionId, root: Pid, step: &Play) -> Resul
         }
         Play::RunOutOfTime => kernel.stop(session, Stop::Time),
         Play::Break => return Err(EngineError::new("the pool is broken; restart the program")),
-        Play::Hang => {}
+        Play::Hang | Play::Wait => {}
     }
     Ok(kernel.root_status(session).is_none())
 }
@@ -116,6 +127,29 @@ fn tell(kernel: &mut Kernel, pid: Pid) {
     let size = memory.number(8);
     told.extend_from_slice(memory.bytes(1024, size));
     print(kernel, pid, Stream::Stdout, &told);
+}
+
+fn tell_state(kernel: &mut Kernel, pid: Pid) {
+    let mut memory = Memory(vec![0; 64 * 1024]);
+    match ext::shell_state_read(kernel, pid, &mut memory, 1024, 32 * 1024, 0) {
+        Sys::Done(Errno::Success) => {
+            let told = memory.bytes(1024, memory.number(0)).to_vec();
+            print(kernel, pid, Stream::Stdout, &told);
+        }
+        other => {
+            assert_eq!(other, Sys::Done(Errno::Notsup));
+            print(kernel, pid, Stream::Stdout, b"no session");
+        }
+    }
+}
+
+fn leave_state(kernel: &mut Kernel, pid: Pid) {
+    let mut memory = Memory(vec![0; 64 * 1024]);
+    p1::args_sizes_get(kernel, pid, &mut memory, 0, 4);
+    p1::args_get(kernel, pid, &mut memory, 1024, 2048);
+    let size = memory.number(4) - 9;
+    // After `bash -c` and before the last NUL.
+    ext::shell_state_write(kernel, pid, &mut memory, 2048 + 8, size);
 }
 
 /// What a test tells of the process: arguments, sorted environment, standard input.

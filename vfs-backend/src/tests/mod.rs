@@ -7,6 +7,7 @@ mod files;
 mod image;
 mod provider;
 mod search;
+mod shell_session;
 mod transfer;
 
 use std::sync::Arc;

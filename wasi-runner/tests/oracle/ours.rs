@@ -69,6 +69,7 @@ impl Ours {
             program: b"/bin/probe".to_vec(),
             stdin: call.input().to_vec(),
             output_bytes: u64::MAX,
+            shell_state: None,
         };
         let (session, _) = kernel.begin(session).expect("the probe can be started");
         let now = kernel.now();

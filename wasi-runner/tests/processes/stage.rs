@@ -84,6 +84,7 @@ impl Stage {
             program: program.as_bytes().to_vec(),
             stdin: Vec::new(),
             output_bytes: 1 << 20,
+            shell_state: None,
         };
         let (session, _) = kernel.lock().expect("no test panicked").begin(spec).expect("the program can be started");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");

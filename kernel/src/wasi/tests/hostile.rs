@@ -102,11 +102,13 @@ fn absurd(g: &mut Guest, d: &mut Dice, function: usize) -> Sys {
         61 => ext::stat(k, pid, m, d.odd(), d.odd(), d.odd(), d.odd()),
         62 => ext::fstat(k, pid, m, d.odd(), d.odd()),
         63 => ext::access(k, pid, m, d.odd(), d.odd(), d.odd()),
+        64 => ext::shell_state_read(k, pid, m, d.odd(), d.odd(), d.odd()),
+        65 => ext::shell_state_write(k, pid, m, d.odd(), d.odd()),
         _ => ext::limits(k, pid, m, d.odd()),
     }
 }
 
-const FUNCTIONS: usize = 65;
+const FUNCTIONS: usize = 67;
 
 #[test]
 fn absurd_arguments_get_an_answer_and_never_a_panic() {
