@@ -11,6 +11,7 @@ use crate::ROOT;
 use crate::backend::VfsBackend;
 use crate::execute::Environment;
 use crate::image::{self, BaseImage};
+use crate::tool::{self, Tool};
 use crate::transfer;
 
 /// Makes a sandbox.
@@ -24,6 +25,7 @@ pub struct SandboxBuilder {
     clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
     files: Vec<Seed>,
+    pub(crate) tools: Vec<Tool>,
     env: Vec<(String, String)>,
     cwd: SandboxPath,
     limits: Limits,
@@ -38,6 +40,7 @@ impl fmt::Debug for SandboxBuilder {
         f.debug_struct("SandboxBuilder")
             .field("engine", &self.engine)
             .field("files", &self.files.len())
+            .field("tools", &self.tools.len())
             .field("cwd", &self.cwd)
             .field("limits", &self.limits)
             .field("dialect", &self.dialect)
@@ -57,6 +60,7 @@ impl SandboxBuilder {
             clock,
             entropy,
             files: Vec::new(),
+            tools: Vec::new(),
             env: Vec::new(),
             // Known to be absolute.
             cwd: SandboxPath::root().resolve("workspace").unwrap_or_else(|_| SandboxPath::root()),
@@ -140,11 +144,24 @@ impl SandboxBuilder {
     /// Makes the sandbox. It starts nothing: an idle sandbox is some kilobytes of memory.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] for an environment variable or host name that cannot be;
+    /// [`ErrorKind::InvalidRequest`] for an environment variable, host name or [`tool`](Self::tool) that cannot be;
     /// [`ErrorKind::FileOperationFailed`] for a file that cannot be put in.
     pub fn build(self) -> Result<VfsBackend> {
-        let Self { engine, base, clock, mut entropy, files, env, cwd, limits, dialect, hostname, id, shell_mode } =
-            self;
+        let Self {
+            engine,
+            base,
+            clock,
+            mut entropy,
+            files,
+            tools,
+            env,
+            cwd,
+            limits,
+            dialect,
+            hostname,
+            id,
+            shell_mode,
+        } = self;
         let id = match id {
             Some(id) => id,
             None => random_id(&mut *entropy)?,
@@ -155,6 +172,7 @@ impl SandboxBuilder {
         if let Some(hostname) = renamed {
             rename(&mut kernel, &hostname)?;
         }
+        tool::install(kernel.fs_mut(), tools)?;
         let now = kernel.now();
         crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
         for file in files {

@@ -63,10 +63,15 @@ fn broken(what: &str, errno: Errno) -> Error {
     Error::new(ErrorKind::InvalidRequest, "make base image", format!("{what} cannot be made: {errno}"))
 }
 
+/// Whether a file of a folder of commands can have this name.
+pub(crate) fn is_command_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != ".."
+}
+
 fn install(fs: &mut Fs, program: &Program) -> Result<()> {
     let mut first = None;
     for name in &program.names {
-        if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
+        if !is_command_name(name) {
             let message = format!("'{name}' cannot be a command's name; use a file name without slashes");
             return Err(Error::new(ErrorKind::InvalidRequest, "make base image", message));
         }

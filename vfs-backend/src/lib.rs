@@ -16,6 +16,7 @@ mod refusal;
 mod remove;
 mod search;
 mod shell_state;
+mod tool;
 mod transfer;
 mod turn;
 

@@ -8,6 +8,7 @@ mod image;
 mod provider;
 mod search;
 mod shell_session;
+mod tool;
 mod transfer;
 
 use std::sync::Arc;

@@ -1,0 +1,125 @@
+//! Programs of the caller are commands like every other, whatever starts them.
+
+use std::sync::Arc;
+
+use tidebox::{ExecuteRequest, ExecuteResponse, Sandbox, SandboxBackend, Upload};
+
+/// Prints its arguments, each on a line, its own name first.
+const TELL: &str = r#"(module
+  (import "wasi_snapshot_preview1" "args_sizes_get" (func $sizes (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "args_get" (func $args (param i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (func (export "_start") (local $at i32)
+    (drop (call $sizes (i32.const 0) (i32.const 12)))
+    (drop (call $args (i32.const 16) (i32.const 65536)))
+    (local.set $at (i32.const 65536))
+    (loop $next
+      (if (i32.eqz (i32.load8_u (local.get $at))) (then (i32.store8 (local.get $at) (i32.const 10))))
+      (local.set $at (i32.add (local.get $at) (i32.const 1)))
+      (br_if $next (i32.lt_u (local.get $at) (i32.add (i32.const 65536) (i32.load (i32.const 12))))))
+    (i32.store (i32.const 8) (i32.const 65536))
+    (drop (call $write (i32.const 1) (i32.const 8) (i32.const 1) (i32.const 4)))))"#;
+
+fn tell() -> Vec<u8> {
+    wat::parse_str(TELL).expect("the test's module is well-formed")
+}
+
+fn sandbox() -> Sandbox {
+    let builder = tidebox::sandbox().expect("the engine starts");
+    builder.tool("tell", tell()).build().expect("the sandbox is made")
+}
+
+async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {
+    sandbox.execute(ExecuteRequest::new(command)).await.expect("the command runs")
+}
+
+#[tokio::test]
+async fn everything_that_starts_programs_starts_a_tool() {
+    let sandbox = sandbox();
+    for (command, said) in [
+        ("tell a 'b c'", "tell\na\nb c\n"),
+        ("/usr/local/bin/tell a", "/usr/local/bin/tell\na\n"),
+        ("env tell a", "tell\na\n"),
+        ("printf 'x y' | xargs tell", "tell\nx\ny\n"),
+        ("touch here; find . -name here -exec tell {} +", "tell\n./here\n"),
+        ("timeout 5 tell a", "tell\na\n"),
+        ("echo $(tell a)", "tell a\n"),
+        ("tell b a | sort | head -2", "a\nb\n"),
+        ("exec tell a", "tell\na\n"),
+        ("ln -s /usr/local/bin/tell other; ./other", "./other\n"),
+    ] {
+        let response = run(&sandbox, command).await;
+        assert_eq!(response.output_text(), said, "{command}");
+        assert_eq!(response.exit_code, Some(0), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_shows_where_commands_show() {
+    let sandbox = sandbox();
+    for (command, said) in [
+        ("which tell", "/usr/local/bin/tell\n"),
+        ("command -v tell", "/usr/local/bin/tell\n"),
+        ("type tell", "tell is /usr/local/bin/tell\n"),
+        ("ls /usr/local/bin", "tell\n"),
+        ("stat -c '%a %u %g %F' /usr/local/bin/tell", "755 0 0 regular file\n"),
+    ] {
+        assert_eq!(run(&sandbox, command).await.output_text(), said, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_inside_changes_a_tool() {
+    let sandbox = sandbox();
+    for command in ["echo x > /usr/local/bin/tell", "rm -f /usr/local/bin/tell", "chmod 777 /usr/local/bin/tell"] {
+        assert_ne!(run(&sandbox, command).await.exit_code, Some(0), "{command}");
+    }
+    assert_eq!(run(&sandbox, "tell").await.stdout_text(), "tell\n");
+}
+
+#[tokio::test]
+async fn a_tool_takes_the_place_of_a_program_of_the_same_name() {
+    let builder = tidebox::sandbox().expect("the engine starts");
+    let sandbox = builder.tool("seq", tell()).build().expect("the sandbox is made");
+    assert_eq!(run(&sandbox, "seq 2").await.stdout_text(), "seq\n2\n");
+    assert_eq!(run(&sandbox, "/bin/seq 2").await.stdout_text(), "1\n2\n");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_broken_says_so_when_it_is_started() {
+    let builder = tidebox::sandbox().expect("the engine starts");
+    let broken = b"\0asm\x01\0\0\0\xff\xff".to_vec();
+    let sandbox = builder.tool("broken", broken).build().expect("it looks like a module");
+    let response = run(&sandbox, "broken").await;
+    assert_eq!(response.exit_code, Some(126));
+    let said = response.output_text();
+    assert!(said.starts_with("broken: cannot execute: not a valid WebAssembly module"), "{said}");
+}
+
+#[tokio::test]
+async fn sandboxes_may_share_a_tool_and_run_it_at_once() {
+    let bytes: Arc<[u8]> = tell().into();
+    let mut running = tokio::task::JoinSet::new();
+    for number in 0..4 {
+        let bytes = Arc::clone(&bytes);
+        running.spawn(async move {
+            let builder = tidebox::sandbox().expect("the engine starts");
+            let sandbox = builder.tool("tell", bytes).build().expect("the sandbox is made");
+            let response = run(&sandbox, &format!("tell {number} | tail -1")).await;
+            assert_eq!(response.stdout_text(), format!("{number}\n"));
+        });
+    }
+    while let Some(ended) = running.join_next().await {
+        ended.expect("no command failed");
+    }
+}
+
+#[tokio::test]
+async fn a_module_that_was_uploaded_runs_by_its_path() {
+    let builder = tidebox::sandbox().expect("the engine starts");
+    let sandbox = builder.build().expect("the sandbox is made");
+    let uploaded = sandbox.upload_files(vec![Upload::new("/workspace/tool.wasm", tell())]).await.expect("it answers");
+    assert_eq!(uploaded[0].result, Ok(()));
+    assert_eq!(run(&sandbox, "./tool.wasm a").await.output_text(), "./tool.wasm\na\n");
+}
