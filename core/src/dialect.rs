@@ -1,5 +1,6 @@
 //! Where the reference implementations of the protocol differ.
 
+use crate::error::{FileError, FileErrorCode};
 use crate::glob::GlobRules;
 
 /// Whose rules a backend follows where Deep Agents for JavaScript and for Python disagree.
@@ -40,10 +41,21 @@ impl Dialect {
         self != Self::Js
     }
 
-    /// Whether the name alone can make a file binary. In JavaScript the tool decides by the extension and loses text
-    /// that comes under a binary one; Python looks at the bytes only.
-    pub fn extension_makes_binary(self) -> bool {
-        self == Self::Js
+    /// Whether a page leaves out the line end that separates it from the next one, so that pages joined by LF are the
+    /// file. In JavaScript pages put together are the file.
+    pub fn line_ends_separate_pages(self) -> bool {
+        self != Self::Js
+    }
+
+    /// What `read` says when the sandbox refuses. Python names the reason's code, as its own sandboxes do.
+    pub fn read_refusal(self, path: &[u8], error: FileError) -> FileError {
+        let reason = match (self, error.code) {
+            (Self::Js, _) => return error,
+            (_, FileErrorCode::IsDirectory | FileErrorCode::NotARegularFile) => "not_a_file",
+            (_, code @ (FileErrorCode::FileNotFound | FileErrorCode::PermissionDenied)) => code.as_str(),
+            _ => return error,
+        };
+        FileError::new(error.code, format!("File '{}': {reason}", String::from_utf8_lossy(path)))
     }
 
     /// Whether `write` replaces a file that is there.
@@ -58,11 +70,6 @@ impl Dialect {
 
     /// Whether `edit` with an empty old string fills an empty file.
     pub fn edit_fills_empty_file(self) -> bool {
-        self == Self::Js
-    }
-
-    /// Whether a relative path of a transfer is resolved against the working directory instead of being invalid.
-    pub fn transfers_resolve_relative_paths(self) -> bool {
         self == Self::Js
     }
 
@@ -85,6 +92,10 @@ impl Dialect {
 
     /// How `glob` reads a pattern.
     pub fn glob_rules(self) -> GlobRules {
-        GlobRules { bare_at_any_depth: self == Self::Python, star_matches_dot: self == Self::Js }
+        GlobRules {
+            bare_at_any_depth: self == Self::Python,
+            star_matches_dot: self == Self::Js,
+            finds_directories: self.glob_finds_directories(),
+        }
     }
 }

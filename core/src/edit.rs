@@ -47,7 +47,7 @@ pub fn replace(text: &str, edit: &Edit<'_>) -> Result<Replaced, FileError> {
             check_size(new.len() as u64, max_bytes)?;
             return Ok(Replaced { text: new.to_owned(), occurrences: 0 });
         }
-        let message = "The string to replace is empty. Give the text to replace, or write the whole file.";
+        let message = "old_string cannot be empty. Provide the exact text to replace.";
         return Err(FileError::new(FileErrorCode::InvalidPattern, message));
     }
     let (old, new) = spelled_as_in(text, old, new);

@@ -3,11 +3,18 @@
 use std::borrow::Cow;
 use std::time::SystemTime;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
 use crate::path::SandboxPath;
 
 /// What the tools of Deep Agents print for an empty file, word for word; with any other text, or none, they print a
 /// window that does not exist.
 pub const EMPTY_FILE_REMINDER: &str = "System reminder: File exists but has empty contents";
+
+/// What follows a line that is longer than a page.
+const CUT_LINE_NOTE: &str =
+    "\n\n[This line is longer than a page of 512000 bytes and was cut here. Read the rest of it with a command.]";
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +133,34 @@ pub struct ReadResponse {
     pub modified: Option<SystemTime>,
 }
 
+/// What a tool of Deep Agents is given of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolContent<'a> {
+    /// Text as it is, or the reminder that the file is empty.
+    Text(Cow<'a, str>),
+    /// Bytes in base64, with `+`, `/` and padding.
+    Base64(String),
+}
+
+impl ReadResponse {
+    /// Whether the file holds nothing at all.
+    pub fn is_empty_file(&self) -> bool {
+        let nothing = matches!(&self.content, Content::Text(text) if text.is_empty());
+        nothing && self.window.is_none() && !self.no_lines_requested
+    }
+
+    /// The content in the form in which the tools of Deep Agents pass it to the model: [`EMPTY_FILE_REMINDER`] for an empty
+    /// file, base64 for bytes, and a note behind a line that was cut, because no window can tell that.
+    pub fn tool_content(&self) -> ToolContent<'_> {
+        match &self.content {
+            Content::Binary(bytes) => ToolContent::Base64(BASE64.encode(bytes)),
+            Content::Text(_) if self.is_empty_file() => ToolContent::Text(EMPTY_FILE_REMINDER.into()),
+            Content::Text(text) if self.line_cut => ToolContent::Text([text, CUT_LINE_NOTE].concat().into()),
+            Content::Text(text) => ToolContent::Text(text.into()),
+        }
+    }
+}
+
 /// What a file shall hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteRequest {
@@ -193,4 +228,40 @@ pub struct EditResponse {
 pub struct DeleteResponse {
     /// The file or directory.
     pub path: SandboxPath,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(content: Content, window: Option<LineWindow>) -> ReadResponse {
+        let (no_lines_requested, line_cut) = (false, false);
+        ReadResponse { content, mime: "text/plain".into(), window, no_lines_requested, line_cut, modified: None }
+    }
+
+    #[test]
+    fn an_empty_file_is_the_reminder_and_no_lines_are_nothing() {
+        let empty = response(Content::Text(String::new()), None);
+        assert_eq!(empty.tool_content(), ToolContent::Text(EMPTY_FILE_REMINDER.into()));
+        let none = ReadResponse { no_lines_requested: true, ..empty };
+        assert_eq!(none.tool_content(), ToolContent::Text("".into()));
+    }
+
+    #[test]
+    fn bytes_are_base64_and_text_is_itself() {
+        let bytes = response(Content::Binary(b"\xfb\xff\xfe\0".to_vec()), None);
+        assert_eq!(bytes.tool_content(), ToolContent::Base64("+//+AA==".to_owned()));
+        let window = Some(LineWindow { start: 1, end: 1, total: 1 });
+        let text = response(Content::Text("a\n".to_owned()), window);
+        assert_eq!(text.tool_content(), ToolContent::Text("a\n".into()));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_says_so() {
+        let window = Some(LineWindow { start: 1, end: 1, total: 1 });
+        let cut = ReadResponse { line_cut: true, ..response(Content::Text("xxx".to_owned()), window) };
+        let ToolContent::Text(shown) = cut.tool_content() else { panic!("text stays text") };
+        assert!(shown.starts_with("xxx\n\n[This line is longer"), "{shown}");
+        assert!(shown.contains(&crate::page::PAGE_BYTES.to_string()), "the number is the real bound");
+    }
 }

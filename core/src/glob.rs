@@ -19,15 +19,18 @@ const ALTERNATIVES: usize = 256;
 /// The rules in which dialects differ, see [`crate::Dialect::glob_rules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobRules {
-    /// A pattern without a slash matches a name at any depth, not only directly in the directory searched.
+    /// A pattern without a slash matches a name at any depth, not only directly in the directory searched; and, unlike
+    /// one that begins with `**`, also below directories with a leading dot.
     pub bare_at_any_depth: bool,
     /// `*`, `?`, `[...]` and `**` match a leading dot. Otherwise only a dot in the pattern does.
     pub star_matches_dot: bool,
+    /// A slash at the end asks for directories. Where only files are found, one behind `**` means nothing.
+    pub finds_directories: bool,
 }
 
 impl GlobRules {
     /// How the file filter of `grep` is read, in every dialect: as `grep --include`, which knows no hidden files.
-    pub const FILTER: Self = Self { bare_at_any_depth: true, star_matches_dot: true };
+    pub const FILTER: Self = Self { bare_at_any_depth: true, star_matches_dot: true, finds_directories: false };
 }
 
 /// A parsed pattern.
@@ -74,8 +77,10 @@ impl GlobPattern {
             return Err(invalid(pattern, "it contains a NUL byte"));
         }
         let mut alternatives = Vec::new();
+        let bare = rules.bare_at_any_depth && !pattern.contains(&b'/');
         for text in expand_braces(pattern)? {
-            alternatives.push(Alternative::parse(&text, rules.bare_at_any_depth).map_err(|why| invalid(pattern, why))?);
+            let alternative = if bare { Alternative::bare(&text) } else { Alternative::parse(&text, rules) };
+            alternatives.push(alternative.map_err(|why| invalid(pattern, why))?);
         }
         Ok(Self { alternatives, star_matches_dot: rules.star_matches_dot })
     }
@@ -97,6 +102,7 @@ impl GlobPattern {
             let segment = self.alternatives.get(*alternative).and_then(|found| found.segments.get(*at));
             match segment {
                 Some(Segment::AnyDirectories) if !hidden => self.enter(&mut next, *alternative, *at),
+                Some(Segment::AnyDepth) => self.enter(&mut next, *alternative, *at),
                 Some(Segment::Name(wild)) if wild.matches(name, hidden) => self.enter(&mut next, *alternative, at + 1),
                 _ => {}
             }
@@ -129,7 +135,7 @@ impl GlobPattern {
             state.0.push((alternative, at));
             let segment = self.alternatives.get(alternative).and_then(|found| found.segments.get(at));
             match segment {
-                Some(Segment::AnyDirectories) => at += 1,
+                Some(Segment::AnyDirectories | Segment::AnyDepth) => at += 1,
                 _ => return,
             }
         }
@@ -137,7 +143,16 @@ impl GlobPattern {
 }
 
 impl Alternative {
-    fn parse(text: &[u8], bare_at_any_depth: bool) -> Result<Self, &'static str> {
+    /// A name to be found at any depth.
+    fn bare(text: &[u8]) -> Result<Self, &'static str> {
+        match text {
+            b"" | b"." => Err("it matches no name"),
+            b".." => Err("it leaves the directory searched"),
+            name => Ok(Self { segments: vec![Segment::AnyDepth, Segment::name(name)], directories_only: false }),
+        }
+    }
+
+    fn parse(text: &[u8], rules: GlobRules) -> Result<Self, &'static str> {
         let mut segments = Vec::new();
         for part in text.split(|byte| *byte == b'/') {
             match part {
@@ -148,15 +163,15 @@ impl Alternative {
                 name => segments.push(Segment::name(name)),
             }
         }
-        match segments.last() {
-            None => return Err("it matches no name"),
-            Some(Segment::AnyDirectories) => segments.push(Segment::name(b"*")),
-            Some(Segment::Name(_)) => {}
+        let everything = segments.last() == Some(&Segment::AnyDirectories);
+        if segments.is_empty() {
+            return Err("it matches no name");
         }
-        if bare_at_any_depth && !text.contains(&b'/') && segments.first() != Some(&Segment::AnyDirectories) {
-            segments.insert(0, Segment::AnyDirectories);
+        if everything {
+            segments.push(Segment::name(b"*"));
         }
-        Ok(Self { segments, directories_only: text.last() == Some(&b'/') })
+        let slash_asks = rules.finds_directories || !everything;
+        Ok(Self { segments, directories_only: slash_asks && text.last() == Some(&b'/') })
     }
 }
 

@@ -34,7 +34,7 @@ pub use error::{Error, ErrorKind, FileError, FileErrorCode, Result};
 pub use execute::{ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, StopReason};
 pub use file::{
     Content, DeleteResponse, EMPTY_FILE_REMINDER, EditRequest, EditResponse, FileInfo, FileKind, LineWindow,
-    LsResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
+    LsResponse, ReadRequest, ReadResponse, ToolContent, WriteRequest, WriteResponse,
 };
 pub use host_tool::{ByteSink, ByteSource, Disconnected, HostCall, HostInput, HostOutput, HostTool};
 pub use limits::Limits;

@@ -40,7 +40,7 @@ impl fmt::Display for TransferCode {
 /// The path is not parsed yet: one that is invalid is the result of this file, and the others still go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upload {
-    /// Where it goes. Relative paths are `invalid_path`, unless the [`crate::Dialect`] resolves them.
+    /// Where it goes. Relative paths are `invalid_path`: who transfers is outside and has no working directory.
     pub path: Vec<u8>,
     /// What it holds.
     pub content: Vec<u8>,

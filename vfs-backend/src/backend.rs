@@ -167,10 +167,11 @@ impl SandboxBackend for VfsBackend {
     fn read(&self, request: ReadRequest) -> Outcome<'_, ReadResponse> {
         Box::pin(async move {
             let opened = Opened::new(lock(&self.kernel("read")?).fs(), &request.path);
-            Ok(match opened {
+            let read = match opened {
                 Ok(opened) => opened.read(&request, self.dialect).await,
                 Err(error) => Err(error),
-            })
+            };
+            Ok(read.map_err(|error| self.dialect.read_refusal(request.path.as_bytes(), error)))
         })
     }
 
@@ -207,7 +208,7 @@ impl SandboxBackend for VfsBackend {
             let mut turn = Turn::default();
             for file in files {
                 let bytes = file.content.len();
-                results.push(transfer::upload(&mut lock(&kernel), &self.cwd, self.dialect, file));
+                results.push(transfer::upload(&mut lock(&kernel), file));
                 turn.after(bytes).await;
             }
             Ok(results)
@@ -220,7 +221,7 @@ impl SandboxBackend for VfsBackend {
             let mut results = Vec::with_capacity(paths.len());
             let mut turn = Turn::default();
             for path in paths {
-                let download = transfer::download(&lock(&kernel), &self.cwd, self.dialect, path);
+                let download = transfer::download(&lock(&kernel), path);
                 let bytes = download.result.as_ref().map_or(0, Vec::len);
                 results.push(download);
                 turn.after(bytes).await;

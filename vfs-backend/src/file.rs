@@ -101,20 +101,19 @@ impl Opened {
     pub(crate) async fn read(&self, request: &ReadRequest, dialect: Dialect) -> FileResult<ReadResponse> {
         let path = request.path.as_bytes();
         let limit = request.limit.unwrap_or(dialect.read_limit());
-        let by_name = dialect.extension_makes_binary() && mime::has_binary_extension(path);
+        // The tools take what has a binary extension for binary, so text under one must come as bytes. That a file is
+        // empty comes before its type: there is nothing to show but the reminder.
+        let empty = self.contents.is_empty();
+        let by_name = !empty && mime::has_binary_extension(path);
         match if by_name { None } else { self.page(request.offset, limit).await? } {
             None => self.binary(&request.path, dialect),
             Some(page) => Ok(ReadResponse {
-                content: Content::Text(if dialect.reads_crlf_as_lf() {
-                    page.text.replace("\r\n", "\n")
-                } else {
-                    page.text
-                }),
                 mime: mime::of_text(path).into(),
                 window: page.window,
-                no_lines_requested: limit == 0,
+                no_lines_requested: limit == 0 && !empty,
                 line_cut: page.line_cut,
                 modified: self.modified,
+                content: Content::Text(spell_line_ends(page, dialect)),
             }),
         }
     }
@@ -151,6 +150,19 @@ impl Opened {
             modified: self.modified,
         })
     }
+}
+
+/// The page's text with the line ends that the dialect shows.
+fn spell_line_ends(page: Page, dialect: Dialect) -> String {
+    let mut text = page.text;
+    if dialect.reads_crlf_as_lf() && text.contains('\r') {
+        text = text.replace("\r\n", "\n");
+    }
+    let goes_on = page.window.is_some_and(|window| window.next_offset().is_some());
+    if dialect.line_ends_separate_pages() && goes_on && text.ends_with('\n') {
+        text.pop();
+    }
+    text
 }
 
 /// A file's bytes piece by piece, so that a large one never lies in memory twice.

@@ -11,7 +11,7 @@ pub(crate) fn refusal(errno: Errno, path: &[u8]) -> FileError {
         Errno::Acces | Errno::Perm | Errno::Rofs => {
             (FileErrorCode::PermissionDenied, format!("Permission denied: '{shown}'"))
         }
-        Errno::Isdir => (FileErrorCode::IsDirectory, format!("'{shown}' is a directory, not a file")),
+        Errno::Isdir => (FileErrorCode::IsDirectory, format!("'{shown}' is not a regular file but a directory")),
         Errno::Notdir => (FileErrorCode::NotADirectory, format!("A part of '{shown}' is not a directory")),
         Errno::Exist => (FileErrorCode::AlreadyExists, format!("File '{shown}' already exists")),
         Errno::Nospc | Errno::Dquot => (
@@ -30,6 +30,9 @@ pub(crate) fn root_refusal(errno: Errno, path: &[u8]) -> FileError {
     match errno {
         Errno::Noent => FileError::new(FileErrorCode::FileNotFound, format!("Path '{shown}': path_not_found")),
         Errno::Notdir => FileError::new(FileErrorCode::NotADirectory, format!("Path '{shown}': not_a_directory")),
+        Errno::Acces | Errno::Perm => {
+            FileError::new(FileErrorCode::PermissionDenied, format!("Path '{shown}': permission_denied"))
+        }
         other => refusal(other, path),
     }
 }

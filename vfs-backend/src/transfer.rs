@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tidebox_core::{Dialect, Download, FileError, FileResult, SandboxPath, Upload, UploadResult};
+use tidebox_core::{Download, FileError, FileResult, SandboxPath, Upload, UploadResult};
 use tidebox_kernel::{Errno, Kernel};
 
 use crate::USER;
@@ -15,8 +15,8 @@ pub(crate) const WASM_MAGIC: &[u8] = b"\0asm";
 /// Who may execute: everybody.
 const EXECUTABLE: u32 = 0o111;
 
-pub(crate) fn upload(kernel: &mut Kernel, cwd: &SandboxPath, dialect: Dialect, upload: Upload) -> UploadResult {
-    let result = parse(cwd, dialect, &upload.path).and_then(|path| {
+pub(crate) fn upload(kernel: &mut Kernel, upload: Upload) -> UploadResult {
+    let result = parse(&upload.path).and_then(|path| {
         // A WebAssembly module becomes executable, so that `./tool.wasm` works at once.
         let executable = upload.content.starts_with(WASM_MAGIC);
         place(kernel, &path, &upload.content, executable)
@@ -36,8 +36,8 @@ pub(crate) fn place(kernel: &mut Kernel, path: &SandboxPath, content: &[u8], exe
     Ok(())
 }
 
-pub(crate) fn download(kernel: &Kernel, cwd: &SandboxPath, dialect: Dialect, path: Vec<u8>) -> Download {
-    let result = parse(cwd, dialect, &path).and_then(|parsed| {
+pub(crate) fn download(kernel: &Kernel, path: Vec<u8>) -> Download {
+    let result = parse(&path).and_then(|parsed| {
         let (ino, _) = file::open(kernel.fs(), parsed.as_bytes(), READ)?;
         let contents = kernel.fs().contents(ino).map_err(|errno| refusal(errno, &path))?;
         Ok(Cow::into_owned(contents.as_bytes()))
@@ -45,10 +45,11 @@ pub(crate) fn download(kernel: &Kernel, cwd: &SandboxPath, dialect: Dialect, pat
     Download { path, result }
 }
 
-fn parse(cwd: &SandboxPath, dialect: Dialect, path: &[u8]) -> Result<SandboxPath, FileError> {
+/// Relative paths are invalid: who transfers is outside, and has no working directory.
+fn parse(path: &[u8]) -> Result<SandboxPath, FileError> {
     // A slash at the end asks for a directory, and a directory is not what is transferred.
     if path.len() > 1 && path.ends_with(b"/") {
         return Err(refusal(Errno::Isdir, path));
     }
-    if dialect.transfers_resolve_relative_paths() { cwd.resolve(path) } else { SandboxPath::parse(path) }
+    SandboxPath::parse(path)
 }

@@ -3,8 +3,10 @@
 /// One segment of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
-    /// `**`: any number of directories.
+    /// `**`: any number of directories. A leading dot is subject to [`super::GlobRules::star_matches_dot`].
     AnyDirectories,
+    /// What stands before a bare pattern: any number of directories, whatever their names.
+    AnyDepth,
     /// A name with wildcards, or without.
     Name(Wild),
 }

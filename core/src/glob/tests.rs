@@ -16,6 +16,25 @@ fn a_bare_pattern_stays_in_one_directory_in_js_and_finds_any_depth_in_python() {
 }
 
 #[test]
+fn a_bare_pattern_looks_into_hidden_directories_and_two_stars_do_not() {
+    assert!(python("*.yml", ".github/workflows/ci.yml") && python("**", ".git/config"));
+    assert!(!python("**/*.yml", ".github/workflows/ci.yml"));
+    assert!(python(".env", "a/.b/.env") && !python("*", "a/.env"));
+}
+
+#[test]
+fn a_slash_anywhere_makes_no_alternative_bare() {
+    assert!(python("{src/*.py,*.md}", "a.md") && python("{src/*.py,*.md}", "src/a.py"));
+    assert!(!python("{src/*.py,*.md}", "docs/a.md"));
+}
+
+#[test]
+fn a_slash_behind_two_stars_means_nothing_where_only_files_are_found() {
+    assert!(python("src/**/", "src/a/b.py") && !python("src/*/", "src/a"));
+    assert!(!js("src/**/", "src/a/b.py"));
+}
+
+#[test]
 fn a_slash_anchors_the_pattern_at_the_search_root() {
     for matches in [js, python] {
         assert!(matches("src/*.py", "src/a.py"));

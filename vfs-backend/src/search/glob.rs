@@ -6,7 +6,7 @@ use tidebox_kernel::fs::{Fs, Ino, Kind};
 use tidebox_kernel::{Errno, SharedKernel};
 
 use super::walk::Walk;
-use super::{VISITS, VISITS_PER_TURN};
+use super::{Deadline, GLOB_TIME, VISITS, VISITS_PER_TURN};
 use crate::backend::lock;
 use crate::file::{info, locate};
 use crate::refusal::root_refusal;
@@ -17,6 +17,7 @@ const MATCHES: usize = 10_000;
 
 pub(crate) async fn glob(kernel: &SharedKernel, request: &GlobRequest, dialect: Dialect) -> FileResult<GlobResponse> {
     let pattern = GlobPattern::parse(&request.pattern, dialect.glob_rules())?;
+    let deadline = Deadline::after(kernel, GLOB_TIME);
     let mut search = {
         let kernel = lock(kernel);
         let dir = directory(kernel.fs(), request)?;
@@ -24,6 +25,10 @@ pub(crate) async fn glob(kernel: &SharedKernel, request: &GlobRequest, dialect: 
     };
     loop {
         if search.step(lock(kernel).fs(), request, &pattern, dialect) {
+            return Ok(search.response);
+        }
+        if deadline.is_over(kernel) {
+            search.response.truncated = Some(Truncation::Budget);
             return Ok(search.response);
         }
         yield_now().await;
@@ -55,6 +60,10 @@ impl Search {
                 self.response.truncated = self.walk.unreadable.then_some(Truncation::Unreadable);
                 return true;
             };
+            if self.walk.visits > VISITS {
+                self.response.truncated = Some(Truncation::Budget);
+                return true;
+            }
             let is_dir = matches!(entry.kind, Kind::Dir);
             let wanted = match entry.kind {
                 Kind::File => true,
@@ -63,7 +72,7 @@ impl Search {
                 Kind::Dir | Kind::Device(_) => dialect.glob_finds_directories(),
             };
             if wanted && pattern.accepts(&entry.state, is_dir) {
-                if self.response.files.len() >= MATCHES || self.walk.visits >= VISITS {
+                if self.response.files.len() >= MATCHES {
                     self.response.truncated = Some(Truncation::Budget);
                     return true;
                 }

@@ -1,7 +1,7 @@
 //! Finding files by content.
 //!
-//! The pattern is literal in both dialects, so `memchr`'s substring search over our own blocks is all it takes; the
-//! searcher of ripgrep wants a reader or a mapped file and brings a regular-expression engine with it.
+//! The pattern is literal in both dialects, so the substring search that ripgrep itself uses for a literal is all it takes;
+//! `docs/decisions/own-globs-literal-grep.md` says why not more of ripgrep.
 
 use memchr::memmem::Finder;
 use tidebox_core::glob::{GlobPattern, GlobRules};
@@ -13,7 +13,7 @@ use tidebox_kernel::fs::{Contents, Fs, Kind};
 
 use super::lines::LineSearch;
 use super::walk::Walk;
-use super::{VISITS, VISITS_PER_TURN};
+use super::{Deadline, GREP_TIME, VISITS, VISITS_PER_TURN};
 use crate::USER;
 use crate::backend::lock;
 use crate::file::{self, PIECES_PER_TURN, Pieces, READ};
@@ -39,6 +39,7 @@ pub(crate) async fn grep(kernel: &SharedKernel, request: &GrepRequest, dialect: 
     }
     let filter = Filter::new(request, dialect)?;
     let mut found = Found::new(request);
+    let deadline = Deadline::after(kernel, GREP_TIME);
     let mut files = {
         let kernel = lock(kernel);
         Files::new(kernel.fs(), &request.path, &filter)?
@@ -47,9 +48,13 @@ pub(crate) async fn grep(kernel: &SharedKernel, request: &GrepRequest, dialect: 
     loop {
         let (batch, more) = files.batch(lock(kernel).fs(), &request.path, &filter);
         for (path, contents) in batch {
-            if !found.search(&finder, &path, &contents).await {
+            if !found.search(&finder, &path, &contents, || deadline.is_over(kernel)).await {
                 return Ok(found.response);
             }
+        }
+        if more && deadline.is_over(kernel) {
+            found.response.truncated = Some(Truncation::Budget);
+            return Ok(found.response);
         }
         if !more {
             found.response.truncated = found.response.truncated.or(files.left_out());
@@ -154,7 +159,13 @@ impl Found {
     }
 
     /// Searches one file; false when the search is over.
-    async fn search(&mut self, finder: &Finder<'_>, path: &[u8], contents: &Contents) -> bool {
+    async fn search(
+        &mut self,
+        finder: &Finder<'_>,
+        path: &[u8],
+        contents: &Contents,
+        over: impl Fn() -> bool + Send,
+    ) -> bool {
         let mut lines = LineSearch::new(finder);
         let mut pieces = Pieces::new(contents);
         while let Some((number, piece)) = pieces.next() {
@@ -165,6 +176,10 @@ impl Found {
                 return false;
             }
             if number % PIECES_PER_TURN == 0 {
+                if over() {
+                    self.response.truncated = Some(Truncation::Budget);
+                    return false;
+                }
                 yield_now().await;
             }
         }

@@ -1,7 +1,7 @@
 use futures_executor::block_on;
 use tidebox_core::{
     Content, Dialect, EditRequest, FileErrorCode, FileKind, Limits, LineWindow, ReadRequest, SandboxBackend,
-    SandboxPath,
+    SandboxPath, ToolContent,
 };
 
 use super::engine::{Play, Stage};
@@ -30,6 +30,8 @@ fn names(sandbox: &VfsBackend, name: &str) -> Vec<String> {
     let listed = block_on(sandbox.ls(&path(name))).unwrap().unwrap();
     listed.entries.iter().map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect()
 }
+
+const ALL: [Dialect; 3] = [Dialect::Js, Dialect::Python, Dialect::LangchainTests];
 
 /// Names that break tools which pass them through a shell or parse its output.
 const HARD_NAMES: &[&[u8]] = &[
@@ -107,6 +109,57 @@ fn an_empty_file_and_no_lines_have_no_window() {
 }
 
 #[test]
+fn an_empty_file_is_the_reminder_whatever_its_name_and_however_few_lines_were_asked_for() {
+    for dialect in ALL {
+        let sandbox = sandbox(dialect);
+        for name in ["/workspace/empty", "/workspace/empty.png"] {
+            write(&sandbox, name, "").unwrap();
+            for limit in [0, 100] {
+                let empty = block_on(sandbox.read(ReadRequest::new(path(name)).with_limit(limit))).unwrap().unwrap();
+                let reminder = "System reminder: File exists but has empty contents";
+                assert_eq!(empty.tool_content(), ToolContent::Text(reminder.into()), "{name}");
+                assert_eq!((&*empty.mime, empty.no_lines_requested), ("text/plain", false));
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_are_the_file_put_together_in_js_and_joined_by_lf_in_python() {
+    for (dialect, joint) in [(Dialect::Js, ""), (Dialect::Python, "\n"), (Dialect::LangchainTests, "\n")] {
+        let sandbox = sandbox(dialect);
+        for content in ["1\n\n3\n4\n5", "1\n\n3\n4\n", "\n\n", "x"] {
+            write(&sandbox, &format!("/workspace/{}", content.len()), content).unwrap();
+            let (mut pages, mut offset) = (Vec::new(), Some(0));
+            while let Some(from) = offset {
+                let (text, window) = page(&sandbox, &format!("/workspace/{}", content.len()), from, 2);
+                pages.push(text);
+                offset = window.unwrap().next_offset();
+            }
+            assert_eq!(pages.join(joint), content, "{dialect:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_worded_as_the_dialect_words_it() {
+    for (dialect, missing, directory) in [
+        (Dialect::Js, "File '/workspace/x' not found", "'/workspace' is not a regular file but a directory"),
+        (Dialect::Python, "File '/workspace/x': file_not_found", "File '/workspace': not_a_file"),
+    ] {
+        let sandbox = sandbox(dialect);
+        assert_eq!(read(&sandbox, "/workspace/x").unwrap_err().message, missing);
+        assert_eq!(read(&sandbox, "/workspace").unwrap_err().message, directory);
+        let edited = block_on(sandbox.edit(EditRequest::new(path("/workspace/x"), "a", "b"))).unwrap().unwrap_err();
+        assert_eq!(edited.message, "File '/workspace/x' not found", "of edit in every dialect");
+    }
+    let sandbox = sandbox(Dialect::Python);
+    write(&sandbox, "/workspace/secret", "x").unwrap();
+    chmod(&sandbox, "/workspace/secret", 0);
+    assert_eq!(read(&sandbox, "/workspace/secret").unwrap_err().message, "File '/workspace/secret': permission_denied");
+}
+
+#[test]
 fn line_ends_are_shown_as_they_are_in_js_and_as_lf_in_python() {
     for (dialect, shown) in [(Dialect::Js, "a\r\nb\r\n"), (Dialect::Python, "a\nb\n")] {
         let sandbox = sandbox(dialect);
@@ -119,14 +172,13 @@ fn line_ends_are_shown_as_they_are_in_js_and_as_lf_in_python() {
 }
 
 #[test]
-fn what_is_binary_is_the_contents_and_in_js_also_the_names_to_say() {
-    for (dialect, named_binary) in [(Dialect::Js, true), (Dialect::Python, false)] {
+fn what_is_binary_is_the_contents_and_the_names_to_say() {
+    for dialect in ALL {
         let sandbox = sandbox(dialect);
         write(&sandbox, "/workspace/a.png", "text").unwrap();
         write(&sandbox, "/workspace/a.txt", b"\xff\x00".to_vec()).unwrap();
         let named = read(&sandbox, "/workspace/a.png").unwrap();
-        assert_eq!(matches!(named.content, Content::Binary(_)), named_binary);
-        assert_eq!(named.mime, if named_binary { "image/png" } else { "text/plain" });
+        assert_eq!((named.content, &*named.mime), (Content::Binary(b"text".to_vec()), "image/png"));
         let bytes = read(&sandbox, "/workspace/a.txt").unwrap();
         assert_eq!(bytes.content, Content::Binary(b"\xff\x00".to_vec()));
         assert_eq!(bytes.mime, "application/octet-stream");
@@ -190,14 +242,6 @@ fn the_old_suites_dialect_refuses_to_replace() {
     assert_eq!(error.code, FileErrorCode::AlreadyExists);
     assert!(error.message.contains("already exists"));
     assert_eq!(text(&sandbox, "/workspace/a"), "1");
-}
-
-#[test]
-fn the_frameworks_directories_at_the_root_can_be_written() {
-    let sandbox = js();
-    for name in ["/large_tool_results/id.txt", "/conversation_history/thread.md"] {
-        assert_eq!(write(&sandbox, name, "x"), Ok(true), "{name}");
-    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod command;
 mod engine;
 mod files;
 mod image;
+mod large_results;
 mod provider;
 mod search;
 mod shell_session;

@@ -1,10 +1,15 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use futures_executor::block_on;
 use tidebox_core::{
     Dialect, FileErrorCode, GlobRequest, GlobResponse, GrepRequest, GrepResponse, SandboxBackend, Truncation,
 };
+use tidebox_kernel::{Clock, SeededEntropy};
 
+use super::engine::Stage;
 use super::{chmod, code, js, path, sandbox, symlink, write};
-use crate::VfsBackend;
+use crate::{BaseImage, SandboxBuilder, VfsBackend};
 
 fn glob(sandbox: &VfsBackend, pattern: &str, root: &str) -> (Vec<String>, Option<Truncation>) {
     let response: GlobResponse = block_on(sandbox.glob(GlobRequest::new(pattern, path(root)))).unwrap().unwrap();
@@ -55,8 +60,10 @@ fn glob_of_the_whole_tree_is_absolute_in_every_dialect() {
 #[test]
 fn glob_in_python_is_absolute_finds_files_only_and_any_depth() {
     let sandbox = tree(Dialect::Python);
-    let all = ["/workspace/a.py", "/workspace/src/c.py", "/workspace/src/deep/d.py"];
-    assert_eq!(glob(&sandbox, "*.py", "/workspace").0, all);
+    let visible = ["/workspace/a.py", "/workspace/src/c.py", "/workspace/src/deep/d.py"];
+    assert_eq!(glob(&sandbox, "**/*.py", "/workspace").0, visible);
+    let all = [&["/workspace/.git/e.py"], &visible[..]].concat();
+    assert_eq!(glob(&sandbox, "*.py", "/workspace").0, all, "a bare name is found in hidden directories, too");
     assert_eq!(glob(&sandbox, "src/*.py", "/workspace").0, ["/workspace/src/c.py"]);
     assert_eq!(glob(&sandbox, "src", "/workspace").0, [""; 0]);
     assert_eq!(glob(&sandbox, "{a,b}.*", "/workspace").0, ["/workspace/a.py", "/workspace/b.txt"]);
@@ -111,6 +118,40 @@ fn a_search_stops_at_ten_thousand_files_and_says_so() {
     assert_eq!((found.len(), truncated), (10_000, Some(Truncation::Budget)));
     let (found, truncated) = glob(&sandbox, "0*", "/workspace");
     assert_eq!((found.len(), truncated), (10_000, None));
+}
+
+/// A clock that a second passes on at every look.
+#[derive(Debug, Default)]
+struct Hurrying(AtomicU64);
+
+impl Clock for Hurrying {
+    fn realtime(&self) -> u64 {
+        self.monotonic()
+    }
+
+    fn monotonic(&self) -> u64 {
+        self.0.fetch_add(1_000_000_000, Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
+    let base = BaseImage::new(&[]).unwrap();
+    let entropy = Box::new(SeededEntropy::new(1));
+    let engine = Arc::new(Stage::new([]));
+    let sandbox = SandboxBuilder::new(engine, &base, Box::new(Hurrying::default()), entropy).build().unwrap();
+    for at in 0..30_000 {
+        write(&sandbox, &format!("/workspace/{at:05}"), if at % 100 == 0 { "needle" } else { "" }).unwrap();
+    }
+    let (found, truncated) = glob(&sandbox, "*00", "/workspace");
+    assert_eq!(truncated, Some(Truncation::Budget));
+    assert!(!found.is_empty() && found.len() < 300, "{}", found.len());
+    let found = grep(&sandbox, GrepRequest::new("needle", path("/workspace")));
+    assert_eq!(found.truncated, Some(Truncation::Budget));
+    assert!(!found.matches.is_empty() && found.matches.len() < 300, "{}", found.matches.len());
+    write(&sandbox, "/large", "needle\n".repeat(10) + &"x\n".repeat(60 << 20)).unwrap();
+    let found = grep(&sandbox, GrepRequest::new("needle", path("/large")));
+    assert_eq!((found.matches.len(), found.truncated), (10, Some(Truncation::Budget)), "within one file, too");
 }
 
 #[test]
