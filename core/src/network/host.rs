@@ -1,0 +1,73 @@
+//! Names of hosts, as rules write them.
+
+use std::fmt;
+
+use super::target::Host;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Which hosts a rule is about: one name, everything below a name, one address, or everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPattern(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Any,
+    Exact(Host),
+    /// With the dot in front.
+    Below(String),
+}
+
+impl HostPattern {
+    /// Reads `api.example.com`, `*.example.com` (every name below, but not `example.com` itself), an address, or `*`
+    /// (every public host). Names are compared without regard to case and in their ASCII form.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] for anything else: a URL, a name with a port, a star elsewhere.
+    pub fn parse(pattern: &str) -> Result<Self> {
+        if pattern == "*" {
+            return Ok(Self(Kind::Any));
+        }
+        let bad = || {
+            let message = format!(
+                "'{}' is no host; write a name such as api.example.com, *.example.com, an address, or *, without \
+                 scheme, port and path",
+                pattern.escape_default()
+            );
+            Error::new(ErrorKind::InvalidRequest, "parse host pattern", message)
+        };
+        let (below, name) = match pattern.strip_prefix("*.") {
+            Some(name) => (true, name),
+            None => (false, pattern),
+        };
+        let host = Host::parse(name).ok_or_else(bad)?;
+        match (below, host) {
+            (false, host) => Ok(Self(Kind::Exact(host))),
+            (true, Host::Name(name)) => Ok(Self(Kind::Below(format!(".{name}")))),
+            (true, Host::Address(_)) => Err(bad()),
+        }
+    }
+
+    /// Whether a host is meant.
+    pub fn matches(&self, host: &Host) -> bool {
+        match (&self.0, host) {
+            (Kind::Any, _) => true,
+            (Kind::Exact(exact), host) => exact == host,
+            (Kind::Below(suffix), Host::Name(name)) => name.len() > suffix.len() && name.ends_with(suffix.as_str()),
+            (Kind::Below(_), Host::Address(_)) => false,
+        }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.0 == Kind::Any
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Any => f.write_str("*"),
+            Kind::Exact(host) => write!(f, "{host}"),
+            Kind::Below(suffix) => write!(f, "*{suffix}"),
+        }
+    }
+}
