@@ -27,6 +27,10 @@ impl Clock for HostClock {
     fn monotonic(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    fn fork(&self) -> Box<dyn Clock> {
+        Box::new(Self { start: self.start })
+    }
 }
 
 /// The operating system's random numbers.
@@ -38,6 +42,10 @@ impl Entropy for HostEntropy {
         // A machine that cannot give random numbers must not go on with predictable ones, and there is no value that a
         // guest could be given instead.
         getrandom::fill(dst).expect("the operating system gives random numbers");
+    }
+
+    fn fork(&self) -> Box<dyn Entropy> {
+        Box::new(Self)
     }
 }
 

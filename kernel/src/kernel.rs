@@ -1,5 +1,6 @@
 //! The kernel itself and what engines and backends ask of it.
 
+mod snapshot;
 #[cfg(test)]
 mod tests;
 
@@ -151,6 +152,16 @@ impl Kernel {
     /// Live processes and zombies of all sessions.
     pub fn process_count(&self) -> usize {
         self.processes.len()
+    }
+
+    /// Whether runs are to be repeatable, because time passes only while all programs wait ([`Clock::is_virtual`]).
+    pub fn is_repeatable(&self) -> bool {
+        self.clock.is_virtual()
+    }
+
+    /// Random bytes for the host's own use, which programs do not miss: those of a source forked off from theirs.
+    pub fn random_aside(&self, dst: &mut [u8]) {
+        self.entropy.fork().fill(dst);
     }
 
     pub(crate) fn new_session(&mut self) -> SessionId {

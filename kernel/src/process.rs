@@ -283,6 +283,11 @@ impl Processes {
         self.count
     }
 
+    /// A table without processes that goes on counting where this one is.
+    pub(crate) fn successor(&self) -> Self {
+        Self { last: self.last, ..Self::default() }
+    }
+
     /// The number given out last.
     pub(crate) fn last(&self) -> u32 {
         self.last

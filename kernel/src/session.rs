@@ -59,6 +59,8 @@ pub enum Stop {
     Output,
     /// The caller asked for it.
     Caller,
+    /// The files went back to a snapshot under the processes' feet.
+    Restore,
 }
 
 /// How a session ended.

@@ -16,12 +16,24 @@ pub trait Clock: Send {
         let _ = until;
         false
     }
+
+    /// Whether time passes only by [`Self::skip_to`]. Then a run has to be repeatable, and engines take care that
+    /// nothing depends on how fast the machine is. Default `false`.
+    fn is_virtual(&self) -> bool {
+        false
+    }
+
+    /// A clock for a fork of the sandbox, which goes on from the same moment and on its own.
+    fn fork(&self) -> Box<dyn Clock>;
 }
 
 /// Where the kernel takes random bytes from.
 pub trait Entropy: Send {
     /// Fills all of `dst`.
     fn fill(&mut self, dst: &mut [u8]);
+
+    /// A source for a fork of the sandbox. One that is repeatable gives the fork the bytes that would have come here.
+    fn fork(&self) -> Box<dyn Entropy>;
 }
 
 /// A clock that stands still while programs compute and jumps when all of them wait, so that a run is repeatable and
@@ -51,6 +63,14 @@ impl Clock for FixedClock {
     fn skip_to(&self, until: u64) -> bool {
         self.passed.set(self.passed.get().max(until));
         true
+    }
+
+    fn is_virtual(&self) -> bool {
+        true
+    }
+
+    fn fork(&self) -> Box<dyn Clock> {
+        Box::new(self.clone())
     }
 }
 
@@ -84,6 +104,10 @@ impl Entropy for SeededEntropy {
                 *to = from;
             }
         }
+    }
+
+    fn fork(&self) -> Box<dyn Entropy> {
+        Box::new(self.clone())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The contract over a kernel and an engine.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidebox_core::{
@@ -10,6 +11,7 @@ use tidebox_core::{
     WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
+use tidebox_kernel::fs::Snapshot;
 use tidebox_kernel::{Kernel, SessionId, SharedKernel, Stop};
 
 use crate::execute::{self, Environment};
@@ -28,7 +30,10 @@ pub struct VfsBackend {
     environment: Environment,
     engine: Arc<dyn Engine>,
     pub(crate) shell_mode: ShellMode,
+    pub(crate) base: Snapshot,
     pub(crate) shell_state: ShellState,
+    /// How many forks were made of this sandbox.
+    forks: AtomicU64,
     /// `None` when closed. Operations in progress hold the kernel on their own until they end.
     open: Mutex<Option<Open>>,
 }
@@ -61,20 +66,41 @@ impl VfsBackend {
         cwd: SandboxPath,
         environment: Environment,
         engine: Arc<dyn Engine>,
+        base: Snapshot,
         kernel: Kernel,
     ) -> Self {
         let open = Open { kernel: Arc::new(Mutex::new(kernel)), running: Vec::new() };
-        let shell_state = ShellState::default();
         Self {
             id,
             dialect,
             cwd,
             environment,
             engine,
+            base,
             shell_mode: ShellMode::default(),
-            shell_state,
+            shell_state: ShellState::default(),
+            forks: AtomicU64::new(0),
             open: Mutex::new(Some(open)),
         }
+    }
+
+    /// A sandbox that is set up as this one, over a kernel of its own.
+    pub(crate) fn sibling(&self, id: SandboxId, kernel: Kernel) -> Self {
+        let sibling = Self::new(
+            id,
+            self.dialect,
+            self.cwd.clone(),
+            self.environment.clone(),
+            Arc::clone(&self.engine),
+            self.base.clone(),
+            kernel,
+        );
+        sibling.with_shell_mode(self.shell_mode)
+    }
+
+    /// The number of the next fork, counted from 0.
+    pub(crate) fn next_fork(&self) -> u64 {
+        self.forks.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Whose rules the sandbox follows.

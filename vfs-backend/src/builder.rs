@@ -11,6 +11,7 @@ use crate::ROOT;
 use crate::backend::VfsBackend;
 use crate::execute::Environment;
 use crate::image::{self, BaseImage};
+use crate::seed::Beginning;
 use crate::tool::{self, Tool};
 use crate::transfer;
 
@@ -24,6 +25,7 @@ pub struct SandboxBuilder {
     base: BaseImage,
     clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
+    pub(crate) beginning: Beginning,
     files: Vec<Seed>,
     pub(crate) tools: Vec<Tool>,
     env: Vec<(String, String)>,
@@ -59,6 +61,7 @@ impl SandboxBuilder {
             base: base.clone(),
             clock,
             entropy,
+            beginning: Beginning::default(),
             files: Vec::new(),
             tools: Vec::new(),
             env: Vec::new(),
@@ -152,6 +155,7 @@ impl SandboxBuilder {
             base,
             clock,
             mut entropy,
+            beginning,
             files,
             tools,
             env,
@@ -167,19 +171,22 @@ impl SandboxBuilder {
             None => random_id(&mut *entropy)?,
         };
         let environment = Environment::new(&env, &cwd)?;
-        let renamed = (hostname != image::HOSTNAME).then(|| hostname.clone());
-        let mut kernel = Kernel::new(KernelConfig { limits, clock, entropy, files: base.files, hostname });
-        if let Some(hostname) = renamed {
-            rename(&mut kernel, &hostname)?;
-        }
+        let beginning = beginning.with(base.files);
+        let (base, shell_state) = (beginning.base(), beginning.shell_state());
+        let name = hostname.clone();
+        let mut kernel = Kernel::new(KernelConfig { limits, clock, entropy, files: beginning.files(), hostname });
+        rename(&mut kernel, &name)?;
         tool::install(kernel.fs_mut(), tools)?;
         let now = kernel.now();
         crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
+        beginning.plant(&mut kernel, &cwd)?;
         for file in files {
             let path = cwd.resolve(&file.path)?;
             transfer::place(&mut kernel, &path, &file.content, file.executable)?;
         }
-        Ok(VfsBackend::new(id, dialect, cwd, environment, engine, kernel).with_shell_mode(shell_mode))
+        let sandbox = VfsBackend::new(id, dialect, cwd, environment, engine, base, kernel).with_shell_mode(shell_mode);
+        sandbox.set_shell_state(shell_state)?;
+        Ok(sandbox)
     }
 }
 
@@ -208,7 +215,11 @@ fn rename(kernel: &mut Kernel, hostname: &str) -> Result<()> {
         let fs = kernel.fs_mut();
         // A base image without these files has nothing to rename.
         if let Ok(tidebox_kernel::fs::Target::Node(ino)) = fs.walk(&ROOT, fs.root(), path.as_bytes(), true) {
-            fs.write_all(ino, text.as_bytes(), now).map_err(|errno| crate::refusal::refusal(errno, path.as_bytes()))?;
+            let same = fs.contents(ino).is_ok_and(|contents| *contents.as_bytes() == *text.as_bytes());
+            if !same {
+                fs.write_all(ino, text.as_bytes(), now)
+                    .map_err(|errno| crate::refusal::refusal(errno, path.as_bytes()))?;
+            }
         }
     }
     Ok(())

@@ -301,6 +301,10 @@ fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration) {
             let message = "the command was stopped because the sandbox was closed".to_owned();
             (Some(StopReason::Cancelled), Some(KILLED), Some(message))
         }
+        Some(Stop::Restore) => {
+            let message = "the command was stopped because the sandbox went back to a snapshot".to_owned();
+            (Some(StopReason::Cancelled), Some(KILLED), Some(message))
+        }
     };
     delivery.response.stopped_by = reason;
     delivery.response.exit_code = code;

@@ -11,11 +11,14 @@ mod builder;
 mod execute;
 mod file;
 mod image;
+mod plant;
 mod provider;
 mod refusal;
 mod remove;
 mod search;
+mod seed;
 mod shell_state;
+mod snapshot;
 mod tool;
 mod transfer;
 mod turn;
@@ -23,7 +26,9 @@ mod turn;
 pub use backend::VfsBackend;
 pub use builder::SandboxBuilder;
 pub use image::{BaseImage, Program};
+pub use plant::{Look, Planter};
 pub use provider::VfsProvider;
+pub use snapshot::Snapshot;
 
 /// The user that everything inside runs as, and as whom the host's file operations are checked.
 const USER: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 1000, gid: 1000 };

@@ -44,6 +44,24 @@ impl Fs {
         Ok(())
     }
 
+    /// Makes an inode look as it did elsewhere: everything of [`Stat`] that can be set. For the host alone.
+    ///
+    /// # Errors
+    /// `STALE`.
+    pub fn imprint(&mut self, ino: Ino, look: &Stat) -> Result<(), Errno> {
+        let node = self.node_mut(ino)?;
+        node.mode = look.mode & MODE_BITS;
+        (node.uid, node.gid) = (look.uid, look.gid);
+        (node.atime, node.mtime, node.ctime) = (look.atime, look.mtime, look.ctime);
+        Ok(())
+    }
+
+    /// Whether the host placed this inode, as it does with programs and devices. `false` for one that is not there.
+    #[must_use]
+    pub fn is_installed(&self, ino: Ino) -> bool {
+        self.node(ino).is_ok_and(|node| node.installed)
+    }
+
     /// Sets the times that are given, as `utimensat` does. The owner may set any; who may only write the file may set
     /// both to `now`.
     ///

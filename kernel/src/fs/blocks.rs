@@ -16,7 +16,7 @@ pub(super) const BLOCK: usize = 64 * 1024;
 /// such floor, because the inode limit bounds how many there are; so small files are charged to the byte.
 pub(super) const LEAST_CHARGE: u64 = 512;
 
-type Block = Arc<Vec<u8>>;
+pub(super) type Block = Arc<Vec<u8>>;
 
 /// A file's length and bytes. A block holds a prefix of its range; what it does not hold, and every block that is
 /// absent, reads as zeros. No block holds bytes beyond the length, so a file that shrinks and grows again reads zeros.
@@ -168,6 +168,66 @@ impl Content {
         }
     }
 
+    /// The blocks that hold something, in order; the last of an image may be empty.
+    pub(super) fn indices(&self) -> impl Iterator<Item = u64> {
+        let (head, images) = match &self.head {
+            Head::Hole => (false, 0),
+            Head::Block(_) => (true, 0),
+            Head::Image(bytes) => (false, bytes.len().div_ceil(BLOCK) as u64),
+        };
+        let rest = self.rest.iter().flat_map(|rest| rest.keys().copied());
+        (0..images).chain(head.then_some(0)).chain(rest)
+    }
+
+    /// What a block holds; what it does not hold of its range reads as zeros.
+    pub(super) fn piece(&self, index: u64) -> &[u8] {
+        match &self.head {
+            Head::Image(bytes) => {
+                let start = usize::try_from(index.saturating_mul(BLOCK as u64)).unwrap_or(usize::MAX);
+                let rest = bytes.get(start..).unwrap_or_default();
+                rest.get(..BLOCK).unwrap_or(rest)
+            }
+            Head::Hole | Head::Block(_) => self.block(index),
+        }
+    }
+
+    /// Whether both read the same. Blocks that are shared are not looked at.
+    pub(super) fn reads_like(&self, other: &Self) -> bool {
+        self.len == other.len
+            && (self.is_same(other)
+                || (self.indices().all(|index| alike(self.piece(index), other.piece(index)))
+                    && other.indices().all(|index| alike(self.piece(index), other.piece(index)))))
+    }
+
+    /// A file of `len` bytes with these blocks and holes between them; `None` when a block is empty, longer than
+    /// [`BLOCK`] or reaches beyond the end.
+    pub(super) fn assemble(len: u64, blocks: impl IntoIterator<Item = (u64, Block)>) -> Option<Self> {
+        let (mut head, mut rest, mut charged) = (Head::Hole, BTreeMap::new(), 0_u64);
+        for (index, block) in blocks {
+            let end = index.checked_mul(BLOCK as u64)?.checked_add(block.len() as u64)?;
+            if block.is_empty() || block.len() > BLOCK || end > len {
+                return None;
+            }
+            let before = match index {
+                0 => matches!(std::mem::replace(&mut head, Head::Block(Arc::clone(&block))), Head::Block(_)),
+                _ => rest.insert(index, Arc::clone(&block)).is_some(),
+            };
+            if before {
+                return None;
+            }
+            charged = charged.checked_add(charge_of(index, block.len()))?;
+        }
+        Some(Self { len, charged, head, rest: (!rest.is_empty()).then(|| Arc::new(rest)) })
+    }
+
+    /// The same bytes as the sandbox's own, to be charged.
+    pub(super) fn owned(self) -> Self {
+        match &self.head {
+            Head::Image(bytes) => Self::from_bytes(bytes),
+            Head::Hole | Head::Block(_) => self,
+        }
+    }
+
     fn block(&self, index: u64) -> &[u8] {
         let block = match (&self.head, index) {
             (Head::Block(block), 0) => Some(block),
@@ -267,6 +327,13 @@ fn charge_of(index: u64, held: usize) -> u64 {
 
 fn locate(offset: u64) -> (u64, usize) {
     (offset / BLOCK as u64, (offset % BLOCK as u64) as usize)
+}
+
+/// Whether two blocks read the same, with zeros for what they do not hold.
+fn alike(one: &[u8], other: &[u8]) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let (same, more) = long.split_at(short.len());
+    core::ptr::eq(one, other) || (short == same && more.iter().all(|&byte| byte == 0))
 }
 
 /// Fills `dst` with `src` and zeros after it.

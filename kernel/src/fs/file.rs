@@ -118,6 +118,35 @@ impl Fs {
         Ok(())
     }
 
+    /// Replaces what a file holds by contents that stay shared with whoever has them. They are charged as if they were
+    /// written.
+    ///
+    /// # Errors
+    /// As [`Self::write_all`]; nothing has changed then.
+    pub fn place_contents(&mut self, ino: Ino, contents: Contents, now: u64) -> Result<(), Errno> {
+        let before = self.node(ino)?.file()?.charged();
+        if contents.len() > self.quota.single_file_bytes {
+            return Err(Errno::Fbig);
+        }
+        let image = contents.shared().map_or(0, |bytes| cost_of(bytes.len() as u64));
+        let room = self.quota.room().saturating_add(before);
+        if image > room {
+            return Err(Errno::Nospc);
+        }
+        let content = contents.into_content().owned();
+        let after = content.charged();
+        if after > room {
+            return Err(Errno::Nospc);
+        }
+        let version = self.versions.next();
+        let node = self.node_mut(ino)?;
+        *node.file_mut()? = content;
+        node.version = version;
+        node.changed(now);
+        self.quota.settle(before, after);
+        Ok(())
+    }
+
     /// What a file holds now, shared with it: later writes do not show.
     ///
     /// # Errors

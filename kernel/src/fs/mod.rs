@@ -7,6 +7,7 @@
 
 mod attributes;
 mod blocks;
+mod compare;
 mod contents;
 mod file;
 mod install;
@@ -30,7 +31,8 @@ use std::sync::Arc;
 
 use tidebox_core::Limits;
 
-pub use contents::Contents;
+pub use compare::{Entry, Visit};
+pub use contents::{BLOCK_BYTES, Block, Contents};
 pub use quota::Usage;
 pub use snapshot::Snapshot;
 

@@ -13,8 +13,8 @@ use super::{Fs, Ino};
 /// taking it and starting from it cost the same few reference counts whatever it holds.
 #[derive(Clone)]
 pub struct Snapshot {
-    table: Table,
-    root: Ino,
+    pub(super) table: Table,
+    pub(super) root: Ino,
     proc: Option<Ino>,
     used: Usage,
 }

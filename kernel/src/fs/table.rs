@@ -46,6 +46,20 @@ impl Table {
         }
     }
 
+    /// Whether nothing was changed since one was cloned from the other.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.chunks, &other.chunks)
+    }
+
+    /// Whether both have an inode, and the chunk that it lies in was not copied since one was cloned from the other.
+    pub(super) fn shares(&self, other: &Self, ino: Ino) -> bool {
+        let chunk = |table: &Self| {
+            let (_, index) = split(ino)?;
+            table.chunks.get(index / CHUNK).map(Arc::as_ptr)
+        };
+        chunk(self).is_some() && chunk(self) == chunk(other)
+    }
+
     pub(super) fn get_mut(&mut self, ino: Ino) -> Option<&mut Node> {
         // Asked first, so that a stale number copies nothing.
         self.get(ino)?;

@@ -30,6 +30,8 @@ pub(super) enum Play {
     Wait,
     /// Never ends and never wakes up.
     Hang,
+    /// Somebody restores a snapshot.
+    Restored,
     /// The host's side fails.
     Break,
 }
@@ -92,6 +94,11 @@ fn act(kernel: &mut Kernel, session: SessionId, root: Pid, step: &Play) -> Resul
             kernel.exited(root, Status::Killed(Signal::Kill));
         }
         Play::RunOutOfTime => kernel.stop(session, Stop::Time),
+        Play::Restored => {
+            let files = kernel.snapshot();
+            kernel.restore(&files);
+            kernel.exited(root, Status::Killed(Signal::Kill));
+        }
         Play::Break => return Err(EngineError::new("the pool is broken; restart the program")),
         Play::Hang | Play::Wait => {}
     }

@@ -9,6 +9,7 @@ mod large_results;
 mod provider;
 mod search;
 mod shell_session;
+mod snapshot;
 mod tool;
 mod transfer;
 

@@ -31,6 +31,10 @@ impl Clock for RealClock {
     fn monotonic(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    fn fork(&self) -> Box<dyn Clock> {
+        Box::new(Self { start: self.start })
+    }
 }
 
 /// Our implementation, with the probe compiled for it.

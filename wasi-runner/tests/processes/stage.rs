@@ -40,6 +40,10 @@ impl Clock for Real {
     fn monotonic(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    fn fork(&self) -> Box<dyn Clock> {
+        Box::new(Self(self.0))
+    }
 }
 
 impl Stage {

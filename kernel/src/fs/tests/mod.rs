@@ -1,6 +1,7 @@
 //! What the file system promises.
 
 mod attributes;
+mod compare;
 mod content;
 mod fsck;
 mod install;
