@@ -132,6 +132,10 @@ impl Clock for Hurrying {
     fn monotonic(&self) -> u64 {
         self.0.fetch_add(1_000_000_000, Ordering::Relaxed)
     }
+
+    fn fork(&self) -> Box<dyn Clock> {
+        Box::new(Self(AtomicU64::new(self.0.load(Ordering::Relaxed))))
+    }
 }
 
 #[test]
