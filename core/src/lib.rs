@@ -19,6 +19,7 @@ mod execute;
 mod file;
 pub mod glob;
 mod host_tool;
+pub mod layer;
 mod limits;
 pub mod mime;
 pub mod network;

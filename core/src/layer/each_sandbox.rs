@@ -1,0 +1,53 @@
+//! Layers round every sandbox of a provider.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::backend::{BoxFuture, SandboxBackend};
+use crate::error::Result;
+use crate::provider::{ListPage, ListRequest, SandboxId, SandboxProvider, Selector};
+
+/// Hands every sandbox of `provider` through `wrap`.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::time::Duration;
+/// # use tidebox_core::{SandboxProvider, layer};
+/// fn bounded(provider: Arc<dyn SandboxProvider>) -> Arc<dyn SandboxProvider> {
+///     let minute = Duration::from_secs(60);
+///     layer::each_sandbox(provider, move |sandbox| layer::time_limit(sandbox, None, minute))
+/// }
+/// ```
+pub fn each_sandbox(
+    provider: Arc<dyn SandboxProvider>,
+    wrap: impl Fn(Arc<dyn SandboxBackend>) -> Arc<dyn SandboxBackend> + Send + Sync + 'static,
+) -> Arc<dyn SandboxProvider> {
+    Arc::new(EachSandbox { provider, wrap: Box::new(wrap) })
+}
+
+type Wrap = dyn Fn(Arc<dyn SandboxBackend>) -> Arc<dyn SandboxBackend> + Send + Sync;
+
+struct EachSandbox {
+    provider: Arc<dyn SandboxProvider>,
+    wrap: Box<Wrap>,
+}
+
+impl fmt::Debug for EachSandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EachSandbox").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
+impl SandboxProvider for EachSandbox {
+    fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
+        Box::pin(async move { Ok((self.wrap)(self.provider.get_or_create(selector).await?)) })
+    }
+
+    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
+        self.provider.list(request)
+    }
+
+    fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
+        self.provider.delete(id)
+    }
+}

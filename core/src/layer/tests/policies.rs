@@ -1,0 +1,112 @@
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_executor::block_on;
+
+use super::{Counting, Sandboxes, output, path};
+use crate::backend::{BoxFuture, OutputSink};
+use crate::error::{ErrorKind, Result};
+use crate::execute::{ExecuteRequest, ExecuteResponse};
+use crate::layer::{Answer, Call, CallEnd, Layer, TraceEvent, each_sandbox, layered, output_cap, time_limit, trace};
+use crate::provider::{SandboxId, Selector};
+
+/// Answers with the timeout that it was given.
+#[derive(Debug)]
+struct Timed(SandboxId);
+
+impl Layer for Timed {
+    fn id(&self) -> &SandboxId {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, call: Call, _: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let (Call::Execute(request) | Call::ExecuteStreaming(request)) = call else { return Ok(Answer::Close) };
+            let duration = request.timeout.unwrap_or(Duration::MAX);
+            Ok(Answer::Execute(ExecuteResponse { duration, ..ExecuteResponse::default() }))
+        })
+    }
+}
+
+#[test]
+fn a_time_limit_fills_in_and_cuts_down_in_both_forms_of_execute() {
+    let seconds = Duration::from_secs;
+    for (default, asked, given) in [
+        (Some(5), None, 5),
+        (Some(5), Some(7), 7),
+        (Some(5), Some(99), 10),
+        (Some(50), None, 10),
+        (None, None, 10),
+        (None, Some(0), 0),
+    ] {
+        let backend = time_limit(layered(Timed(super::id("sb"))), default.map(seconds), seconds(10));
+        let mut request = ExecuteRequest::new("x");
+        request.timeout = asked.map(seconds);
+        let waited = block_on(backend.execute(request.clone())).unwrap();
+        let watched = block_on(backend.execute_streaming(request, &mut |_| {})).unwrap();
+        assert_eq!((waited.duration, watched.duration), (seconds(given), seconds(given)));
+    }
+}
+
+#[test]
+fn an_output_cap_keeps_the_beginning_of_both_streams_together_and_says_so() {
+    for (most, kept, truncated) in [(0, "", true), (1, "1", true), (4, "1 wo", true), (7, "1 words", false)] {
+        let backend = output_cap(Counting::backend("sb"), most);
+        let waited = block_on(backend.execute(ExecuteRequest::new("words"))).unwrap();
+        assert_eq!((&*waited.output_text(), waited.truncated), (kept, truncated));
+        assert_eq!(waited.stdout.len() + waited.stderr.len(), waited.output.len());
+        let backend = output_cap(Counting::backend("sb"), most);
+        let mut seen = ExecuteResponse::default();
+        let watched = block_on(backend.execute_streaming(ExecuteRequest::new("words"), &mut |event| seen.push(&event)));
+        assert_eq!((watched.unwrap().output, seen.output), (waited.output.clone(), waited.output));
+    }
+}
+
+#[test]
+fn a_trace_tells_of_answers_failures_and_dropped_calls() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&told);
+    let backend = trace(Counting::backend("sb-1"), move |event| {
+        tell.lock().unwrap().push(match event {
+            TraceEvent::Begin { number, sandbox, call } => format!("{sandbox} {number} {}", call.method()),
+            TraceEvent::End { number, method, end, .. } => format!(
+                "{number} {method} {}",
+                match end {
+                    CallEnd::Answered(answer) => answer.method().to_owned(),
+                    CallEnd::Failed(error) => error.kind().to_string(),
+                    CallEnd::Dropped => "dropped".to_owned(),
+                }
+            ),
+        });
+    });
+    block_on(output(&*backend, "a")).unwrap();
+    assert_eq!(block_on(backend.ls(&path("/"))).unwrap_err().kind(), ErrorKind::Unsupported);
+    let mut dropped = Box::pin(output(&*backend, "b"));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(dropped.as_mut().poll(&mut context).is_pending());
+    drop(dropped);
+    assert_eq!(
+        *told.lock().unwrap(),
+        ["sb-1 1 execute", "1 execute execute", "sb-1 2 ls", "2 ls unsupported", "sb-1 3 execute", "3 execute dropped",]
+    );
+}
+
+#[test]
+fn a_layer_that_answers_with_something_else_is_an_error_and_no_panic() {
+    let backend = layered(Timed(super::id("sb")));
+    let error = block_on(backend.ls(&path("/"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Protocol);
+    assert!(error.message().contains("`close`"), "{error}");
+}
+
+#[test]
+fn every_sandbox_of_a_provider_gets_its_layers() {
+    let provider = each_sandbox(Arc::new(Sandboxes::default()), |sandbox| output_cap(sandbox, 3));
+    let sandbox = block_on(provider.get_or_create(Selector::Labels([].into()))).unwrap();
+    assert_eq!(block_on(output(&*sandbox, "words")).unwrap(), "1 w");
+    let again = block_on(provider.get_or_create(Selector::Id(sandbox.id().clone()))).unwrap();
+    assert_eq!(block_on(output(&*again, "words")).unwrap(), "2 w");
+    block_on(provider.delete(sandbox.id())).unwrap();
+    let gone = block_on(provider.get_or_create(Selector::Id(sandbox.id().clone())));
+    assert_eq!(gone.unwrap_err().kind(), ErrorKind::SandboxNotFound);
+}

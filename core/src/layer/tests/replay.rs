@@ -1,0 +1,290 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_executor::block_on;
+use futures_util::future::join_all;
+
+use super::{Counting, Sandboxes, id, output, path};
+use crate::backend::SandboxBackend;
+use crate::error::{Error, ErrorKind};
+use crate::execute::ExecuteRequest;
+use crate::file::{ReadRequest, WriteRequest};
+use crate::layer::{Cassette, Matching, Player, Recorder, Redaction};
+use crate::provider::{ListRequest, SandboxProvider, Selector};
+
+/// Records these commands of a counting sandbox.
+fn recorded(commands: &[&str]) -> Cassette {
+    let recorder = Recorder::default();
+    let backend = recorder.backend(Counting::backend("sb-1"));
+    for command in commands {
+        let _ = block_on(output(&*backend, command));
+    }
+    recorder.cassette()
+}
+
+fn player(commands: &[&str], matching: Matching) -> Player {
+    Player::new(recorded(commands), matching, Redaction::new()).unwrap()
+}
+
+fn missing(backend: &dyn SandboxBackend, request: ExecuteRequest) -> Error {
+    let error = block_on(backend.execute(request)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotRecorded);
+    error
+}
+
+#[test]
+fn equal_requests_are_answered_in_the_order_of_their_recording_and_no_more_often() {
+    let player = player(&["date", "date", "ls"], Matching::InOrder);
+    let replay = player.backend().unwrap();
+    assert_eq!(replay.id().as_str(), "sb-1");
+    assert_eq!(block_on(output(&*replay, "ls")).unwrap(), "3 ls");
+    assert_eq!(block_on(output(&*replay, "date")).unwrap(), "1 date");
+    assert_eq!(player.unused(), ["interaction 2, execute(command=\"date\")"]);
+    assert_eq!(block_on(output(&*replay, "date")).unwrap(), "2 date");
+    player.assert_all_used();
+    let error = missing(&*replay, ExecuteRequest::new("date"));
+    assert!(error.message().starts_with("this request was recorded 2 times and has been replayed as often"), "{error}");
+}
+
+#[test]
+fn by_request_the_last_recording_goes_on_answering() {
+    let replay = player(&["date", "date"], Matching::ByRequest).backend().unwrap();
+    let answers: Vec<String> = (0..4).map(|_| block_on(output(&*replay, "date")).unwrap()).collect();
+    assert_eq!(answers, ["1 date", "2 date", "2 date", "2 date"]);
+}
+
+#[test]
+#[should_panic(expected = "recorded but not used:\n  interaction 2, execute(command=\"b\")")]
+fn what_was_recorded_and_not_asked_for_is_reported() {
+    let player = player(&["a", "b"], Matching::InOrder);
+    block_on(output(&*player.backend().unwrap(), "a")).unwrap();
+    player.assert_all_used();
+}
+
+#[test]
+fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
+    let replay = player(&["cat notes.txt", "ls -l src", "make test"], Matching::InOrder).backend().unwrap();
+    let request = ExecuteRequest::new("ls -la src").with_timeout(Duration::from_secs(5));
+    let error = missing(&*replay, request);
+    assert_eq!(
+        error.to_string(),
+        "execute: this request is not on the cassette: execute(command=\"ls -la src\", timeout=\"5s\")\n\
+         the nearest that is: interaction 2, execute(command=\"ls -l src\")\n  \
+         command: asked \"ls -la src\", recorded \"ls -l src\"\n  \
+         timeout: asked \"5s\", recorded nothing\n\
+         if the change is meant, record again (RecordMode::Missing or RecordMode::Always) (sandbox=sb-1)"
+    );
+    let other = block_on(replay.read(ReadRequest::new(path("/notes.txt")))).unwrap_err();
+    assert!(other.message().contains("method: asked read, recorded execute"), "{other}");
+    let streamed = block_on(replay.execute_streaming(ExecuteRequest::new("make test"), &mut |_| {})).unwrap_err();
+    assert!(streamed.message().contains("interaction 3"), "{streamed}");
+}
+
+#[test]
+fn a_difference_deep_inside_a_long_text_is_the_part_that_is_shown() {
+    let long = |end: &str| format!("{}{end}{}", "x".repeat(5000), "y".repeat(5000));
+    let commands = [long("old"), "unlike".to_owned()];
+    let replay = player(&[&commands[0], &commands[1]], Matching::InOrder).backend().unwrap();
+    let error = missing(&*replay, ExecuteRequest::new(long("new")));
+    assert!(error.message().contains("xxxnewyyy") && error.message().contains("xxxoldyyy"), "{error}");
+    assert!(error.message().len() < 2000, "{}", error.message().len());
+}
+
+#[test]
+fn an_empty_cassette_says_that_it_is_empty() {
+    let player = Player::new(Cassette::new(), Matching::InOrder, Redaction::new()).unwrap();
+    assert_eq!(player.backend().unwrap_err().kind(), ErrorKind::NotRecorded);
+    let error = missing(&*player.sandbox(id("sb-1")), ExecuteRequest::new("ls"));
+    assert!(error.message().contains("which is empty"), "{error}");
+}
+
+#[test]
+fn failures_are_replayed_as_failures_unless_they_were_left_out() {
+    let replay = player(&["fail"], Matching::InOrder).backend().unwrap();
+    let failed = block_on(output(&*replay, "fail")).unwrap_err();
+    assert_eq!((failed.kind(), failed.to_string().as_str()), (ErrorKind::Unavailable, "execute: no answer"));
+    let recorder = Recorder::default().without_failures();
+    let backend = recorder.backend(Counting::backend("sb-1"));
+    block_on(output(&*backend, "fail")).unwrap_err();
+    assert!(recorder.cassette().is_empty());
+}
+
+#[test]
+fn closing_is_always_possible_and_ends_what_was_not_recorded() {
+    let player = player(&["a"], Matching::InOrder);
+    let replay = player.backend().unwrap();
+    block_on(replay.close()).unwrap();
+    block_on(replay.close()).unwrap();
+    let closed = block_on(replay.execute(ExecuteRequest::new("b"))).unwrap_err();
+    assert_eq!(closed.kind(), ErrorKind::Closed);
+    let recorder = Recorder::default();
+    block_on(recorder.backend(Counting::backend("sb-1")).close()).unwrap();
+    Player::new(recorder.cassette(), Matching::InOrder, Redaction::new()).unwrap().assert_all_used();
+}
+
+#[test]
+fn calls_at_the_same_time_are_recorded_whole_and_in_the_order_they_began() {
+    let recorder = Recorder::default();
+    let backend = recorder.backend(Counting::backend("sb-1"));
+    let commands: Vec<String> = (0..50).map(|at| format!("job {}", at % 5)).collect();
+    let lived = block_on(join_all(commands.iter().map(|command| output(&*backend, command))));
+    let player = Player::new(recorder.cassette(), Matching::InOrder, Redaction::new()).unwrap();
+    let replay = player.backend().unwrap();
+    let replayed: Vec<String> = commands.iter().map(|command| block_on(output(&*replay, command)).unwrap()).collect();
+    assert_eq!(replayed, lived.into_iter().map(Result::unwrap).collect::<Vec<_>>());
+    player.assert_all_used();
+}
+
+#[test]
+fn threads_that_replay_share_each_recording_out_once() {
+    let player = player(&["date"; 64], Matching::InOrder);
+    let replay = player.backend().unwrap();
+    let mut answers: Vec<String> = std::thread::scope(|scope| {
+        let ask = || (0..16).map(|_| block_on(output(&*replay, "date")).unwrap()).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    answers.sort_by_key(|answer| answer.split(' ').next().unwrap().parse::<u32>().unwrap());
+    assert_eq!(answers, (1..=64).map(|at| format!("{at} date")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_call_that_was_dropped_is_not_on_the_cassette() {
+    let recorder = Recorder::default();
+    let backend = recorder.backend(Counting::backend("sb-1"));
+    let mut dropped = Box::pin(output(&*backend, "a"));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(dropped.as_mut().poll(&mut context).is_pending());
+    drop(dropped);
+    assert!(recorder.cassette().is_empty());
+}
+
+#[test]
+fn a_provider_is_replayed_with_its_sandboxes() {
+    let recorder = Recorder::default();
+    let script = |provider: Arc<dyn SandboxProvider>| {
+        block_on(async move {
+            let mut told = Vec::new();
+            let labels = [("thread".to_owned(), "1".to_owned())].into();
+            let one = provider.get_or_create(Selector::Labels(labels)).await.unwrap();
+            let two = provider.get_or_create(Selector::Labels([].into())).await.unwrap();
+            told.push(format!("{} {}", one.id(), two.id()));
+            told.push(output(&*one, "same").await.unwrap());
+            told.push(output(&*two, "same").await.unwrap());
+            told.push(output(&*two, "same").await.unwrap());
+            told.push(format!("{:?}", provider.list(ListRequest::default()).await.unwrap()));
+            provider.delete(two.id()).await.unwrap();
+            told.push(provider.get_or_create(Selector::Id(two.id().clone())).await.unwrap_err().to_string());
+            told
+        })
+    };
+    let lived = script(recorder.provider(Arc::new(Sandboxes::default())));
+    let cassette = Cassette::parse(&recorder.cassette().to_text().unwrap()).unwrap();
+    let player = Player::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
+    assert_eq!(script(player.provider()), lived);
+    player.assert_all_used();
+    assert_eq!(player.backend().unwrap_err().kind(), ErrorKind::NotRecorded);
+    let error = missing(&*player.sandbox(id("sb-1")), ExecuteRequest::new("other"));
+    assert!(error.message().contains("the nearest that is: interaction 3"), "{error}");
+}
+
+#[test]
+fn secrets_are_not_on_the_cassette_and_requests_that_hold_them_are_found() {
+    let redaction = Redaction::new().secret("TOKEN", crate::Secret::new("t0psecret")).variable("PASSWORD");
+    let recorder = Recorder::new(redaction.clone());
+    let request = || {
+        ExecuteRequest::new("curl -H 'Authorization: t0psecret'")
+            .with_env("PASSWORD", "hunter2")
+            .with_stdin("t0psecret\n")
+    };
+    let backend = recorder.backend(Counting::backend("sb-1"));
+    block_on(backend.execute(request())).unwrap();
+    block_on(backend.write(WriteRequest::new(path("/t0psecret"), "a t0psecret"))).unwrap_err();
+    let text = recorder.cassette().to_text().unwrap();
+    assert!(!text.contains("t0psecret") && !text.contains("hunter2"), "{text}");
+
+    let player = Player::new(Cassette::parse(&text).unwrap(), Matching::InOrder, redaction).unwrap();
+    let response = block_on(player.backend().unwrap().execute(request())).unwrap();
+    assert_eq!(response.output_text(), "1 curl -H 'Authorization: [redacted:TOKEN]'");
+    let other = ExecuteRequest::new("curl -H 'Authorization: t0psecret' -v");
+    let error = missing(&*player.backend().unwrap(), other);
+    assert!(!error.to_string().contains("t0psecret"), "{error}");
+}
+
+#[test]
+fn a_damaged_cassette_is_refused_with_its_line() {
+    let text = recorded(&["a", "b"]).to_text().unwrap();
+    let parse = |text: &str| Cassette::parse(text).unwrap_err();
+    let line = |error: &Error| error.context().iter().find(|(name, _)| name == "line").map(|(_, line)| line.clone());
+    let at = |needle: &str| text.lines().position(|line| line.contains(needle)).unwrap() + 1;
+
+    let unknown = parse(&text.replace("\"stdout\": \"2 \"", "\"stdout\": 2"));
+    assert_eq!(line(&unknown), Some(at("\"stdout\": \"2 \"").to_string()), "{unknown}");
+    let cut = parse(&text[..text.len() / 2]);
+    assert_eq!(line(&cut), Some(text[..text.len() / 2].lines().count().to_string()), "{cut}");
+    let field = parse(&text.replace("\"command\": \"b\"", "\"command\": \"b\",\n\"shell\": \"zsh\""));
+    assert!(field.message().contains("unknown field `shell`"), "{field}");
+    let answer = parse(&text.replacen("\"answer\": {\n        \"execute\"", "\"answer\": {\n        \"read\"", 1));
+    assert!(line(&answer).is_some(), "{answer}");
+    let newer = parse(&text.replace("\"tidebox_cassette\": 1", "\"tidebox_cassette\": 2"));
+    assert!(newer.message().starts_with("the cassette has version 2"), "{newer}");
+    assert!(parse("{}").message().starts_with("this is no cassette"), "{}", parse("{}"));
+    assert!(parse("").message().contains("line 1"), "{}", parse(""));
+}
+
+#[test]
+fn the_answer_to_another_method_is_refused_when_the_cassette_is_read() {
+    let text = r#"{"tidebox_cassette": 1, "interactions": [
+        {"sandbox": "sb-1", "call": {"read": {"path": "/a"}}, "answer": {"delete": {"path": "/a"}}}
+    ]}"#;
+    let error = Cassette::parse(text).unwrap_err();
+    assert!(error.message().contains("`delete` cannot be the answer to `read` at line 3"), "{error}");
+    let nameless = text.replace(r#""sandbox": "sb-1", "#, "").replace("\"delete\"", "\"refused\"");
+    let nameless = nameless.replace(r#"{"path": "/a"}}}"#, r#"{"code": "no_space", "message": ""}}}"#);
+    let error = Cassette::parse(&nameless).unwrap_err();
+    assert!(error.message().contains("`read` needs the field `sandbox`"), "{error}");
+}
+
+#[test]
+fn the_text_is_one_that_people_read() {
+    let recorder = Recorder::default();
+    let backend = recorder.backend(Counting::backend("sb-1"));
+    block_on(backend.execute_streaming(ExecuteRequest::new("cd /tmp\nls"), &mut |_| {})).unwrap();
+    assert_eq!(
+        recorder.cassette().to_text().unwrap(),
+        r#"{
+  "tidebox_cassette": 1,
+  "interactions": [
+    {
+      "sandbox": "sb-1",
+      "call": {
+        "execute_streaming": {
+          "command": [
+            "cd /tmp\n",
+            "ls"
+          ]
+        }
+      },
+      "answer": {
+        "execute": {
+          "events": [
+            {
+              "stdout": "1 "
+            },
+            {
+              "stderr": [
+                "cd /tmp\n",
+                "ls"
+              ]
+            }
+          ],
+          "exit_code": 0,
+          "duration": "0s"
+        }
+      }
+    }
+  ]
+}
+"#
+    );
+}

@@ -1,0 +1,298 @@
+//! What is recorded and replayed is what was answered, for thousands of calls and answers that nobody chose.
+
+use std::time::{Duration, SystemTime};
+
+use futures_executor::block_on;
+
+use super::{Canned, id};
+use crate::error::{Error, ErrorKind, FileError, FileErrorCode, Result};
+use crate::execute::{ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, StopReason};
+use crate::file::{
+    Content, DeleteResponse, EditRequest, EditResponse, FileInfo, FileKind, LineWindow, LsResponse, ReadRequest,
+    ReadResponse, WriteRequest, WriteResponse,
+};
+use crate::layer::{Answer, Call, Cassette, Matching, Player, Recorder, Redaction};
+use crate::path::SandboxPath;
+use crate::search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
+use crate::shell_mode::ShellMode;
+use crate::transfer::{Download, Upload, UploadResult};
+
+/// Values of every shape from a seed (SplitMix64).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn coin(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn some<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.coin().then(|| make(self))
+    }
+
+    fn list<T>(&mut self, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let length = self.below(4);
+        (0..length).map(|_| make(self)).collect()
+    }
+
+    fn one_of<T: Clone>(&mut self, values: &[T]) -> T {
+        values[usize::try_from(self.below(values.len() as u64)).unwrap()].clone()
+    }
+
+    fn text(&mut self) -> String {
+        const PIECES: &[&str] =
+            &["a", "b c", "\n", "\r\n", "\"", "\\", "\0", "\u{1b}[1m", "é", "🦀", "\u{2028}", "/", "{", "'"];
+        let length = self.below(12);
+        (0..length).map(|_| self.one_of(PIECES)).collect()
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        if self.coin() {
+            return self.text().into_bytes();
+        }
+        let length = self.below(120);
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+
+    fn path(&mut self) -> SandboxPath {
+        let mut bytes = self.bytes();
+        bytes.retain(|byte| *byte != 0);
+        SandboxPath::root().resolve([b"x", &*bytes].concat()).unwrap()
+    }
+
+    fn duration(&mut self) -> Duration {
+        let seconds = self.one_of(&[0, 1, 59, 4_000_000_000, u64::MAX]);
+        Duration::new(seconds, u32::try_from(self.below(1_000_000_000)).unwrap())
+    }
+
+    fn moment(&mut self) -> SystemTime {
+        let away = Duration::new(self.below(1 << 33), u32::try_from(self.below(1_000_000_000)).unwrap());
+        if self.coin() { SystemTime::UNIX_EPOCH + away } else { SystemTime::UNIX_EPOCH - away }
+    }
+
+    fn info(&mut self) -> FileInfo {
+        let kinds = [FileKind::File, FileKind::Directory, FileKind::Symlink, FileKind::Other];
+        FileInfo {
+            path: self.bytes(),
+            kind: self.one_of(&kinds),
+            size: self.some(Self::next),
+            modified: self.some(Self::moment),
+        }
+    }
+
+    fn request(&mut self) -> ExecuteRequest {
+        let mut request = ExecuteRequest::new(self.text()).with_stdin(self.bytes());
+        request.timeout = self.some(Self::duration);
+        request.cwd = self.some(Self::path);
+        request.shell_mode = self.some(|chance| chance.one_of(&[ShellMode::Fresh, ShellMode::Persistent]));
+        request.env = self.list(|chance| (chance.text(), chance.text()));
+        request
+    }
+
+    fn call(&mut self) -> Call {
+        match self.below(12) {
+            0 => Call::Execute(self.request()),
+            1 => Call::ExecuteStreaming(self.request()),
+            2 => Call::Ls(self.path()),
+            3 => {
+                let (path, offset, limit) = (self.path(), self.below(3), self.some(Self::next));
+                Call::Read(ReadRequest { path, offset, limit })
+            }
+            4 => Call::Write(WriteRequest::new(self.path(), self.bytes())),
+            5 => {
+                let edit = EditRequest::new(self.path(), self.text(), self.text());
+                Call::Edit(if self.coin() { edit.all() } else { edit })
+            }
+            6 => Call::Delete(self.path()),
+            7 => {
+                let mut request = GrepRequest::new(self.bytes(), self.path());
+                request.glob = self.some(Self::bytes);
+                request.max_count = self.some(|chance| usize::try_from(chance.below(100)).unwrap());
+                Call::Grep(request)
+            }
+            8 => Call::Glob(GlobRequest::new(self.bytes(), self.path())),
+            9 => Call::UploadFiles(self.list(|chance| Upload::new(chance.bytes(), chance.bytes()))),
+            10 => Call::DownloadFiles(self.list(Self::bytes)),
+            _ => Call::Close,
+        }
+    }
+
+    fn refusal(&mut self) -> FileError {
+        let codes = [FileErrorCode::FileNotFound, FileErrorCode::NoSpace, FileErrorCode::StringNotUnique];
+        FileError::new(self.one_of(&codes), self.text())
+    }
+
+    fn answered<T>(&mut self, answer: impl FnOnce(&mut Self) -> T) -> std::result::Result<T, FileError> {
+        if self.below(4) == 0 { Err(self.refusal()) } else { Ok(answer(self)) }
+    }
+
+    fn event(&mut self) -> OutputEvent {
+        OutputEvent { stream: self.one_of(&[OutputStream::Stdout, OutputStream::Stderr]), bytes: self.bytes() }
+    }
+
+    fn response(&mut self, events: &[OutputEvent]) -> ExecuteResponse {
+        let mut response = ExecuteResponse::default();
+        events.iter().for_each(|event| response.push(event));
+        // Backends exist that tell less, or that stream less than they answer.
+        if self.coin() {
+            (response.stdout, response.stderr) = (self.bytes(), self.bytes());
+        }
+        if self.coin() {
+            response.output = self.bytes();
+        }
+        response.exit_code = self.some(|chance| i32::try_from(chance.below(300)).unwrap() - 20);
+        response.truncated = self.coin();
+        let reasons = [StopReason::Timeout, StopReason::Memory, StopReason::Output, StopReason::Cancelled];
+        response.stopped_by = self.some(|chance| chance.one_of(&reasons));
+        response.duration = self.duration();
+        response.peak_memory_bytes = self.one_of(&[0, 1, u64::MAX]);
+        response
+    }
+
+    fn page(&mut self) -> ReadResponse {
+        let content = if self.coin() { Content::Text(self.text()) } else { Content::Binary(self.bytes()) };
+        let window = self.some(|chance| LineWindow { start: chance.next(), end: 2, total: u64::MAX });
+        ReadResponse {
+            content,
+            mime: self.one_of(&["text/plain", "image/x-none"]).into(),
+            window,
+            no_lines_requested: self.coin(),
+            line_cut: self.coin(),
+            modified: self.some(Self::moment),
+        }
+    }
+
+    fn truncation(&mut self) -> Option<Truncation> {
+        self.some(|chance| chance.one_of(&[Truncation::MaxCount, Truncation::Budget, Truncation::Unreadable]))
+    }
+
+    fn answer(&mut self, call: &Call, events: &[OutputEvent]) -> Result<Answer> {
+        if self.below(10) == 0 {
+            return Err(Error::new(self.one_of(&[ErrorKind::Unavailable, ErrorKind::Closed]), "do", self.text())
+                .with_context("fact", self.text())
+                .with_source(self.refusal()));
+        }
+        Ok(match call {
+            Call::Execute(_) | Call::ExecuteStreaming(_) => Answer::Execute(self.response(events)),
+            Call::Ls(_) => Answer::Ls(self.answered(|chance| LsResponse { entries: chance.list(Self::info) })),
+            Call::Read(_) => Answer::Read(self.answered(Self::page)),
+            Call::Write(_) => {
+                Answer::Write(self.answered(|chance| WriteResponse { path: chance.path(), created: chance.coin() }))
+            }
+            Call::Edit(_) => Answer::Edit(self.answered(|chance| {
+                let occurrences = usize::try_from(chance.below(9)).unwrap();
+                EditResponse { path: chance.path(), occurrences }
+            })),
+            Call::Delete(_) => Answer::Delete(self.answered(|chance| DeleteResponse { path: chance.path() })),
+            Call::Grep(_) => Answer::Grep(self.answered(|chance| GrepResponse {
+                matches: chance.list(|chance| GrepMatch {
+                    path: chance.bytes(),
+                    line: chance.next(),
+                    text: chance.bytes(),
+                }),
+                truncated: chance.truncation(),
+            })),
+            Call::Glob(_) => Answer::Glob(self.answered(|chance| {
+                let files = chance.list(Self::info);
+                GlobResponse { files, truncated: chance.truncation() }
+            })),
+            Call::UploadFiles(_) => Answer::UploadFiles(
+                self.list(|chance| UploadResult { path: chance.bytes(), result: chance.answered(|_| ()) }),
+            ),
+            Call::DownloadFiles(_) => Answer::DownloadFiles(
+                self.list(|chance| Download { path: chance.bytes(), result: chance.answered(Self::bytes) }),
+            ),
+            Call::Close => Answer::Close,
+        })
+    }
+}
+
+/// What a caller sees of a call.
+fn seen(backend: &dyn crate::SandboxBackend, call: Call) -> (Vec<OutputEvent>, std::result::Result<Answer, String>) {
+    let mut events = Vec::new();
+    let mut sink = |event| events.push(event);
+    let streaming = matches!(call, Call::ExecuteStreaming(_));
+    let answer = block_on(call.run(backend, streaming.then_some(&mut sink)));
+    let told = answer.map_err(|error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        format!("{} {error} {cause:?}", error.kind())
+    });
+    (events, told)
+}
+
+#[test]
+fn whatever_is_asked_and_answered_comes_back_from_the_text_of_the_cassette() {
+    for seed in 0..60 {
+        let mut chance = Chance(seed);
+        let calls: Vec<Call> = (0..40).map(|_| chance.call()).collect();
+        let answers: Vec<_> = calls
+            .iter()
+            .map(|call| {
+                let streamed = matches!(call, Call::ExecuteStreaming(_));
+                let events = if streamed { chance.list(Chance::event) } else { Vec::new() };
+                let answer = chance.answer(call, &events);
+                (events, answer)
+            })
+            .collect();
+        let recorder = Recorder::default();
+        let live = recorder.backend(Canned::backend(answers));
+        let lived: Vec<_> = calls.iter().map(|call| seen(&*live, call.clone())).collect();
+
+        let text = recorder.cassette().to_text().unwrap();
+        let cassette = Cassette::parse(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        assert_eq!(cassette, recorder.cassette(), "seed {seed}");
+        assert_eq!(cassette.to_text().unwrap(), text, "seed {seed}");
+        let player = Player::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
+        let replay = player.sandbox(id("sb-canned"));
+        for (call, lived) in calls.iter().zip(lived) {
+            assert_eq!(seen(&*replay, call.clone()), lived, "seed {seed}: {call:?}");
+        }
+        player.assert_all_used();
+    }
+}
+
+#[test]
+fn a_damaged_cassette_is_an_error_or_another_cassette_and_never_a_panic() {
+    let mut chance = Chance(1);
+    let calls: Vec<Call> = (0..12).map(|_| chance.call()).collect();
+    let answers: Vec<_> = calls.iter().map(|call| (Vec::new(), chance.answer(call, &[]))).collect();
+    let recorder = Recorder::default();
+    let live = recorder.backend(Canned::backend(answers));
+    for call in &calls {
+        let _ = seen(&*live, call.clone());
+    }
+    let text = recorder.cassette().to_text().unwrap();
+    let mut refused = 0;
+    for _ in 0..3000 {
+        let mut bytes = text.clone().into_bytes();
+        let at = usize::try_from(chance.below(bytes.len() as u64)).unwrap();
+        match chance.below(3) {
+            0 => bytes.truncate(at),
+            1 => bytes[at] = chance.next() as u8 & 0x7f,
+            _ => drop(bytes.drain(at..(at + 9).min(text.len()))),
+        }
+        let Ok(damaged) = String::from_utf8(bytes) else { continue };
+        match Cassette::parse(&damaged) {
+            Err(_) => refused += 1,
+            Ok(cassette) => {
+                let player = Player::new(cassette, Matching::ByRequest, Redaction::new()).unwrap();
+                let replay = player.sandbox(id("sb-canned"));
+                for call in &calls {
+                    let _ = seen(&*replay, call.clone());
+                }
+            }
+        }
+    }
+    assert!(refused > 2000, "only {refused} were refused");
+}
