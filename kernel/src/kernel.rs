@@ -249,6 +249,15 @@ impl Kernel {
         }
     }
 
+    /// Forgets whom to wake: the process goes on by itself, because something else than the kernel woke it. What happens
+    /// from now on is noticed by the next [`park`](Self::park).
+    pub fn unpark(&mut self, pid: Pid) {
+        if let Some(process) = self.processes.get_mut(pid) {
+            process.went_on();
+            process.will_block();
+        }
+    }
+
     /// Non-zero: the number of the signal that the process must die of. The engine reads it at its ticks without the
     /// kernel's lock.
     pub fn kill_flag(&self, pid: Pid) -> Option<Arc<AtomicU32>> {

@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+mod at;
+mod descriptor;
 pub mod engine;
 mod errno;
 mod exec;
@@ -21,19 +23,24 @@ mod open_file;
 mod pipe;
 mod process;
 mod procfs;
+mod readiness;
 mod resolve;
 mod session;
 mod signal;
 mod slab;
+mod stat;
 #[cfg(test)]
 mod testing;
 mod time;
 mod transfer;
 pub mod wasi;
 
+pub use at::{Opening, Stamp};
+pub use descriptor::{Listed, Mode};
 pub use errno::Errno;
 pub use kernel::{Kernel, KernelConfig, SharedKernel};
 pub use process::{Fork, Image, Pid, Start, Status};
 pub use session::{Chunk, Report, SessionId, SessionSpec, Stop, Stream};
 pub use signal::Signal;
+pub use stat::{Description, FileType};
 pub use time::{Clock, Entropy, FixedClock, SeededEntropy};

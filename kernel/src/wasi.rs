@@ -10,7 +10,6 @@ mod p1_fd;
 mod p1_io;
 mod p1_path;
 mod p1_poll;
-mod stat;
 #[cfg(test)]
 mod tests;
 

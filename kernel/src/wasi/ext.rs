@@ -1,7 +1,7 @@
 //! `tidebox_v1`: what preview1 lacks of a Unix. Meanings, layouts and errors are those of `docs/abi.md`.
 
 use super::arg::{self, put_u32, put_u64};
-use super::{GuestMem, Halt, Sys, call, stat as describe};
+use super::{GuestMem, Halt, Sys, call};
 use crate::errno::Errno;
 use crate::fd::{Descriptors, Entry, to_unix};
 use crate::kernel::{Kernel, USER};
@@ -9,6 +9,7 @@ use crate::open_file::{OpenFile, What};
 use crate::process::Pid;
 use crate::procfs::Item;
 use crate::resolve::{Found, Walk};
+use crate::stat as describe;
 
 pub use super::ext_process::{fork, getids, kill, setpgid, sig_set, sig_take, spawn, wait};
 pub use super::ext_state::{shell_state_read, shell_state_write};
@@ -153,7 +154,7 @@ pub fn stat(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, path: u32, len: u32,
 /// What a descriptor names.
 pub fn fstat(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, out: u32) -> Sys {
     call(k, pid, |k| {
-        let description = describe::of_open(k, k.open_file(pid, fd)?)?;
+        let description = k.stat(pid, fd)?;
         Ok(m.write(out, &description.posix())?)
     })
 }

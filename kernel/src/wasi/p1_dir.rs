@@ -5,7 +5,6 @@
 //! nor repeats the others. A cookie from before that (`seekdir`) goes by position.
 
 use super::arg::{address, put_u32};
-use super::stat::{filetype, filetype_of, filetype_of_item};
 use super::{Fault, GuestMem, Halt, Sys, call};
 use crate::errno::Errno;
 use crate::fs::Ino;
@@ -14,6 +13,7 @@ use crate::open_file::{Mark, What};
 use crate::process::Pid;
 use crate::procfs::{self, Dir, Item, Step};
 use crate::resolve::Place;
+use crate::stat::FileType;
 
 /// Bytes of preview1's `dirent` before the name.
 const HEAD_BYTES: usize = 24;
@@ -69,11 +69,11 @@ struct Page<'m> {
 
 impl Page<'_> {
     /// Writes as much of the entry as there is room for; `false` when the page is full.
-    fn put(&mut self, name: &[u8], ino: u64, filetype: u8) -> Result<bool, Fault> {
+    fn put(&mut self, name: &[u8], ino: u64, filetype: FileType) -> Result<bool, Fault> {
         let next = self.next.saturating_add(1);
         let mut head = [0; HEAD_BYTES];
         let name_len = u64::try_from(name.len()).unwrap_or(u64::MAX) & u64::from(u32::MAX);
-        let tail = name_len | u64::from(filetype) << 32;
+        let tail = name_len | u64::from(filetype.preview1()) << 32;
         for (slot, field) in head.chunks_exact_mut(8).zip([next, ino, tail]) {
             slot.copy_from_slice(&field.to_le_bytes());
         }
@@ -102,10 +102,10 @@ impl Page<'_> {
     fn dots(&mut self, own: u64, parent: u64) -> Result<bool, Fault> {
         let mut room = self.len > 0;
         if room && self.next == 0 {
-            room = self.put(b".", own, filetype::DIRECTORY)?;
+            room = self.put(b".", own, FileType::Directory)?;
         }
         if room && self.next == 1 {
-            room = self.put(b"..", parent, filetype::DIRECTORY)?;
+            room = self.put(b"..", parent, FileType::Directory)?;
         }
         Ok(room)
     }
@@ -129,7 +129,7 @@ fn list_node(k: &Kernel, dir: Ino, marks: &[Option<Mark>; 2], page: &mut Page<'_
     }
     let (after, skip) = page.begin(marks);
     for (name, ino, kind) in k.fs.read_dir(dir, after.as_deref()).skip(skip) {
-        if !page.put(&name, ino.0, filetype_of(kind))? {
+        if !page.put(&name, ino.0, FileType::of(kind))? {
             break;
         }
     }
@@ -146,7 +146,7 @@ fn list_proc(k: &Kernel, pid: Pid, below: &[u8], marks: &[Option<Mark>; 2], page
     let names = procfs::list(k, dir);
     let rest = names.iter().filter(|(name, _)| after.as_ref().is_none_or(|after| name > after));
     for (name, item) in rest.skip(skip) {
-        if !page.put(name, item.ino(), filetype_of_item(*item))? {
+        if !page.put(name, item.ino(), FileType::of_item(*item))? {
             break;
         }
     }

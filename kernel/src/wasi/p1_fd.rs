@@ -1,14 +1,14 @@
 //! What preview1 asks of one descriptor, apart from moving bytes.
 
 use super::arg::put_u32;
-use super::stat::{self, filetype};
 use super::{GuestMem, Halt, Sys, call};
+use crate::at::Stamp;
 use crate::errno::Errno;
 use crate::fd::Entry;
-use crate::fs::Ino;
-use crate::kernel::{Kernel, USER};
+use crate::kernel::Kernel;
 use crate::open_file::{OpenFile, What, flag};
 use crate::process::Pid;
+use crate::stat::FileType;
 
 /// preview1's rights. The kernel goes by how a file was opened and by its mode, and tells rights only because C
 /// libraries look at them: `isatty` takes a character device that cannot seek for a terminal, and `open` asks for
@@ -48,7 +48,7 @@ pub(super) mod right {
         | 1 << 26;
 }
 
-fn filetype_and_rights(open: &OpenFile) -> (u8, u64) {
+fn filetype_and_rights(open: &OpenFile) -> (FileType, u64) {
     let mut rights = right::ANY_FILE;
     if open.read {
         rights |= right::FD_READ;
@@ -57,21 +57,22 @@ fn filetype_and_rights(open: &OpenFile) -> (u8, u64) {
         rights |= right::WRITING;
     }
     match open.what {
-        What::File(_) | What::Text(_) => (filetype::REGULAR, rights | right::FD_SEEK | right::FD_TELL),
-        What::Dir(_) | What::WorkDir(_) => (filetype::DIRECTORY, right::DIRECTORY),
-        What::Device(..) => (filetype::CHARACTER, rights | right::FD_SEEK | right::FD_TELL),
-        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => (filetype::UNKNOWN, rights),
+        What::File(_) | What::Text(_) => (FileType::Regular, rights | right::FD_SEEK | right::FD_TELL),
+        What::Dir(_) | What::WorkDir(_) => (FileType::Directory, right::DIRECTORY),
+        What::Device(..) => (FileType::Character, rights | right::FD_SEEK | right::FD_TELL),
+        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => (FileType::Pipe, rights),
     }
 }
 
 /// Accepts a plan for reading and does nothing with it: all files are in memory.
 pub fn fd_advise(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset: u64, len: u64, advice: u32) -> Sys {
     let _ = (m, len);
-    call(k, pid, |k| match k.open_file(pid, fd)?.what {
-        _ if advice > 5 || i64::try_from(offset).is_err() => Err(Errno::Inval.into()),
-        What::File(_) | What::Text(_) | What::Device(..) => Ok(()),
-        What::Dir(_) | What::WorkDir(_) => Err(Errno::Badf.into()),
-        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Spipe.into()),
+    call(k, pid, |k| {
+        k.file_of(pid, fd)?;
+        if advice > 5 {
+            return Err(Errno::Inval.into());
+        }
+        k.advise(pid, fd, offset)
     })
 }
 
@@ -79,7 +80,7 @@ pub fn fd_advise(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset
 pub fn fd_allocate(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset: u64, len: u64) -> Sys {
     let _ = m;
     call(k, pid, |k| {
-        let ino = writable(k, pid, fd)?;
+        let ino = k.writable_file(pid, fd)?;
         let end = offset.checked_add(len).ok_or(Errno::Fbig)?;
         if len == 0 {
             return Err(Errno::Inval.into());
@@ -92,18 +93,6 @@ pub fn fd_allocate(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offs
     })
 }
 
-/// The regular file behind a descriptor that is open for writing.
-fn writable(k: &Kernel, pid: Pid, fd: u32) -> Result<Ino, Errno> {
-    let open = k.open_file(pid, fd)?;
-    match open.what {
-        What::File(ino) if open.write => Ok(ino),
-        What::File(_) | What::Text(_) => Err(Errno::Badf),
-        What::Dir(_) | What::WorkDir(_) => Err(Errno::Badf),
-        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Inval),
-        What::Device(..) => Err(Errno::Inval),
-    }
-}
-
 /// Closes a descriptor.
 pub fn fd_close(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys {
     let _ = m;
@@ -113,10 +102,7 @@ pub fn fd_close(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys 
 /// Nothing to do: files are in memory and every write is visible at once. `INVAL` on streams, as on Linux.
 pub fn fd_sync(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys {
     let _ = m;
-    call(k, pid, |k| match k.open_file(pid, fd)?.what {
-        What::File(_) | What::Text(_) | What::Dir(_) | What::WorkDir(_) => Ok(()),
-        _ => Err(Errno::Inval.into()),
-    })
+    call(k, pid, |k| k.sync(pid, fd))
 }
 
 /// As [`fd_sync`].
@@ -129,11 +115,11 @@ pub fn fd_fdstat_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, ou
     call(k, pid, |k| {
         let open = k.open_file(pid, fd)?;
         let (filetype, rights) = filetype_and_rights(open);
-        let inheriting = if filetype == filetype::DIRECTORY { right::ALL } else { 0 };
+        let inheriting = if filetype == FileType::Directory { right::ALL } else { 0 };
         let mut bytes = [0; 24];
         let (head, wide) = bytes.split_at_mut(8);
         let [low, high] = open.flags.to_le_bytes();
-        head.copy_from_slice(&[filetype, 0, low, high, 0, 0, 0, 0]);
+        head.copy_from_slice(&[filetype.preview1(), 0, low, high, 0, 0, 0, 0]);
         for (slot, value) in wide.chunks_exact_mut(8).zip([rights, inheriting]) {
             slot.copy_from_slice(&value.to_le_bytes());
         }
@@ -175,7 +161,7 @@ pub fn fd_fdstat_set_rights(
 /// What the file is.
 pub fn fd_filestat_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, out: u32) -> Sys {
     call(k, pid, |k| {
-        let description = stat::of_open(k, k.open_file(pid, fd)?)?;
+        let description = k.stat(pid, fd)?;
         Ok(m.write(out, &description.filestat())?)
     })
 }
@@ -183,11 +169,7 @@ pub fn fd_filestat_get(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, 
 /// Cuts a file or lengthens it with zeros.
 pub fn fd_filestat_set_size(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, size: u64) -> Sys {
     let _ = m;
-    call(k, pid, |k| {
-        let ino = writable(k, pid, fd)?;
-        let now = k.now();
-        Ok(k.fs.truncate(ino, size, now)?)
-    })
+    call(k, pid, |k| k.resize(pid, fd, size))
 }
 
 /// Sets access and modification time.
@@ -203,21 +185,18 @@ pub fn fd_filestat_set_times(
 ) -> Sys {
     let _ = m;
     call(k, pid, |k| {
-        let ino = k.open_file(pid, fd)?.what.ino();
-        let (atime, mtime) = times(k, atime, mtime, flags)?;
-        // Streams and `/proc` have no times to keep.
-        let ino = ino.ok_or(Errno::Perm)?;
-        let now = k.now();
-        Ok(k.fs.set_times(&USER, ino, atime, mtime, now)?)
+        k.file_of(pid, fd)?;
+        let (atime, mtime) = stamps(atime, mtime, flags)?;
+        k.set_times(pid, fd, atime, mtime)
     })
 }
 
-/// What `fstflags` makes of two times: as given, now, or (`None`) as they are.
-pub(super) fn times(k: &Kernel, atime: u64, mtime: u64, flags: u32) -> Result<(Option<u64>, Option<u64>), Errno> {
+/// What `fstflags` makes of two times.
+pub(super) fn stamps(atime: u64, mtime: u64, flags: u32) -> Result<(Stamp, Stamp), Errno> {
     let one = |given: u64, flags: u32| match flags & 3 {
-        0 => Ok(None),
-        1 => Ok(Some(given)),
-        2 => Ok(Some(k.now())),
+        0 => Ok(Stamp::Keep),
+        1 => Ok(Stamp::At(given)),
+        2 => Ok(Stamp::Now),
         _ => Err(Errno::Inval),
     };
     if flags > 15 {

@@ -4,9 +4,8 @@ use super::arg::{address, put_u32, u32_at, u64_at};
 use super::{GuestMem, Halt, Sys, blocking_call, p1};
 use crate::errno::Errno;
 use crate::kernel::Kernel;
-use crate::open_file::What;
-use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
+use crate::readiness::{READY, State, readable, writable};
 
 /// Bytes of a `subscription` and of an `event`.
 const SUBSCRIPTION_BYTES: usize = 48;
@@ -19,22 +18,6 @@ const FD_READ: u8 = 1;
 const FD_WRITE: u8 = 2;
 const ABSOLUTE: u16 = 1;
 const HANGUP: u16 = 1;
-/// What is told to fit where there is no bound.
-const PLENTY: u64 = 65536;
-
-/// What a subscription says now.
-enum State {
-    Ready {
-        bytes: u64,
-        hangup: bool,
-    },
-    Failed(Errno),
-    /// Not before this monotonic time, or not before somebody else does something.
-    Later(Option<u64>),
-}
-
-const READY: State = State::Ready { bytes: 0, hangup: false };
-
 /// Waits until one subscription or more has something to tell, and writes an event for each that has. `INVAL` for
 /// none and for more than 4,096. What is wrong with one subscription is told in its event.
 pub fn poll_oneoff(
@@ -111,49 +94,4 @@ fn clock(k: &mut Kernel, pid: Pid, raw: &[u8; SUBSCRIPTION_BYTES]) -> Result<Sta
         since.saturating_add(timeout)
     };
     Ok(if until <= now { READY } else { State::Later(Some(until)) })
-}
-
-fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
-    let open = match k.open_file(pid, fd) {
-        Ok(open) if open.read => open,
-        _ => return State::Failed(Errno::Badf),
-    };
-    let rest = |len: u64| State::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
-    match &open.what {
-        What::File(ino) => rest(k.fs.len(*ino).unwrap_or(0)),
-        What::Stdin(bytes) => {
-            let left = (bytes.len() as u64).saturating_sub(open.offset);
-            State::Ready { bytes: left, hangup: left == 0 }
-        }
-        What::Reader(pipe) => {
-            let pipe = *pipe;
-            let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
-            if found.len() == 0 && found.writers > 0 {
-                found.wait(pid);
-                return State::Later(None);
-            }
-            State::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
-        }
-        What::Device(..) | What::Text(_) => State::Ready { bytes: PLENTY, hangup: false },
-        What::Dir(_) | What::WorkDir(_) => READY,
-        What::Writer(_) | What::Output(..) => State::Failed(Errno::Badf),
-    }
-}
-
-fn writable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
-    let open = match k.open_file(pid, fd) {
-        Ok(open) if open.write => open,
-        _ => return State::Failed(Errno::Badf),
-    };
-    let What::Writer(pipe) = open.what else { return State::Ready { bytes: PLENTY, hangup: false } };
-    let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
-    if found.readers == 0 {
-        return State::Ready { bytes: 0, hangup: true };
-    }
-    // Ready means that a short write goes through at once.
-    if found.room() < ATOMIC_BYTES {
-        found.wait(pid);
-        return State::Later(None);
-    }
-    State::Ready { bytes: found.room() as u64, hangup: false }
 }
