@@ -16,9 +16,14 @@
 
 #![forbid(unsafe_code)]
 
+mod atomic_file;
+mod cassette_file;
 mod host;
+#[cfg(doctest)]
+mod pages;
 mod runtime;
 
+pub use cassette_file::CassetteFile;
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use tidebox_core::*;
 pub use tidebox_vfs_backend::{SandboxBuilder, VfsBackend as Sandbox};

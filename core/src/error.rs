@@ -40,6 +40,8 @@ pub enum ErrorKind {
     Engine,
     /// A replay has no recording of this request.
     NotRecorded,
+    /// A file on the host, such as a cassette or a saved sandbox, could not be read or written.
+    Storage,
     /// A command's time was up; only from [`crate::ExecuteResponse::success`].
     CommandTimeout,
     /// A command failed; only from [`crate::ExecuteResponse::success`].
@@ -65,6 +67,7 @@ impl ErrorKind {
             Self::Protocol => "protocol",
             Self::Engine => "engine",
             Self::NotRecorded => "not_recorded",
+            Self::Storage => "storage",
             Self::CommandTimeout => "command_timeout",
             Self::CommandFailed => "command_failed",
             Self::FileOperationFailed => "file_operation_failed",

@@ -54,7 +54,7 @@ macro_rules! names {
 
 names! { ErrorKind, "kind of error", Self::as_str,
     InvalidRequest SandboxNotFound Closed Unsupported Unauthenticated Forbidden RateLimited QuotaExceeded Timeout
-    Unavailable Protocol Engine NotRecorded CommandTimeout CommandFailed FileOperationFailed
+    Unavailable Protocol Engine NotRecorded Storage CommandTimeout CommandFailed FileOperationFailed
 }
 
 names! { FileErrorCode, "refusal of a file operation", Self::as_str,

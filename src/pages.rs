@@ -1,0 +1,4 @@
+//! The pages of `docs` whose snippets are compiled, and run, as doc tests.
+
+#[doc = include_str!("../docs/record-and-replay.md")]
+mod record_and_replay {}
