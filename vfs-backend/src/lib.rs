@@ -28,7 +28,7 @@ pub use builder::SandboxBuilder;
 pub use image::{BaseImage, Program};
 pub use plant::{Look, Planter};
 pub use provider::VfsProvider;
-pub use snapshot::Snapshot;
+pub use snapshot::{Change, ContentChange, Side, Snapshot, SnapshotDiff};
 
 /// The user that everything inside runs as, and as whom the host's file operations are checked.
 const USER: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 1000, gid: 1000 };

@@ -1,5 +1,8 @@
 //! Snapshots: what a sandbox is at one moment, to go back to, to fork from, to compare and to keep.
 
+mod diff;
+mod unified;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,6 +13,8 @@ use tidebox_kernel::fs;
 
 use crate::VfsBackend;
 use crate::backend::lock;
+
+pub use diff::{Change, ContentChange, Side, SnapshotDiff};
 
 /// The files of a sandbox and the state of its shell session at one moment.
 ///

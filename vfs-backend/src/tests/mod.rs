@@ -10,6 +10,7 @@ mod provider;
 mod search;
 mod shell_session;
 mod snapshot;
+mod snapshot_diff;
 mod tool;
 mod transfer;
 

@@ -1,0 +1,103 @@
+//! Text differences in the unified format.
+
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput};
+
+/// Equal lines shown round a change, as `diff -u` and git show them.
+const CONTEXT: usize = 3;
+
+/// The hunks that make `after` of `before`, without the two lines of a file header. Empty when there is no difference.
+pub(super) fn hunks(before: &[u8], after: &[u8]) -> Vec<u8> {
+    let old: Vec<&[u8]> = before.split_inclusive(|&byte| byte == b'\n').collect();
+    let new: Vec<&[u8]> = after.split_inclusive(|&byte| byte == b'\n').collect();
+    let mut input: InternedInput<&[u8]> = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_no_heuristic(&input);
+    let changes: Vec<Change> =
+        diff.hunks().map(|hunk| Change { old: wide(hunk.before), new: wide(hunk.after) }).collect();
+    let mut text = Vec::new();
+    for group in changes.chunk_by(|one, next| next.old.start - one.old.end <= 2 * CONTEXT) {
+        write_hunk(&mut text, &old, &new, group);
+    }
+    text
+}
+
+/// Lines counted from 0 that stand in each other's place.
+struct Change {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+fn wide(range: Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+fn write_hunk(text: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], group: &[Change]) {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+    let before = first.old.start.min(CONTEXT);
+    let after = (old.len() - last.old.end).min(CONTEXT);
+    let olds = first.old.start - before..last.old.end + after;
+    let news = first.new.start - before..last.new.end + after;
+    text.extend_from_slice(format!("@@ -{} +{} @@\n", span(&olds), span(&news)).as_bytes());
+    let mut at = olds.start;
+    for change in group {
+        lines(text, b' ', old, at..change.old.start);
+        lines(text, b'-', old, change.old.clone());
+        lines(text, b'+', new, change.new.clone());
+        at = change.old.end;
+    }
+    lines(text, b' ', old, at..olds.end);
+}
+
+/// A range as hunk headers name it: from 1, the line before when it is empty, and the count unless it is 1.
+fn span(range: &Range<usize>) -> String {
+    match range.len() {
+        0 => format!("{},0", range.start),
+        1 => (range.start + 1).to_string(),
+        count => format!("{},{count}", range.start + 1),
+    }
+}
+
+fn lines(text: &mut Vec<u8>, sign: u8, lines: &[&[u8]], range: Range<usize>) {
+    for line in lines.get(range).unwrap_or_default() {
+        text.push(sign);
+        text.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            text.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hunks;
+
+    fn text(before: &str, after: &str) -> String {
+        String::from_utf8(hunks(before.as_bytes(), after.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn changes_close_together_share_a_hunk_and_others_do_not() {
+        let before: String = (1..=30).map(|line| format!("{line}\n")).collect();
+        let after = before.replace("\n5\n", "\nfive\n").replace("\n11\n", "\n").replace("\n28\n", "\n28\nmore\n");
+        let expected = "@@ -2,13 +2,12 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n 10\n-11\n 12\n 13\n 14\n\
+                        @@ -26,5 +25,6 @@\n 26\n 27\n 28\n+more\n 29\n 30\n";
+        assert_eq!(text(&before, &after), expected);
+    }
+
+    #[test]
+    fn a_file_that_begins_or_ends_is_counted_from_line_0() {
+        assert_eq!(text("", "a\n"), "@@ -0,0 +1 @@\n+a\n");
+        assert_eq!(text("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
+        assert_eq!(text("same\n", "same\n"), "");
+    }
+
+    #[test]
+    fn a_missing_last_line_end_is_said() {
+        assert_eq!(text("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
+        assert_eq!(text("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+    }
+}
