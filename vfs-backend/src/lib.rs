@@ -19,6 +19,7 @@ mod search;
 mod seed;
 mod shell_state;
 mod snapshot;
+mod tar;
 mod tool;
 mod transfer;
 mod turn;

@@ -7,10 +7,12 @@ mod files;
 mod image;
 mod large_results;
 mod provider;
+mod random_tree;
 mod search;
 mod shell_session;
 mod snapshot;
 mod snapshot_diff;
+mod snapshot_tar;
 mod tool;
 mod transfer;
 

@@ -101,7 +101,7 @@ fn git_and_patch_make_the_one_state_of_the_other() {
     let before = sandbox.snapshot().unwrap();
     for (program, arguments) in [("git", ["apply", "-p1"]), ("patch", ["-s", "-p1"])] {
         if Command::new(program).arg("--version").output().is_err() {
-            println!("not compared with {program}: it is not installed");
+            eprintln!("not compared with {program}: it is not installed");
             continue;
         }
         sandbox.restore(&before).unwrap();

@@ -1,0 +1,243 @@
+//! Tars: our own back and forth, system `tar`'s, and those that mean harm.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tar::{EntryType, Header};
+use tidebox_core::{ErrorKind, Limits, SandboxBackend};
+use tidebox_kernel::fs::Fs;
+
+use super::engine::Stage;
+use super::random_tree::{grow, seen};
+use super::{builder, js, mode, path, symlink, text, write};
+use crate::backend::lock;
+use crate::{BaseImage, Program, Snapshot, VfsBackend};
+
+pub(super) fn base() -> BaseImage {
+    BaseImage::new(&[Program::new(["bash", "sh"], b"\0asm\x01\0\0\0".to_vec())]).unwrap()
+}
+
+pub(super) fn open(snapshot: &Snapshot) -> Fs {
+    Fs::from_snapshot(&snapshot.files, &Limits::default())
+}
+
+pub(super) fn random(seed: u64) -> Snapshot {
+    let sandbox = js();
+    grow(lock(&sandbox.kernel("test").unwrap()).fs_mut(), seed, 60);
+    sandbox.snapshot().unwrap()
+}
+
+fn packed(snapshot: &Snapshot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    snapshot.to_tar(&mut bytes).unwrap();
+    bytes
+}
+
+fn unpacked(bytes: &[u8]) -> tidebox_core::Result<Snapshot> {
+    Snapshot::from_tar(bytes, &base(), &Limits::default())
+}
+
+#[test]
+fn a_random_tree_is_the_same_after_a_tar_and_gives_the_same_tar_again() {
+    for seed in 1..25 {
+        let before = random(seed);
+        let bytes = packed(&before);
+        let after = unpacked(&bytes).unwrap();
+        assert_eq!(seen(&open(&after)), seen(&open(&before)), "seed {seed}");
+        assert_eq!(packed(&after), bytes, "seed {seed}");
+        assert!(Snapshot::diff(&before, &after).is_empty(), "seed {seed}");
+    }
+}
+
+#[test]
+fn nothing_of_the_base_image_is_in_a_tar() {
+    let sandbox = js();
+    write(&sandbox, "/workspace/mine", "x").unwrap();
+    let bytes = packed(&sandbox.snapshot().unwrap());
+    let mut archive = tar::Archive::new(bytes.as_slice());
+    let names: Vec<_> = archive.entries().unwrap().map(|entry| entry.unwrap().path_bytes().into_owned()).collect();
+    assert_eq!(names, [b"workspace/mine"]);
+}
+
+#[test]
+fn a_builder_takes_a_tar_at_the_root_or_into_a_folder() {
+    let sandbox = js();
+    write(&sandbox, "/workspace/a", "kept").unwrap();
+    let bytes = packed(&sandbox.snapshot().unwrap());
+    let other = builder(Stage::new([])).tar(bytes.clone()).tar_into(path("/tmp/x"), bytes).build().unwrap();
+    assert_eq!((text(&other, "/workspace/a"), text(&other, "/tmp/x/workspace/a")), ("kept".into(), "kept".into()));
+}
+
+fn tar(arguments: &[&str], folder: &Path) -> bool {
+    let output = match Command::new("tar").args(arguments).current_dir(folder).output() {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("not compared with the system's tar: {error}");
+            return false;
+        }
+    };
+    assert!(output.status.success(), "tar {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    true
+}
+
+#[test]
+fn what_we_pack_the_systems_tar_unpacks_and_packs_again_for_us() {
+    for seed in 30..36 {
+        let before = random(seed);
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("ours.tar"), packed(&before)).unwrap();
+        fs::create_dir(folder.path().join("out")).unwrap();
+        for format in ["pax", "gnu"] {
+            let made = tar(&["-xpf", "ours.tar", "-C", "out", "--no-same-owner"], folder.path())
+                && tar(&["-cf", "theirs.tar", "--format", format, "-C", "out", "workspace"], folder.path());
+            if !made {
+                return;
+            }
+            let after = unpacked(&fs::read(folder.path().join("theirs.tar")).unwrap()).unwrap();
+            // GNU's old format has no fractions of seconds.
+            let cut = |line: &String| match format {
+                "gnu" => line.split(' ').filter(|word| word.len() < 18 || word.parse::<u64>().is_err()).collect(),
+                _ => line.clone(),
+            };
+            let (after, before) = (seen(&open(&after)), seen(&open(&before)));
+            let small =
+                |lines: &[String]| lines.iter().map(cut).filter(|line| !line.contains("Dir")).collect::<Vec<_>>();
+            assert_eq!(small(&after), small(&before), "seed {seed}, {format}");
+        }
+    }
+}
+
+/// A tar of one entry that is written as it is, whatever it says.
+fn entry(kind: EntryType, name: &[u8], link: &[u8], size: u64, content: &[u8]) -> Vec<u8> {
+    let mut header = Header::new_ustar();
+    header.set_entry_type(kind);
+    header.set_mode(0o777);
+    header.set_mtime(1);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_size(size);
+    header.as_ustar_mut().unwrap().name[..name.len()].copy_from_slice(name);
+    header.as_ustar_mut().unwrap().linkname[..link.len()].copy_from_slice(link);
+    header.set_cksum();
+    let padding = vec![0; content.len().next_multiple_of(512) - content.len()];
+    [header.as_bytes().as_slice(), content, &padding].concat()
+}
+
+fn file(name: &[u8]) -> Vec<u8> {
+    entry(EntryType::Regular, name, b"", 4, b"text")
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    let error = unpacked(bytes).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn hostile_names_and_kinds_are_refused_with_words() {
+    let link = |target: &[u8]| entry(EntryType::Symlink, b"workspace/link", target, 0, b"");
+    let cases: [(Vec<u8>, &str); 14] = [
+        (file(b"../etc/passwd"), "'..'"),
+        (file(b"workspace/../../etc/passwd"), "'..'"),
+        (file(b"etc/passwd"), "own system"),
+        (file(b"etc/new"), "own system"),
+        (file(b"/bin/bash"), "own system"),
+        (file(b"proc/1/mem"), "/proc"),
+        (file(b"workspace"), "own system"),
+        ([link(b"/tmp"), file(b"workspace/link/x")].concat(), "no directory"),
+        ([link(b".."), file(b"workspace/link/etc/x")].concat(), "no directory"),
+        (entry(EntryType::Link, b"workspace/passwd", b"etc/passwd", 0, b""), "hard link"),
+        (entry(EntryType::Link, b"workspace/up", b"../etc/passwd", 0, b""), "'..'"),
+        (entry(EntryType::Block, b"workspace/sda", b"", 0, b""), "device"),
+        (entry(EntryType::Fifo, b"workspace/pipe", b"", 0, b""), "FIFO"),
+        (entry(EntryType::GNUSparse, b"workspace/holes", b"", 0, b""), "sparse"),
+    ];
+    for (bytes, words) in cases {
+        let said = refusal(&bytes);
+        assert!(said.contains(words), "{said} should say {words}");
+    }
+}
+
+#[test]
+fn an_absolute_name_stays_inside_and_a_link_may_lead_anywhere_but_is_not_followed() {
+    let bytes = [file(b"/workspace/a"), entry(EntryType::Symlink, b"workspace/l", b"/../../x", 0, b""), vec![0; 1024]];
+    let sandbox = builder(Stage::new([])).snapshot(&unpacked(&bytes.concat()).unwrap()).build().unwrap();
+    assert_eq!((text(&sandbox, "/workspace/a"), mode(&sandbox, "/workspace/a")), ("text".into(), 0o777));
+}
+
+#[test]
+fn a_file_that_replaces_a_link_leaves_what_the_link_led_to() {
+    let sandbox = js();
+    write(&sandbox, "/workspace/kept", "kept").unwrap();
+    symlink(&sandbox, "kept", "/workspace/a");
+    let bytes =
+        [packed(&sandbox.snapshot().unwrap())[..].strip_suffix(&[0; 1024]).unwrap(), &file(b"workspace/a")].concat();
+    let other = builder(Stage::new([])).snapshot(&unpacked(&bytes).unwrap()).build().unwrap();
+    assert_eq!((text(&other, "/workspace/kept"), text(&other, "/workspace/a")), ("kept".into(), "text".into()));
+}
+
+/// A stream that promises more than anybody has, and gives it.
+struct Endless {
+    start: std::io::Cursor<Vec<u8>>,
+    byte: u8,
+}
+
+impl std::io::Read for Endless {
+    fn read(&mut self, dst: &mut [u8]) -> std::io::Result<usize> {
+        match self.start.read(dst)? {
+            0 => {
+                dst.fill(self.byte);
+                Ok(dst.len())
+            }
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn a_bomb_ends_at_the_limit() {
+    let mut limits = Limits::default();
+    (limits.file_bytes, limits.single_file_bytes) = (1 << 20, 4 << 20);
+    for kind in [EntryType::Regular, EntryType::XHeader, EntryType::GNULongName, EntryType::GNULongLink] {
+        for byte in [0, b'x'] {
+            let start = entry(kind, b"workspace/bomb", b"", 7 << 30, b"");
+            let stream = Endless { start: std::io::Cursor::new(start), byte };
+            assert!(Snapshot::from_tar(stream, &base(), &limits).is_err(), "{kind:?} of {byte}");
+        }
+    }
+    limits.inodes = 100;
+    let many: Vec<u8> = (0..2000).flat_map(|at| file(format!("workspace/{at}").as_bytes())).collect();
+    assert!(Snapshot::from_tar(many.as_slice(), &base(), &limits).is_err());
+}
+
+#[test]
+fn a_tar_that_ends_early_or_is_damaged_never_panics_and_a_cut_one_is_refused() {
+    let bytes = packed(&random(7));
+    let mut dice = super::random_tree::Dice(3);
+    for _ in 0..300 {
+        let mut bad = bytes.clone();
+        for _ in 0..=dice.roll(4) {
+            let at = dice.roll(bad.len() as u64) as usize;
+            bad[at] = dice.roll(256) as u8;
+        }
+        // A flip inside a file's bytes is none of a tar's business; what matters is that there is an answer.
+        let _ = unpacked(&bad);
+    }
+    let whole = seen(&open(&unpacked(&bytes).unwrap()));
+    for cut in (0..bytes.len() - 1024).step_by(bytes.len() / 97) {
+        // Between two entries a cut cannot be told from the end; inside one it is refused.
+        if let Ok(cut) = unpacked(&bytes[..cut]) {
+            assert!(seen(&open(&cut)).iter().all(|line| whole.contains(line) || line.contains("Dir")), "{cut:?}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_sandbox_has_left_its_snapshot_alone() {
+    let sandbox: VfsBackend = js();
+    write(&sandbox, "/workspace/a", "x").unwrap();
+    let snapshot = sandbox.snapshot().unwrap();
+    futures_executor::block_on(sandbox.close()).unwrap();
+    assert_eq!(seen(&open(&snapshot)).len(), 1);
+}
