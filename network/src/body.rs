@@ -1,0 +1,79 @@
+//! Bodies of the contract as hyper wants them.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tidebox_core::network::{Body, GatewayError, GatewayErrorKind};
+use tokio::sync::mpsc;
+
+/// The body of a request.
+pub(crate) struct RequestBody {
+    body: Option<Box<dyn Body>>,
+    left: Option<u64>,
+}
+
+impl RequestBody {
+    pub(crate) fn new(body: Option<(Box<dyn Body>, Option<u64>)>) -> Self {
+        match body {
+            Some((body, left)) => Self { body: Some(body), left },
+            None => Self { body: None, left: Some(0) },
+        }
+    }
+}
+
+impl http_body::Body for RequestBody {
+    type Data = Bytes;
+    type Error = GatewayError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let this = &mut *self;
+        let Some(body) = &mut this.body else {
+            return Poll::Ready(None);
+        };
+        body.poll_chunk(cx).map(|piece| match piece {
+            Some(Ok(piece)) => {
+                this.left = this.left.map(|left| left.saturating_sub(piece.len() as u64));
+                Some(Ok(Frame::data(piece.into())))
+            }
+            Some(Err(error)) => {
+                this.body = None;
+                Some(Err(error))
+            }
+            None => {
+                this.body = None;
+                None
+            }
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+/// The body of a reply, as the gateway's thread passes it on.
+pub(crate) struct ReplyBody<T> {
+    /// `None` is the end. A channel that closes without it belongs to a thread that has gone, and a body that was cut
+    /// must not pass for a whole one.
+    pub(crate) pieces: mpsc::Receiver<Option<Result<Vec<u8>, GatewayError>>>,
+    /// Ends the connection when the body is dropped.
+    pub(crate) _task: T,
+}
+
+impl<T: Send> Body for ReplyBody<T> {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
+        self.pieces.poll_recv(cx).map(|piece| match piece {
+            Some(piece) => piece,
+            None => Some(Err(GatewayError::new(GatewayErrorKind::Internal, "the network ended before the reply did"))),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Names to addresses, and addresses to connections.
+
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ClientConfig;
+use rustls_pki_types::ServerName;
+use tidebox_core::network::{GatewayError, GatewayErrorKind, Host, Scheme, Target};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+
+use crate::error::{timed_out, tls};
+
+/// A connection, encrypted or not.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Send> Stream for T {}
+
+/// A connection that stands.
+pub(crate) struct Connected {
+    pub(crate) stream: Pin<Box<dyn Stream>>,
+    pub(crate) peer: SocketAddr,
+    /// When the connection stood.
+    pub(crate) connected: Instant,
+    /// When it was encrypted, if it is.
+    pub(crate) encrypted: Option<Instant>,
+}
+
+/// All addresses of a name, by the system's resolver.
+pub(crate) async fn look_up(host: String, within: Duration) -> Result<Vec<IpAddr>, GatewayError> {
+    // The port is not used; the system wants one.
+    let found = match tokio::time::timeout(within, tokio::net::lookup_host((host.as_str(), 0))).await {
+        Ok(found) => found,
+        Err(_) => return Err(timed_out(&format!("the name {host} was looked up"))),
+    };
+    let found = found.map_err(|error| {
+        GatewayError::new(GatewayErrorKind::Resolve, format!("the name {host} cannot be resolved: {error}"))
+    })?;
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    for address in found {
+        if !addresses.contains(&address.ip()) {
+            addresses.push(address.ip());
+        }
+    }
+    Ok(addresses)
+}
+
+/// Connects to one of `addresses`, each of which gets its share of the time.
+pub(crate) async fn connect(
+    target: &Target,
+    addresses: &[IpAddr],
+    client: Arc<ClientConfig>,
+    within: Duration,
+) -> Result<Connected, GatewayError> {
+    let until = Instant::now() + within;
+    let (stream, peer) = reach(target, addresses, until).await?;
+    let connected = Instant::now();
+    // Small requests leave at once; it is no error when the system does not offer that.
+    let _ = stream.set_nodelay(true);
+    if target.scheme == Scheme::Http {
+        return Ok(Connected { stream: Box::pin(stream), peer, connected, encrypted: None });
+    }
+    let name = match &target.host {
+        Host::Address(address) => ServerName::IpAddress((*address).into()),
+        Host::Name(name) => ServerName::try_from(name.clone()).map_err(|error| {
+            GatewayError::new(GatewayErrorKind::Tls, format!("{name} cannot be the name of a certificate: {error}"))
+        })?,
+    };
+    let encrypted = match timeout_at(until, TlsConnector::from(client).connect(name, stream)).await {
+        Ok(encrypted) => encrypted.map_err(|error| tls(&target.host.to_string(), &error))?,
+        Err(_) => return Err(timed_out(&format!("the encryption with {} was agreed upon", target.host))),
+    };
+    Ok(Connected { stream: Box::pin(encrypted), peer, connected, encrypted: Some(Instant::now()) })
+}
+
+async fn reach(target: &Target, addresses: &[IpAddr], until: Instant) -> Result<(TcpStream, SocketAddr), GatewayError> {
+    let mut last = None;
+    for (tried, address) in addresses.iter().enumerate() {
+        let left = until.saturating_duration_since(Instant::now());
+        let share = left / u32::try_from(addresses.len() - tried).unwrap_or(u32::MAX);
+        let peer = SocketAddr::new(*address, target.port);
+        match timeout_at(Instant::now() + share, TcpStream::connect(peer)).await {
+            Ok(Ok(stream)) => return Ok((stream, peer)),
+            Ok(Err(error)) => {
+                let message = format!("no connection to {} port {}: {error}", target.host, target.port);
+                last = Some(GatewayError::new(GatewayErrorKind::Connect, message));
+            }
+            Err(_) => last = Some(timed_out(&format!("a connection to {} was made", target.host))),
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        GatewayError::new(GatewayErrorKind::Connect, format!("there is no address of {} to connect to", target.host))
+    }))
+}
