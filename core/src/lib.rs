@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod dialect;
 pub mod edit;
 mod error;
