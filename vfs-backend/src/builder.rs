@@ -22,7 +22,7 @@ use crate::transfer;
 /// the randomness handed to [`new`](Self::new). Nothing of the host is visible: no folder, no variable, no network.
 pub struct SandboxBuilder {
     engine: Arc<dyn Engine>,
-    base: BaseImage,
+    pub(crate) base: BaseImage,
     clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
     pub(crate) beginning: Beginning,
@@ -30,7 +30,7 @@ pub struct SandboxBuilder {
     pub(crate) tools: Vec<Tool>,
     env: Vec<(String, String)>,
     cwd: SandboxPath,
-    limits: Limits,
+    pub(crate) limits: Limits,
     dialect: Dialect,
     hostname: String,
     id: Option<SandboxId>,

@@ -8,6 +8,7 @@
 
 mod backend;
 mod builder;
+mod compact;
 mod execute;
 mod file;
 mod image;

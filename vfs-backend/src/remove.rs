@@ -1,7 +1,7 @@
 //! Deleting files and whole directories.
 
 use tidebox_core::{DeleteResponse, FileResult, SandboxPath};
-use tidebox_kernel::fs::{Fs, Ino, Kind, Target};
+use tidebox_kernel::fs::{Cred, Fs, Ino, Kind, Target};
 use tidebox_kernel::{Errno, Kernel};
 
 use crate::USER;
@@ -26,28 +26,28 @@ pub(crate) fn delete(kernel: &mut Kernel, path: &SandboxPath) -> FileResult<Dele
         return Err(not_regular(bytes));
     };
     match fs.stat(ino).map_err(refuse)?.kind {
-        Kind::Dir => remove_tree(fs, dir, name, ino, now).map_err(refuse)?,
+        Kind::Dir => remove_tree(fs, &USER, dir, name, ino, now).map_err(refuse)?,
         _ => fs.unlink(&USER, dir, name, now).map_err(refuse)?,
     }
     Ok(DeleteResponse { path: path.clone() })
 }
 
 /// Deletes a directory bottom up. A stack of its own, because how deep directories nest is the guest's choice.
-fn remove_tree(fs: &mut Fs, parent: Ino, name: &[u8], dir: Ino, now: u64) -> Result<(), Errno> {
+pub(crate) fn remove_tree(fs: &mut Fs, cred: &Cred, parent: Ino, name: &[u8], dir: Ino, now: u64) -> Result<(), Errno> {
     let mut stack = vec![(parent, name.to_vec(), dir)];
     while let Some((parent, name, dir)) = stack.last() {
         let first = fs.read_dir(*dir, None).next().map(|(name, ino, kind)| (name.into_owned(), ino, kind));
         match first {
             None => {
-                fs.rmdir(&USER, *parent, name, now)?;
+                fs.rmdir(cred, *parent, name, now)?;
                 stack.pop();
             }
             Some((child, ino, Kind::Dir)) => {
                 let above = *dir;
-                fs.access(&USER, ino, crate::file::READ | crate::file::ENTER)?;
+                fs.access(cred, ino, crate::file::READ | crate::file::ENTER)?;
                 stack.push((above, child, ino));
             }
-            Some((child, ..)) => fs.unlink(&USER, *dir, &child, now)?,
+            Some((child, ..)) => fs.unlink(cred, *dir, &child, now)?,
         }
     }
     Ok(())

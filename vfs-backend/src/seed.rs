@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tidebox_core::{Result, SandboxPath};
+use tidebox_core::{Limits, Result, SandboxPath};
 use tidebox_kernel::Kernel;
 use tidebox_kernel::fs;
 
-use crate::SandboxBuilder;
 use crate::plant::Planter;
 use crate::snapshot::Snapshot;
+use crate::{BaseImage, SandboxBuilder};
 
 type Plant = Box<dyn FnOnce(&mut Planter<'_>) -> Result<()> + Send>;
 
@@ -69,6 +69,16 @@ impl Begun {
 }
 
 impl SandboxBuilder {
+    /// The tree that the sandbox begins with unless it is given a snapshot.
+    pub fn base_image(&self) -> &BaseImage {
+        &self.base
+    }
+
+    /// The limits set so far.
+    pub fn current_limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Begins with the files and the shell session of a snapshot, base image and programs included, instead of the base
     /// image of this builder. Takes microseconds and shares the bytes. What else the builder is given comes on top.
     #[must_use]

@@ -54,6 +54,12 @@ impl Contents {
         self.0.indices().map(|index| (index, self.0.piece(index))).filter(|(_, bytes)| !bytes.is_empty())
     }
 
+    /// One of [`Self::blocks`]; empty where there is none.
+    #[must_use]
+    pub fn block(&self, index: u64) -> &[u8] {
+        self.0.piece(index)
+    }
+
     /// Whether both read the same. Only blocks that are not shared are compared.
     #[must_use]
     pub fn reads_like(&self, other: &Self) -> bool {

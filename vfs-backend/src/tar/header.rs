@@ -24,7 +24,7 @@ pub(super) fn header(path: &[u8], stat: &Stat, kind: EntryType, link: &[u8]) -> 
     header.set_size(if kind == EntryType::Regular { stat.size } else { 0 });
     let seconds = stat.mtime / SECOND;
     header.set_mtime(seconds.min(LATEST));
-    if stat.mtime % SECOND != 0 || seconds > LATEST {
+    if !stat.mtime.is_multiple_of(SECOND) || seconds > LATEST {
         records.add(b"mtime", format!("{seconds}.{:09}", stat.mtime % SECOND).as_bytes());
     }
     if let Some(ustar) = header.as_ustar_mut() {

@@ -11,6 +11,7 @@ mod random_tree;
 mod search;
 mod shell_session;
 mod snapshot;
+mod snapshot_compact;
 mod snapshot_diff;
 mod snapshot_tar;
 mod tool;

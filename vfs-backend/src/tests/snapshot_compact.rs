@@ -1,0 +1,236 @@
+//! Compact files: there and back, damaged, and forged.
+
+use futures_executor::block_on;
+use sha2::{Digest, Sha256};
+use tidebox_core::{ErrorKind, Limits, SandboxBackend};
+use tidebox_kernel::fs::Fs;
+
+use super::engine::Stage;
+use super::random_tree::{Dice, grow, seen};
+use super::snapshot_tar::{base, open, random};
+use super::{builder, js, mode, path, text, write};
+use crate::backend::lock;
+use crate::{BaseImage, Program, ROOT, Snapshot, VfsBackend};
+
+fn read(bytes: &[u8]) -> tidebox_core::Result<Snapshot> {
+    Snapshot::from_bytes(bytes, &base(), &Limits::default())
+}
+
+fn kept(sandbox: &VfsBackend) -> Snapshot {
+    read(&sandbox.snapshot().unwrap().to_bytes()).unwrap()
+}
+
+fn with_fs<T>(sandbox: &VfsBackend, run: impl FnOnce(&mut Fs) -> T) -> T {
+    run(lock(&sandbox.kernel("test").unwrap()).fs_mut())
+}
+
+#[test]
+fn a_random_tree_is_the_same_afterwards_and_gives_the_same_bytes_again() {
+    for seed in 1..25 {
+        let before = random(seed);
+        let bytes = before.to_bytes();
+        let after = read(&bytes).unwrap();
+        assert_eq!(seen(&open(&after)), seen(&open(&before)), "seed {seed}");
+        assert_eq!(after.to_bytes(), bytes, "seed {seed}");
+        assert!(Snapshot::diff(&before, &after).is_empty(), "seed {seed}");
+        assert_eq!((after.file_bytes(), after.inodes()), (before.file_bytes(), before.inodes()));
+    }
+}
+
+#[test]
+fn a_tar_a_compact_file_and_a_fork_of_a_random_tree_are_equal() {
+    for seed in 40..50 {
+        let sandbox = js();
+        with_fs(&sandbox, |fs| grow(fs, seed, 80));
+        let snapshot = sandbox.snapshot().unwrap();
+        let expected = seen(&open(&snapshot));
+        let mut tar = Vec::new();
+        snapshot.to_tar(&mut tar).unwrap();
+        let by_tar = Snapshot::from_tar(tar.as_slice(), &base(), &Limits::default()).unwrap();
+        let fork = sandbox.fork().unwrap();
+        let of_file = builder(Stage::new([])).snapshot_bytes(&snapshot.to_bytes()).unwrap().build().unwrap();
+        for other in [by_tar, fork.snapshot().unwrap(), of_file.snapshot().unwrap()] {
+            assert_eq!(seen(&open(&other)), expected, "seed {seed}");
+            assert_eq!(other.to_bytes().len(), other.to_bytes().len());
+            assert!(Snapshot::diff(&snapshot, &other).is_empty(), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_base_image_is_not_in_it_but_what_became_of_it_is() {
+    let sandbox = builder(Stage::new([])).hostname("other").build().unwrap();
+    with_fs(&sandbox, |fs| {
+        let root = fs.root();
+        fs.rename(&ROOT, root, b"/bin", root, b"/moved", 7).unwrap();
+        fs.unlink(&ROOT, root, b"/etc/passwd", 7).unwrap();
+        fs.chmod(&ROOT, crate::file::locate(fs, b"/tmp", true).unwrap(), 0o700, 7).unwrap();
+    });
+    block_on(sandbox.delete(&path("/workspace"))).unwrap().unwrap();
+    write(&sandbox, "/workspace", "a file now").unwrap();
+    sandbox.set_shell_state(b"cd /".as_slice().into()).unwrap();
+    let bytes = sandbox.snapshot().unwrap().to_bytes();
+    assert!(bytes.len() < 2000, "{}", bytes.len());
+    let snapshot = read(&bytes).unwrap();
+    let fs = open(&snapshot);
+    let exists = |path: &str| crate::file::locate(&fs, path.as_bytes(), true).is_ok();
+    assert!(exists("/moved/bash") && exists("/moved/sh") && !exists("/bin") && !exists("/etc/passwd"));
+    let ino = |path: &str| crate::file::locate(&fs, path.as_bytes(), true).unwrap();
+    assert_eq!(ino("/moved/bash"), ino("/moved/sh"), "names of one program still are");
+    let sandbox = builder(Stage::new([])).hostname("other").cwd(path("/tmp")).snapshot(&snapshot).build().unwrap();
+    assert_eq!((text(&sandbox, "/workspace"), mode(&sandbox, "/tmp")), ("a file now".into(), 0o700));
+    assert_eq!(text(&sandbox, "/etc/hostname"), "other\n");
+    assert_eq!(&*sandbox.shell_state(), b"cd /");
+}
+
+#[test]
+fn equal_blocks_are_stored_once_and_shared_when_they_are_back() {
+    let sandbox = js();
+    let noise: Vec<u8> = (0..200_000_u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+    write(&sandbox, "/workspace/one", noise.clone()).unwrap();
+    let single = sandbox.snapshot().unwrap().to_bytes().len();
+    for number in 0..20 {
+        write(&sandbox, &format!("/workspace/copy{number}"), noise.clone()).unwrap();
+    }
+    let bytes = sandbox.snapshot().unwrap().to_bytes();
+    assert!(bytes.len() < single + 2000, "{} after {single}", bytes.len());
+    let fs = open(&read(&bytes).unwrap());
+    let place = |name: &str| {
+        let contents = fs.contents(crate::file::locate(&fs, name.as_bytes(), true).unwrap()).unwrap();
+        contents.block(1).as_ptr().addr()
+    };
+    assert_eq!(place("/workspace/one"), place("/workspace/copy7"));
+}
+
+#[test]
+fn a_hole_costs_nothing_in_it() {
+    let sandbox = js();
+    write(&sandbox, "/workspace/sparse", "x").unwrap();
+    with_fs(&sandbox, |fs| {
+        let ino = crate::file::locate(fs, b"/workspace/sparse", true).unwrap();
+        fs.truncate(ino, 400 << 20, 7).unwrap();
+    });
+    let bytes = sandbox.snapshot().unwrap().to_bytes();
+    assert!(bytes.len() < 1000);
+    assert_eq!(read(&bytes).unwrap().file_bytes(), 1);
+}
+
+#[test]
+fn any_damage_is_an_error() {
+    let bytes = random(5).to_bytes();
+    for cut in (0..bytes.len()).step_by(bytes.len() / 199) {
+        assert_eq!(read(&bytes[..cut]).unwrap_err().kind(), ErrorKind::InvalidRequest, "cut at {cut}");
+    }
+    let mut dice = Dice(9);
+    for _ in 0..300 {
+        let mut bad = bytes.clone();
+        let at = dice.roll(bad.len() as u64) as usize;
+        bad[at] ^= 1 << dice.roll(8);
+        assert_eq!(read(&bad).unwrap_err().kind(), ErrorKind::InvalidRequest, "flipped at {at}");
+    }
+    assert!(read(&[bytes.as_slice(), b"x"].concat()).is_err());
+}
+
+/// Makes the digest fit again, as a forger would.
+fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len().saturating_sub(32));
+    let digest = Sha256::digest(&bytes);
+    bytes.extend_from_slice(&digest);
+    bytes
+}
+
+#[test]
+fn a_forged_file_never_panics_and_never_holds_more_than_the_limits() {
+    let mut limits = Limits::default();
+    (limits.file_bytes, limits.inodes) = (3 << 20, 1000);
+    let bytes = random(6).to_bytes();
+    let mut dice = Dice(11);
+    let mut read_well = 0;
+    for _ in 0..3000 {
+        let mut bad = bytes.clone();
+        for _ in 0..=dice.roll(3) {
+            // The records are at the beginning, and most of what can be forged is there.
+            let reach = if dice.roll(2) == 0 { 3000 } else { bad.len() as u64 };
+            let at = 12 + dice.roll(reach - 12) as usize;
+            bad[at] = dice.roll(256) as u8;
+        }
+        if let Ok(snapshot) = Snapshot::from_bytes(&signed(bad), &base(), &limits) {
+            read_well += 1;
+            assert!(snapshot.file_bytes() <= limits.file_bytes && snapshot.inodes() <= limits.inodes);
+        }
+    }
+    assert!(read_well > 0, "some changes are harmless");
+}
+
+/// A file of records that were forged without compression in the way.
+fn forged(meta: &[u8], claimed: u64) -> Vec<u8> {
+    let packed = lz4_flex::block::compress(meta);
+    let mut bytes = b"TIDESNAP\x01\0\0\0".to_vec();
+    for number in [claimed, packed.len() as u64, 0] {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    bytes.extend_from_slice(&packed);
+    signed([bytes, vec![0; 32]].concat())
+}
+
+#[test]
+fn forged_records_are_errors_and_allocate_nothing() {
+    let mut dice = Dice(12);
+    for _ in 0..20_000 {
+        // Small numbers make sense more often: they are kinds, counts and records that exist.
+        let meta: Vec<u8> =
+            (0..dice.roll(60)).map(|_| [dice.roll(10), dice.roll(256)][dice.roll(2) as usize] as u8).collect();
+        let _ = read(&forged(&[b"\0".as_slice(), &meta].concat(), meta.len() as u64 + 1));
+    }
+    let many = b"\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+    assert!(read(&forged(many, many.len() as u64)).is_err());
+    for claimed in [u64::MAX, 1 << 40, 1 << 29] {
+        assert!(read(&forged(many, claimed)).is_err(), "{claimed}");
+    }
+    for name in [b"..".as_slice(), b".", b"a/b", b"/", b"a\0b", b"proc"] {
+        let mut meta = vec![0, 1, 0, name.len() as u8];
+        meta.extend_from_slice(name);
+        // A symbolic link with all attributes 0.
+        meta.extend_from_slice(&[6, 0, 0, 0, 0, 0, 0, 1, b'x']);
+        assert!(read(&forged(&meta, meta.len() as u64)).is_err(), "{name:?}");
+    }
+}
+
+#[test]
+fn limits_and_versions_are_told() {
+    let sandbox = js();
+    write(&sandbox, "/workspace/a", vec![b'x'; 100_000]).unwrap();
+    let bytes = sandbox.snapshot().unwrap().to_bytes();
+    let mut limits = Limits::default();
+    limits.file_bytes = 5000;
+    let error = Snapshot::from_bytes(&bytes, &base(), &limits).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileOperationFailed, "{error}");
+    let mut newer = bytes.clone();
+    newer[8] = 9;
+    assert!(read(&newer).unwrap_err().to_string().contains("format 9"));
+    assert!(read(b"PK\x03\x04").unwrap_err().to_string().contains("do not begin"));
+}
+
+#[test]
+fn programs_are_those_of_the_base_image_that_it_is_read_on() {
+    let sandbox = js();
+    write(&sandbox, "/workspace/a", "x").unwrap();
+    let bytes = sandbox.snapshot().unwrap().to_bytes();
+    let newer = BaseImage::new(&[Program::new(["bash", "new"], b"\0asm\x01\0\0\0".to_vec())]).unwrap();
+    let fs = open(&Snapshot::from_bytes(&bytes, &newer, &Limits::default()).unwrap());
+    assert!(crate::file::locate(&fs, b"/bin/new", true).is_ok());
+    assert!(crate::file::locate(&fs, b"/workspace/a", true).is_ok());
+    assert!(crate::file::locate(&fs, b"/bin/sh", true).is_err());
+}
+
+#[test]
+fn a_program_of_the_callers_is_not_in_it_and_is_there_again() {
+    let tool = |sandbox: crate::SandboxBuilder| sandbox.tool("mine", b"\0asm\x01\0\0\0".to_vec()).build().unwrap();
+    let sandbox = tool(builder(Stage::new([])));
+    write(&sandbox, "/workspace/a", "x").unwrap();
+    let snapshot = kept(&sandbox);
+    assert!(crate::file::locate(&open(&snapshot), b"/usr/local/bin/mine", true).is_err());
+    let again = tool(builder(Stage::new([])).snapshot(&snapshot));
+    assert!(with_fs(&again, |fs| crate::file::locate(fs, b"/usr/local/bin/mine", true).is_ok()));
+    assert_eq!(text(&again, "/workspace/a"), "x");
+}
