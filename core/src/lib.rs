@@ -41,7 +41,9 @@ pub use file::{
     Content, DeleteResponse, EMPTY_FILE_REMINDER, EditRequest, EditResponse, FileInfo, FileKind, LineWindow,
     LsResponse, ReadRequest, ReadResponse, ToolContent, WriteRequest, WriteResponse,
 };
-pub use host_tool::{ByteSink, ByteSource, Disconnected, HostCall, HostInput, HostOutput, HostTool};
+pub use host_tool::{
+    ByteSink, ByteSource, Disconnected, FileAccess, HostCall, HostFiles, HostInput, HostOutput, HostTool,
+};
 pub use limits::Limits;
 pub use path::SandboxPath;
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
