@@ -10,7 +10,7 @@ use crate::open_file::{OpenFile, What};
 use crate::process::{Birth, Fork, Image, Pid, Program, Start, Strings};
 use crate::resolve::{Found, Place, Walk};
 use crate::session::{Session, SessionId, SessionSpec, Stream};
-use crate::signal::{Dispositions, FIXED};
+use crate::signal::{Dispositions, FIXED, Signal};
 
 /// A `#!` line may name a script again; Linux allows as many levels.
 const SCRIPT_LEVELS: usize = 4;
@@ -57,6 +57,7 @@ impl Kernel {
         let cwd = self.find_dir(Pid(0), &root, &spec.cwd)?;
         let program = self.load(Pid(0), &cwd, &spec.program, spec.argv, spec.env)?;
         self.admit(0, &program)?;
+        let signals = dispositions(&program, 0);
         let session = self.new_session();
         let mut fds = Descriptors::default();
         let streams = [
@@ -80,7 +81,7 @@ impl Kernel {
                 cwd,
                 umask: UMASK,
                 fds,
-                signals: Dispositions::default(),
+                signals,
                 started: self.clock.monotonic(),
             },
             None,
@@ -105,7 +106,7 @@ impl Kernel {
             group => Some(self.joinable(session, group)?),
         };
         let fds = self.inherit(pid, &request.fds)?;
-        let signals = Dispositions { ignored: request.ignored & !FIXED, ..Dispositions::default() };
+        let signals = dispositions(&program, request.ignored);
         let started = self.clock.monotonic();
         let birth = Birth { parent: pid.0, group, session, depth, program, cwd, umask, fds, signals, started };
         Ok(self.born(birth, None))
@@ -202,8 +203,13 @@ impl Kernel {
         self.string_bytes += birth.program.string_bytes();
         let process = self.processes.insert(birth);
         let pid = process.pid;
-        let start =
-            Start { pid, image: process.program.image.clone(), fork, kill_flag: Arc::clone(&process.kill_flag) };
+        let start = Start {
+            pid,
+            image: process.program.image.clone(),
+            fork,
+            host: process.program.host.clone(),
+            kill_flag: Arc::clone(&process.kill_flag),
+        };
         if let Some(parent) = self.processes.get_mut(parent) {
             parent.children.push(pid);
         }
@@ -253,7 +259,7 @@ impl Kernel {
         }
     }
 
-    /// Finds the module to run, through `#!` lines where needed.
+    /// Finds the program to run, through `#!` lines where needed.
     fn load(
         &self,
         pid: Pid,
@@ -269,10 +275,11 @@ impl Kernel {
             let mut start = [0; START_BYTES];
             let n = self.fs.read_at(ino, 0, &mut start)?;
             let start = start.get(..n).unwrap_or(&start);
-            if start.starts_with(b"\0asm") {
+            let host = self.host_program(ino)?;
+            if host.is_some() || start.starts_with(b"\0asm") {
                 let argv = Arc::new(Strings::new(&argv));
                 let env = Arc::new(Strings::new(&env));
-                return Ok(Program { image: self.image(ino)?, path: self.absolute(cwd, &path), argv, env });
+                return Ok(Program { image: self.image(ino)?, host, path: self.absolute(cwd, &path), argv, env });
             }
             let (interpreter, argument) = script_line(start).ok_or(Errno::Noexec)?;
             let rest = argv.into_iter().skip(1);
@@ -326,6 +333,13 @@ impl Kernel {
         full.extend_from_slice(path.strip_prefix(b"./").unwrap_or(path));
         full.into()
     }
+}
+
+/// What a new process wants of signals. A program of the application is told that nobody reads what it writes; it does
+/// not die of it, because only the application knows what is to be put in order first.
+fn dispositions(program: &Program, ignored: u64) -> Dispositions {
+    let pipe = if program.host.is_some() { Signal::Pipe.bit() } else { 0 };
+    Dispositions { ignored: (ignored & !FIXED) | pipe, ..Dispositions::default() }
 }
 
 /// The interpreter of a `#!` line and its one optional argument, as Linux splits them. A line that does not end within

@@ -14,6 +14,7 @@ use tidebox_core::Limits;
 
 use crate::errno::Errno;
 use crate::fs::{Cred, Fs, Snapshot};
+use crate::host::HostPrograms;
 use crate::open_file::OpenFile;
 use crate::pipe::Pipe;
 use crate::process::{Pid, Process, Processes, Start, Status};
@@ -63,6 +64,7 @@ pub struct Kernel {
     pub(crate) pipes: Slab<Pipe>,
     pub(crate) processes: Processes,
     pub(crate) sessions: BTreeMap<SessionId, Session>,
+    pub(crate) host_programs: Option<HostPrograms>,
     pub(crate) memory_bytes: u64,
     /// Capacity of all pipes together.
     pub(crate) pipe_bytes: usize,
@@ -99,6 +101,7 @@ impl Kernel {
             pipes: Slab::default(),
             processes: Processes::default(),
             sessions: BTreeMap::new(),
+            host_programs: None,
             memory_bytes: 0,
             pipe_bytes: 0,
             string_bytes: 0,
@@ -130,11 +133,12 @@ impl Kernel {
 
     /// Lets time pass in deterministic mode: when every process of the session is parked, the clock goes to the
     /// earliest deadline among them and who is due is woken. `false` when the clock is a real one ([`Clock::skip_to`]),
-    /// a process is still busy, or none waits for a time; then the engine has to wait.
+    /// a process is still busy, or none waits for a time; then the engine has to wait. A host process that waits for the
+    /// outside world counts as busy: what comes from there comes at no time that the sandbox could tell.
     pub fn skip_waiting(&mut self, session: SessionId) -> bool {
         let all = || self.processes.iter().filter(|p| p.session == session && p.ended.is_none());
         let Some(until) = all().filter_map(Process::alarm).min() else { return false };
-        if !all().all(Process::is_parked) || !self.clock.skip_to(until) {
+        if !all().all(Process::waits_inside) || !self.clock.skip_to(until) {
             return false;
         }
         let now = self.clock.monotonic();
@@ -255,6 +259,15 @@ impl Kernel {
         if let Some(process) = self.processes.get_mut(pid) {
             process.went_on();
             process.will_block();
+        }
+    }
+
+    /// As [`park`](Self::park), for a process of the application. `outside` says that it waits for something that no
+    /// process of the sandbox does.
+    pub(crate) fn park_host(&mut self, pid: Pid, waker: &Waker, outside: bool) {
+        self.park(pid, Wait::default(), waker);
+        if let Some(process) = self.processes.get_mut(pid) {
+            process.outside = outside;
         }
     }
 

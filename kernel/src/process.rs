@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use crate::fd::Descriptors;
 use crate::fs::{Contents, Ino};
+use crate::host::HostProgram;
 use crate::resolve::Place;
 use crate::session::SessionId;
 use crate::signal::{Dispositions, Effect, Signal};
@@ -74,6 +75,8 @@ pub struct Start {
     pub image: Image,
     /// Set when it is a copy of another process.
     pub fork: Option<Fork>,
+    /// Set when the application runs it; [`HostProcess`](crate::HostProcess) is then what the engine polls.
+    pub host: Option<Arc<dyn HostProgram>>,
     /// As [`Kernel::kill_flag`](crate::Kernel::kill_flag).
     pub kill_flag: Arc<AtomicU32>,
 }
@@ -114,6 +117,8 @@ impl Strings {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) image: Image,
+    /// Set when the file stands for a program of the application.
+    pub(crate) host: Option<Arc<dyn HostProgram>>,
     /// Path of the file, for `/proc/self/exe`.
     pub(crate) path: Arc<[u8]>,
     pub(crate) argv: Arc<Strings>,
@@ -156,6 +161,8 @@ pub(crate) struct Process {
     /// Until when at the latest it is parked.
     until: Option<u64>,
     woken: bool,
+    /// Whether it is parked for something that is not in the sandbox.
+    pub(crate) outside: bool,
 }
 
 /// What a call that waits has to remember until the engine makes it again.
@@ -223,6 +230,11 @@ impl Process {
 
     pub(crate) fn is_parked(&self) -> bool {
         self.waker.is_some()
+    }
+
+    /// Whether only another process, or time, can make it go on.
+    pub(crate) fn waits_inside(&self) -> bool {
+        self.is_parked() && !self.outside
     }
 
     /// When it wakes up by itself, if it is parked.
@@ -330,6 +342,7 @@ impl Processes {
             waker: None,
             until: None,
             woken: false,
+            outside: false,
         }))
     }
 

@@ -1,0 +1,134 @@
+//! Programs that the application runs instead of an engine.
+//!
+//! Such a program is a process like every other: it has a number, descriptors, a working directory, a parent that waits,
+//! and it dies of signals. Only what it does is a future of the application's, [`HostProcess`], which every engine polls
+//! beside its guests.
+
+mod process;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use tidebox_core::{BoxFuture, HostCall, SandboxId};
+
+use crate::errno::Errno;
+use crate::fs::{Contents, Cred, Ino, Target};
+use crate::kernel::{Kernel, SharedKernel};
+
+pub use process::HostProcess;
+
+/// What the application runs for a process.
+pub trait HostProgram: Send + Sync + fmt::Debug {
+    /// Begins a call. The number that the future ends with is the exit code. `call` has no files yet
+    /// ([`HostCall::files`]); whoever installs the program may give it some of `kernel`'s.
+    ///
+    /// The future is polled without the kernel's lock and dropped when the process dies. A panic ends the process as an
+    /// abort would.
+    fn start(&self, kernel: &SharedKernel, call: HostCall) -> BoxFuture<'static, u8>;
+}
+
+/// What the file of such a program holds. The bytes make nothing happen, wherever they are: a copy says what is wrong
+/// with it, as does the file itself where the program is no longer installed.
+const TEXT: &str = "#!/bin/sh\n\
+    # The application that owns this sandbox answers this command itself. What it does is not in this file.\n\
+    echo \"${0##*/}: the application does not answer this file; call the command by the name it was installed as\" >&2\n\
+    exit 126\n";
+
+/// Read and run by everybody, changed by nobody.
+const MODE: u32 = 0o755;
+
+/// The host itself, whom no mode bit stops.
+const ROOT: Cred = Cred { uid: 0, gid: 0 };
+
+/// The programs of one sandbox that the application runs.
+///
+/// A program is known by the bytes of its file: not by what they say, but by where they are in the host's memory, which
+/// is shared by the inode and its snapshots and by nothing that a guest can make.
+#[derive(Clone, Debug)]
+pub struct HostPrograms {
+    sandbox: SandboxId,
+    /// By the address of the bytes, which the entry keeps alive and therefore unique.
+    installed: Arc<BTreeMap<usize, Installed>>,
+}
+
+#[derive(Clone, Debug)]
+struct Installed {
+    path: Vec<u8>,
+    bytes: Arc<[u8]>,
+    program: Arc<dyn HostProgram>,
+}
+
+impl HostPrograms {
+    /// No programs yet. `sandbox` is who they are told that calls.
+    pub fn new(sandbox: SandboxId) -> Self {
+        Self { sandbox, installed: Arc::default() }
+    }
+
+    /// Adds the program for the file at `path`, which must be absolute.
+    pub fn add(&mut self, path: impl Into<Vec<u8>>, program: impl HostProgram + 'static) {
+        let bytes: Arc<[u8]> = TEXT.as_bytes().into();
+        let entry = Installed { path: path.into(), bytes: Arc::clone(&bytes), program: Arc::new(program) };
+        Arc::make_mut(&mut self.installed).insert(address(&bytes), entry);
+    }
+
+    /// The same programs for another sandbox: a fork, whose files are shared with this one's.
+    #[must_use]
+    pub fn for_sandbox(&self, sandbox: SandboxId) -> Self {
+        Self { sandbox, installed: Arc::clone(&self.installed) }
+    }
+
+    fn find(&self, contents: &Contents) -> Option<&Installed> {
+        self.installed.get(&address(contents.shared()?))
+    }
+}
+
+fn address(bytes: &Arc<[u8]>) -> usize {
+    bytes.as_ptr().addr()
+}
+
+impl Kernel {
+    /// Takes these programs instead of those there were, and places a file for each where none of theirs is. Call it
+    /// again after other files have taken the place of the kernel's own.
+    ///
+    /// # Errors
+    /// Those of [`Fs::install`](crate::fs::Fs::install). The programs before it in the order of their addresses are installed.
+    pub fn set_host_programs(&mut self, programs: HostPrograms) -> Result<(), Errno> {
+        for installed in programs.installed.values() {
+            if !self.holds(&installed.path, &programs) {
+                self.fs.install(&installed.path, Arc::clone(&installed.bytes), MODE, ROOT.uid)?;
+            }
+        }
+        self.host_programs = Some(programs);
+        Ok(())
+    }
+
+    /// The programs that the application runs, for a fork or for [`set_host_programs`](Self::set_host_programs).
+    pub fn host_programs(&self) -> Option<&HostPrograms> {
+        self.host_programs.as_ref()
+    }
+
+    /// Whether the file at `path` is the one of the program that belongs there.
+    fn holds(&self, path: &[u8], programs: &HostPrograms) -> bool {
+        let Ok(Target::Node(ino)) = self.fs.walk(&ROOT, self.fs.root(), path, false) else { return false };
+        let Ok(contents) = self.fs.contents(ino) else { return false };
+        programs.find(&contents).is_some_and(|found| found.path == path)
+    }
+
+    /// The program of the application that a file stands for, if any. Only what belongs to root counts.
+    pub(crate) fn host_program(&self, ino: Ino) -> Result<Option<Arc<dyn HostProgram>>, Errno> {
+        let Some(programs) = &self.host_programs else { return Ok(None) };
+        if self.fs.stat(ino)?.uid != ROOT.uid {
+            return Ok(None);
+        }
+        Ok(programs.find(&self.fs.contents(ino)?).map(|found| Arc::clone(&found.program)))
+    }
+}
+
+/// Locks the kernel. A panic elsewhere while it was held is that one's error, not a reason to lose the sandbox.
+fn lock(kernel: &SharedKernel) -> MutexGuard<'_, Kernel> {
+    kernel.lock().unwrap_or_else(PoisonError::into_inner)
+}
