@@ -20,15 +20,16 @@ use crate::fs::{Contents, Cred, Ino, Target};
 use crate::kernel::{Kernel, SharedKernel};
 
 pub use process::HostProcess;
+pub use stream::CallingProcess;
 
 /// What the application runs for a process.
 pub trait HostProgram: Send + Sync + fmt::Debug {
     /// Begins a call. The number that the future ends with is the exit code. `call` has no files yet
-    /// ([`HostCall::files`]); whoever installs the program may give it some of `kernel`'s.
+    /// ([`HostCall::files`]); whoever installs the program may give it those that `process` reaches.
     ///
     /// The future is polled without the kernel's lock and dropped when the process dies. A panic ends the process as an
     /// abort would.
-    fn start(&self, kernel: &SharedKernel, call: HostCall) -> BoxFuture<'static, u8>;
+    fn start(&self, process: CallingProcess, call: HostCall) -> BoxFuture<'static, u8>;
 }
 
 /// What the file of such a program holds. The bytes make nothing happen, wherever they are: a copy says what is wrong
@@ -75,12 +76,6 @@ impl HostPrograms {
         Arc::make_mut(&mut self.installed).insert(address(&bytes), entry);
     }
 
-    /// The same programs for another sandbox: a fork, whose files are shared with this one's.
-    #[must_use]
-    pub fn for_sandbox(&self, sandbox: SandboxId) -> Self {
-        Self { sandbox, installed: Arc::clone(&self.installed) }
-    }
-
     fn find(&self, contents: &Contents) -> Option<&Installed> {
         self.installed.get(&address(contents.shared()?))
     }
@@ -91,8 +86,7 @@ fn address(bytes: &Arc<[u8]>) -> usize {
 }
 
 impl Kernel {
-    /// Takes these programs instead of those there were, and places a file for each where none of theirs is. Call it
-    /// again after other files have taken the place of the kernel's own.
+    /// Takes these programs instead of those there were, and places a file for each where theirs is not yet.
     ///
     /// # Errors
     /// Those of [`Fs::install`](crate::fs::Fs::install). The programs before it in the order of their addresses are installed.
@@ -106,9 +100,11 @@ impl Kernel {
         Ok(())
     }
 
-    /// The programs that the application runs, for a fork or for [`set_host_programs`](Self::set_host_programs).
-    pub fn host_programs(&self) -> Option<&HostPrograms> {
-        self.host_programs.as_ref()
+    /// Tells the programs of the application that calls come from `sandbox` from now on: this kernel is a fork.
+    pub fn set_sandbox(&mut self, sandbox: SandboxId) {
+        if let Some(programs) = &mut self.host_programs {
+            programs.sandbox = sandbox;
+        }
     }
 
     /// Whether the file at `path` is the one of the program that belongs there.

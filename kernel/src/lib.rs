@@ -39,7 +39,7 @@ pub mod wasi;
 pub use at::{Opening, Stamp};
 pub use descriptor::{Listed, Mode};
 pub use errno::Errno;
-pub use host::{HostProcess, HostProgram, HostPrograms};
+pub use host::{CallingProcess, HostProcess, HostProgram, HostPrograms};
 pub use kernel::{Kernel, KernelConfig, SharedKernel};
 pub use process::{Fork, Image, Pid, Start, Status};
 pub use session::{Chunk, Report, SessionId, SessionSpec, Stop, Stream};

@@ -85,7 +85,8 @@ impl VfsBackend {
     }
 
     /// A sandbox that is set up as this one, over a kernel of its own.
-    pub(crate) fn sibling(&self, id: SandboxId, kernel: Kernel) -> Self {
+    pub(crate) fn sibling(&self, id: SandboxId, mut kernel: Kernel) -> Self {
+        kernel.set_sandbox(id.clone());
         let sibling = Self::new(
             id,
             self.dialect,

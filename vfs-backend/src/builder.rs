@@ -10,6 +10,7 @@ use tidebox_kernel::{Clock, Entropy, FixedClock, Kernel, KernelConfig, SeededEnt
 use crate::ROOT;
 use crate::backend::VfsBackend;
 use crate::execute::Environment;
+use crate::host_tool::{self, Installation};
 use crate::image::{self, BaseImage};
 use crate::seed::Beginning;
 use crate::tool::{self, Tool};
@@ -28,6 +29,7 @@ pub struct SandboxBuilder {
     pub(crate) beginning: Beginning,
     files: Vec<Seed>,
     pub(crate) tools: Vec<Tool>,
+    pub(crate) host_tools: Vec<Installation>,
     env: Vec<(String, String)>,
     cwd: SandboxPath,
     pub(crate) limits: Limits,
@@ -43,6 +45,7 @@ impl fmt::Debug for SandboxBuilder {
             .field("engine", &self.engine)
             .field("files", &self.files.len())
             .field("tools", &self.tools.len())
+            .field("host_tools", &self.host_tools.len())
             .field("cwd", &self.cwd)
             .field("limits", &self.limits)
             .field("dialect", &self.dialect)
@@ -64,6 +67,7 @@ impl SandboxBuilder {
             beginning: Beginning::default(),
             files: Vec::new(),
             tools: Vec::new(),
+            host_tools: Vec::new(),
             env: Vec::new(),
             // Known to be absolute.
             cwd: SandboxPath::root().resolve("workspace").unwrap_or_else(|_| SandboxPath::root()),
@@ -147,7 +151,8 @@ impl SandboxBuilder {
     /// Makes the sandbox. It starts nothing: an idle sandbox is some kilobytes of memory.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] for an environment variable, host name or [`tool`](Self::tool) that cannot be;
+    /// [`ErrorKind::InvalidRequest`] for an environment variable, host name, [`tool`](Self::tool) or
+    /// [`host_tool`](Self::host_tool) that cannot be;
     /// [`ErrorKind::FileOperationFailed`] for a file that cannot be put in.
     pub fn build(self) -> Result<VfsBackend> {
         let Self {
@@ -158,6 +163,7 @@ impl SandboxBuilder {
             beginning,
             files,
             tools,
+            host_tools,
             env,
             cwd,
             limits,
@@ -176,7 +182,9 @@ impl SandboxBuilder {
         let name = hostname.clone();
         let mut kernel = Kernel::new(KernelConfig { limits, clock, entropy, files: beginning.files(), hostname });
         rename(&mut kernel, &name)?;
+        let taken: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         tool::install(kernel.fs_mut(), tools)?;
+        host_tool::install(&mut kernel, &id, host_tools, &taken)?;
         let now = kernel.now();
         crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
         beginning.plant(&mut kernel, &cwd)?;

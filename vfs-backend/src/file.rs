@@ -98,6 +98,11 @@ impl Opened {
         Ok(Self { contents, modified: modified(&stat) })
     }
 
+    /// A copy of all bytes, unless there are more than `most`.
+    pub(crate) fn whole(&self, most: u64) -> Option<Vec<u8>> {
+        (self.contents.len() <= most).then(|| self.contents.to_vec())
+    }
+
     pub(crate) async fn read(&self, request: &ReadRequest, dialect: Dialect) -> FileResult<ReadResponse> {
         let path = request.path.as_bytes();
         let limit = request.limit.unwrap_or(dialect.read_limit());

@@ -11,6 +11,7 @@ mod builder;
 mod compact;
 mod execute;
 mod file;
+mod host_tool;
 mod image;
 mod plant;
 mod provider;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use tidebox_core::{Result, SandboxBackend, SandboxId};
+use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxId};
 use tidebox_kernel::Kernel;
 use tidebox_kernel::fs;
 
@@ -71,18 +71,21 @@ impl VfsBackend {
 
     /// Puts files and shell session back to what they were. Commands that run are stopped first: they answer with exit
     /// code 137, [`tidebox_core::StopReason::Cancelled`] and a message that says why, and nothing they do touches the
-    /// restored files. The snapshot may be another sandbox's. Clock, randomness, process numbers and the environment that
+    /// restored files. The snapshot may be another sandbox's; this one's host tools stay. Clock, randomness, process numbers and the environment that
     /// the builder set go on as they were. When the limits allow less than the snapshot holds, it is all there and
     /// nothing can be added.
     ///
     /// # Errors
     /// [`tidebox_core::ErrorKind::Closed`]; [`tidebox_core::ErrorKind::InvalidRequest`] when the shell's state is longer
-    /// than [`tidebox_core::Limits::shell_state_bytes`]. Nothing has changed then.
+    /// than [`tidebox_core::Limits::shell_state_bytes`], and nothing has changed then, or when the snapshot has a directory
+    /// where the file of a host tool belongs, and all else is restored then.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<()> {
         let kernel = self.kernel("restore")?;
         self.set_shell_state(Arc::clone(&snapshot.shell_state))?;
-        lock(&kernel).restore(&snapshot.files);
-        Ok(())
+        lock(&kernel).restore(&snapshot.files).map_err(|errno| {
+            let message = format!("the files are restored, but not those of the host tools: {errno}");
+            Error::new(ErrorKind::InvalidRequest, "restore", message)
+        })
     }
 
     /// A second live sandbox that begins as this one is now: files, shell session, environment, working directory,

@@ -12,7 +12,7 @@ use crate::{ROOT, transfer};
 
 /// Where a caller's programs are. It comes first in `PATH`, so that one of them can take the place of a program of the
 /// userland.
-const FOLDER: &str = "/usr/local/bin";
+pub(crate) const FOLDER: &str = "/usr/local/bin";
 
 /// Read and run by everybody, changed by nobody.
 const MODE: u32 = 0o755;
@@ -40,7 +40,7 @@ impl SandboxBuilder {
 /// A program to install.
 #[derive(Clone, Debug)]
 pub(crate) struct Tool {
-    name: String,
+    pub(crate) name: String,
     wasm: Arc<[u8]>,
 }
 

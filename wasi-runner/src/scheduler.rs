@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, Stream};
 use tidebox_kernel::engine::EngineError;
-use tidebox_kernel::{Chunk, SessionId, SharedKernel, Stop};
+use tidebox_kernel::{Chunk, HostProcess, SessionId, SharedKernel, Stop};
 
 use crate::engine::Inner;
 use crate::fork::Forked;
@@ -84,7 +84,10 @@ impl Running<'_> {
     fn admit(&mut self) {
         let starts = lock(&self.around.kernel).take_starts(self.session);
         for start in starts {
-            self.processes.push(Box::pin(process::spawned(self.around.clone(), start)));
+            self.processes.push(match HostProcess::new(&self.around.kernel, &start) {
+                Some(process) => Box::pin(process),
+                None => Box::pin(process::spawned(self.around.clone(), start)),
+            });
         }
         let forked = std::mem::take(&mut *self.nursery());
         for child in forked {

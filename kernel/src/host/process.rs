@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use tidebox_core::{BoxFuture, HostCall, HostInput, HostOutput, SandboxPath};
 
-use super::stream::{Input, Link, Output};
+use super::stream::{CallingProcess, Input, Link, Output};
 use super::{HostProgram, lock};
 use crate::kernel::{Kernel, SharedKernel};
 use crate::process::{Pid, Start, Status};
@@ -73,7 +73,7 @@ impl HostProcess {
                 let call = call(&lock(&self.kernel), self.pid, &self.link);
                 // A process that is gone has nobody to answer.
                 let Some(call) = call else { return Poll::Ready(0) };
-                self.life = Life::Running(program.start(&self.kernel, call));
+                self.life = Life::Running(program.start(CallingProcess::new(&self.link), call));
             }
             match &mut self.life {
                 Life::Running(future) => future.as_mut().poll(cx),
@@ -147,7 +147,7 @@ impl Drop for HostProcess {
 /// What the process was given, for the application.
 fn call(kernel: &Kernel, pid: Pid, link: &Arc<Link>) -> Option<HostCall> {
     let process = kernel.process(pid).ok()?;
-    let sandbox = kernel.host_programs()?.sandbox.clone();
+    let sandbox = kernel.host_programs.as_ref()?.sandbox.clone();
     let cwd = kernel.path_of(&process.cwd).unwrap_or_else(|| REMOVED.to_vec());
     let cwd = SandboxPath::parse(cwd).ok()?;
     let output = |fd| HostOutput::new(Output::new(Arc::clone(link), fd));

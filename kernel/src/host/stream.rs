@@ -1,5 +1,6 @@
 //! Descriptors 0 to 2 of such a process, as the application reads and writes them.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -9,7 +10,7 @@ use super::lock;
 use crate::errno::Errno;
 use crate::kernel::{Kernel, SharedKernel};
 use crate::process::Pid;
-use crate::wasi::Halt;
+use crate::wasi::{Halt, attempt};
 
 /// Most bytes that one read or write moves: what a tool holds in memory without having asked for it.
 const PIECE_BYTES: usize = 64 << 10;
@@ -142,6 +143,33 @@ impl Link {
             let name = kernel.program_name(self.pid);
             kernel.message(self.pid, &format!("{name}: {stream}: {errno}\n"));
         }
+    }
+}
+
+/// The kernel of the process that calls, for as long as it lives.
+#[derive(Clone)]
+pub struct CallingProcess(Arc<Link>);
+
+impl fmt::Debug for CallingProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallingProcess").field(&self.0.pid).finish()
+    }
+}
+
+impl CallingProcess {
+    pub(super) fn new(link: &Arc<Link>) -> Self {
+        Self(Arc::clone(link))
+    }
+
+    /// Does something with the kernel as a system call of the process would. `None` when the process has ended or is to
+    /// die: whatever still acts for it must change nothing any more.
+    pub fn with_kernel<T>(&self, act: impl FnOnce(&mut Kernel) -> T) -> Option<T> {
+        let kernel = self.0.kernel.upgrade()?;
+        let mut kernel = lock(&kernel);
+        if self.0.state().over {
+            return None;
+        }
+        attempt(&mut kernel, self.0.pid, |kernel| Ok(act(kernel))).ok()
     }
 }
 

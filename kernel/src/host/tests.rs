@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use tidebox_core::{BoxFuture, HostCall, Limits, SandboxId};
 
-use super::{HostProcess, HostProgram, HostPrograms, lock};
+use super::{CallingProcess, HostProcess, HostProgram, HostPrograms, lock};
 use crate::exec::SpawnRequest;
 use crate::testing::{Count, kernel, spec};
 use crate::{Kernel, Pid, SessionId, SharedKernel, Start, Status};
@@ -32,7 +32,7 @@ where
     F: Fn(HostCall) -> Answer + Send + Sync,
     Answer: Future<Output = u8> + Send + 'static,
 {
-    fn start(&self, _: &SharedKernel, call: HostCall) -> BoxFuture<'static, u8> {
+    fn start(&self, _: CallingProcess, call: HostCall) -> BoxFuture<'static, u8> {
         Box::pin(self.0(call))
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Kernel;
+use crate::errno::Errno;
 use crate::fs::{Fs, Snapshot};
 use crate::session::{SessionId, Stop};
 use crate::slab::Slab;
@@ -15,18 +16,23 @@ impl Kernel {
     }
 
     /// Puts the files back as they were. Sessions that still run are stopped first ([`Stop::Restore`]): their next call
-    /// ends them, so none of it touches the restored files. Clock, randomness and process numbers go on.
-    pub fn restore(&mut self, files: &Snapshot) {
+    /// ends them, so none of it touches the restored files. Clock, randomness and process numbers go on, and the programs
+    /// of the application stay: their files are placed where the snapshot has none.
+    ///
+    /// # Errors
+    /// When such a file cannot be placed, as by [`set_host_programs`](Self::set_host_programs). All else is restored.
+    pub fn restore(&mut self, files: &Snapshot) -> Result<(), Errno> {
         let running = self.sessions.iter().filter(|(_, session)| session.root_status.is_none());
         let running: Vec<SessionId> = running.map(|(&id, _)| id).collect();
         for session in running {
             self.stop(session, Stop::Restore);
         }
         self.fs.restore(files);
+        self.host_programs.clone().map_or(Ok(()), |programs| self.set_host_programs(programs))
     }
 
-    /// A kernel of its own that begins with these files, limits, clock, randomness, process numbers and name, and with
-    /// no process, session or pipe.
+    /// A kernel of its own that begins with these files, limits, clock, randomness, process numbers, name and programs of
+    /// the application (see [`set_sandbox`](Self::set_sandbox)), and with no process, session or pipe.
     #[must_use]
     pub fn fork_sandbox(&self) -> Self {
         let files = self.fs.snapshot();
@@ -40,6 +46,7 @@ impl Kernel {
             pipes: Slab::default(),
             processes: self.processes.successor(),
             sessions: BTreeMap::new(),
+            host_programs: self.host_programs.clone(),
             memory_bytes: 0,
             pipe_bytes: 0,
             string_bytes: 0,

@@ -96,7 +96,7 @@ fn act(kernel: &mut Kernel, session: SessionId, root: Pid, step: &Play) -> Resul
         Play::RunOutOfTime => kernel.stop(session, Stop::Time),
         Play::Restored => {
             let files = kernel.snapshot();
-            kernel.restore(&files);
+            kernel.restore(&files).unwrap();
             kernel.exited(root, Status::Killed(Signal::Kill));
         }
         Play::Break => return Err(EngineError::new("the pool is broken; restart the program")),

@@ -4,6 +4,7 @@
 mod command;
 mod engine;
 mod files;
+mod host_tool;
 mod image;
 mod large_results;
 mod provider;

@@ -73,23 +73,19 @@ fn the_file_says_nothing_of_the_program() {
 #[test]
 fn a_fork_and_a_restored_tree_keep_the_programs() {
     let stage = Stage::new(|_| async { 0 });
-    let (before, programs) = {
-        let k = stage.k();
-        (k.fs.snapshot(), k.host_programs().expect("set").for_sandbox(id("sb-2")))
-    };
-    let mut fork = crate::testing::kernel(Limits::default());
-    fork.fs = crate::fs::Fs::from_snapshot(&before, &Limits::default());
+    let mut fork = stage.k().fork_sandbox();
+    fork.set_sandbox(id("sb-2"));
     let file = ino(&fork, ASK);
-    fork.set_host_programs(programs.clone()).expect("they are there");
-    assert_eq!(ino(&fork, ASK), file, "a file that is there already is left alone");
     assert!(fork.host_program(file).expect("a file").is_some());
+    let before = fork.snapshot();
+    fork.restore(&before).expect("nothing is missing");
+    assert_eq!(ino(&fork, ASK), file, "a file that is there already is left alone");
     // A tree from elsewhere holds at most a file that looks the same.
     let mut other = crate::testing::kernel(Limits::default());
     other.fs.install(ASK, crate::host::TEXT.as_bytes().into(), 0o755, 0).expect("installed");
-    let stranger = ino(&other, ASK);
-    other.set_host_programs(programs).expect("installed");
-    assert_ne!(ino(&other, ASK), stranger);
-    assert!(other.host_program(ino(&other, ASK)).expect("a file").is_some());
+    fork.restore(&other.snapshot()).expect("the file is placed");
+    assert!(fork.host_program(ino(&fork, ASK)).expect("a file").is_some());
+    assert!(other.host_program(ino(&other, ASK)).expect("a file").is_none());
 }
 
 #[test]
