@@ -219,6 +219,29 @@ pub(crate) fn getcwd(into: &mut [u8]) -> core::result::Result<usize, (Errno, usi
     Ok(bytes.len())
 }
 
+/// Names the file that stands for the sandbox's memory of a shell session. Without it there is no session.
+const SHELL_STATE: &str = "TIDEBOX_SHELL_STATE";
+/// As much as a sandbox keeps unless it is told otherwise.
+const SHELL_STATE_BYTES: usize = 4 << 20;
+
+pub(crate) fn shell_state_read(into: &mut [u8]) -> core::result::Result<usize, (Errno, usize)> {
+    let file = std::env::var_os(SHELL_STATE).ok_or((Errno::NOTSUP, 0))?;
+    // Version 1, no flags, no variables of the request, and the state; a session begins without the file.
+    let mut told = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    told.extend(std::fs::read(file).unwrap_or_default());
+    let room = into.get_mut(..told.len()).ok_or((Errno::RANGE, told.len()))?;
+    room.copy_from_slice(&told);
+    Ok(told.len())
+}
+
+pub(crate) fn shell_state_write(state: &[u8]) -> Result<()> {
+    let file = std::env::var_os(SHELL_STATE).ok_or(Errno::NOTSUP)?;
+    if state.len() > SHELL_STATE_BYTES {
+        return Err(Errno::TOOBIG);
+    }
+    std::fs::write(file, state).map_err(|error| errno_of(error.raw_os_error().unwrap_or(0)))
+}
+
 pub(crate) fn read_dir(path: &[u8]) -> Result<Vec<Entry>> {
     use std::os::unix::ffi::OsStrExt;
     let failed = |error: std::io::Error| errno_of(error.raw_os_error().unwrap_or(0));
@@ -395,7 +418,9 @@ pub(crate) fn args() -> Vec<Vec<u8>> {
 
 pub(crate) fn environ() -> Vec<Vec<u8>> {
     use std::os::unix::ffi::OsStringExt;
+    // The file of the session belongs to this border and not to what runs on it.
     std::env::vars_os()
+        .filter(|(name, _)| name != SHELL_STATE)
         .map(|(name, value)| {
             let mut line = name.into_vec();
             line.push(b'=');

@@ -41,6 +41,8 @@ mod tidebox {
         pub(super) fn fstat(fd: u32, out: *mut [u8; 64]) -> i32;
         pub(super) fn access(path: *const u8, len: usize, mode: u32) -> i32;
         pub(super) fn limits(out: *mut RawLimits) -> i32;
+        pub(super) fn shell_state_read(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
+        pub(super) fn shell_state_write(from: *const u8, len: usize) -> i32;
     }
 
     /// What `limits` writes; the layout is that of the border.
@@ -248,6 +250,19 @@ pub(crate) fn getcwd(into: &mut [u8]) -> core::result::Result<usize, (Errno, usi
     // SAFETY: the buffer is a live slice, `len` a live local.
     let code = unsafe { tidebox::getcwd(into.as_mut_ptr(), into.len(), &mut len) };
     check(code).map(|()| len.min(into.len())).map_err(|errno| (errno, len))
+}
+
+/// The length written, or the error together with the length that was needed.
+pub(crate) fn shell_state_read(into: &mut [u8]) -> core::result::Result<usize, (Errno, usize)> {
+    let mut len = 0;
+    // SAFETY: the buffer is a live slice, `len` a live local.
+    let code = unsafe { tidebox::shell_state_read(into.as_mut_ptr(), into.len(), &mut len) };
+    check(code).map(|()| len.min(into.len())).map_err(|errno| (errno, len))
+}
+
+pub(crate) fn shell_state_write(state: &[u8]) -> Result<()> {
+    // SAFETY: the state is a live slice.
+    check(unsafe { tidebox::shell_state_write(state.as_ptr(), state.len()) })
 }
 
 pub(crate) fn read_dir(path: &[u8]) -> Result<Vec<Entry>> {

@@ -11,6 +11,7 @@ mod errno;
 mod file;
 mod process;
 mod request;
+mod shell_state;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ pub use process::{
     realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
 };
 pub use request::SpawnRequest;
+pub use shell_state::{ShellSession, leave_shell_state, shell_session};
 
 /// The result of every call: a value, or the kernel's error number.
 pub type Result<T> = core::result::Result<T, Errno>;

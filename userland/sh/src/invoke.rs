@@ -20,6 +20,7 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     let mut shell = Shell::new(name);
     shell.started_ns = rt::monotonic_ns();
     shell.import_environment();
+    shell.join_session();
     let source = match options(&mut shell, args.get(1..).unwrap_or_default()) {
         Ok(source) => source,
         Err(status) => {
@@ -40,7 +41,9 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     };
     // What stopped the commands has set the status; nothing is left to run but the EXIT trap.
     let _ = result;
-    shell.finish()
+    shell.finish();
+    shell.leave_session();
+    shell.status
 }
 
 /// Reads the options; an error is the exit code.

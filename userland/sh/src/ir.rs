@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::builtins::Builtin;
+use crate::function::Function;
 
 /// Text of the shell: any bytes, most often UTF-8.
 pub(crate) type Bytes = Vec<u8>;
@@ -124,14 +125,6 @@ pub(crate) enum ArmEnd {
     Test,
 }
 
-#[derive(Debug)]
-pub(crate) struct Function {
-    pub(crate) name: Name,
-    pub(crate) body: Rc<Compound>,
-    /// The file or `main` or `environment`, for `BASH_SOURCE`.
-    pub(crate) source: Rc<[u8]>,
-}
-
 /// `name=value`, `name+=value`, `name[subscript]=value`, `name=(..)`.
 #[derive(Debug)]
 pub(crate) struct Assign {
@@ -176,6 +169,17 @@ pub(crate) enum RedirectFd {
     Variable(Name),
 }
 
+/// A here-document; its body is read after the line that names it.
+#[derive(Debug)]
+pub(crate) struct HereDoc {
+    pub(crate) delimiter: Bytes,
+    /// Part of the delimiter is quoted, so that the body is taken as it stands.
+    pub(crate) quoted: bool,
+    /// `<<-`: tabs at the start of lines do not count.
+    pub(crate) strip_tabs: bool,
+    pub(crate) body: OnceCell<Word>,
+}
+
 #[derive(Debug)]
 pub(crate) enum RedirectKind {
     Read(Word),
@@ -194,7 +198,7 @@ pub(crate) enum RedirectKind {
         word: Word,
         output: bool,
     },
-    HereDoc(Rc<OnceCell<Word>>),
+    HereDoc(Rc<HereDoc>),
     HereString(Word),
 }
 

@@ -6,6 +6,7 @@
 mod builtins;
 mod eval;
 mod expand;
+mod function;
 mod invoke;
 mod io;
 mod ir;
@@ -14,6 +15,7 @@ mod options;
 mod parse;
 mod pattern;
 mod print;
+mod session;
 mod state;
 #[cfg(test)]
 mod tests;

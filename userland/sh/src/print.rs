@@ -1,8 +1,9 @@
 //! Functions as text, in the layout of `declare -f`.
 
+use crate::function::Function;
 use crate::ir::{
-    Arg, Arm, ArmEnd, Assign, AssignValue, Bytes, Chain, Command, Compound, Cond, CondOp, Function, Join, Kind, List,
-    Pipeline, Redirect, RedirectFd, RedirectKind, Simple, Word,
+    Arg, Arm, ArmEnd, Assign, AssignValue, Bytes, Chain, Command, Compound, Cond, CondOp, Join, Kind, List, Pipeline,
+    Redirect, RedirectFd, RedirectKind, Simple, Word,
 };
 
 /// The definition of a function.
@@ -10,13 +11,14 @@ pub(crate) fn function(function: &Function) -> Bytes {
     let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
     printer.out.extend_from_slice(&function.name);
     printer.out.extend_from_slice(b" () \n");
-    if let (Kind::Group(list), true) = (&function.body.kind, function.body.redirects.is_empty()) {
+    let Some(body) = function.body() else { return function.text().to_vec() };
+    if let (Kind::Group(list), true) = (&body.kind, body.redirects.is_empty()) {
         printer.group(list);
     } else {
         printer.out.extend_from_slice(b"{ \n");
         printer.depth += 1;
         printer.indent();
-        printer.compound(&function.body);
+        printer.compound(body);
         printer.depth -= 1;
         printer.line();
         printer.out.push(b'}');
@@ -59,10 +61,17 @@ impl Printer {
 
     fn line(&mut self) {
         self.out.push(b'\n');
-        for body in std::mem::take(&mut self.bodies) {
-            self.out.extend_from_slice(&body);
+        if self.here_documents() {
+            self.out.push(b'\n');
         }
         self.indent();
+    }
+
+    /// Prints the bodies that wait; says whether there were any.
+    fn here_documents(&mut self) -> bool {
+        let bodies = std::mem::take(&mut self.bodies);
+        self.out.extend(bodies.concat());
+        !bodies.is_empty()
     }
 
     fn group(&mut self, list: &List) {
@@ -86,7 +95,7 @@ impl Printer {
             let last = at + 1 == list.items.len();
             if item.background {
                 self.put(" &");
-            } else if !last {
+            } else if !last && self.bodies.is_empty() {
                 self.put(";");
             }
             if !last {
@@ -99,6 +108,11 @@ impl Printer {
         self.pipeline(&chain.first);
         for (join, pipeline) in &chain.rest {
             self.put(if *join == Join::And { " && " } else { " || " });
+            if !self.bodies.is_empty() {
+                self.put("\n");
+                self.here_documents();
+                self.put(" ");
+            }
             self.pipeline(pipeline);
         }
     }
@@ -122,7 +136,9 @@ impl Printer {
                     self.put(&inner.name);
                     self.put(" () ");
                     self.line();
-                    self.compound(&inner.body);
+                    if let Some(body) = inner.body() {
+                        self.compound(body);
+                    }
                 }
             }
         }
@@ -200,10 +216,16 @@ impl Printer {
             RedirectKind::Both { word, append } => (if *append { "&>> " } else { "&> " }, word),
             RedirectKind::Duplicate { word, output } => (if *output { ">&" } else { "<&" }, word),
             RedirectKind::HereString(word) => ("<<< ", word),
-            RedirectKind::HereDoc(body) => {
-                self.put("<<'EOF'");
-                let mut text = body.get().map_or_else(Bytes::new, |word| word.raw.to_vec());
-                text.extend_from_slice(b"EOF\n");
+            RedirectKind::HereDoc(document) => {
+                self.put(if document.strip_tabs { "<<-" } else { "<<" });
+                if document.quoted {
+                    self.put([b"'", &document.delimiter[..], b"'"].concat());
+                } else {
+                    self.put(&document.delimiter);
+                }
+                let mut text = document.body.get().map_or_else(Bytes::new, |word| word.raw.to_vec());
+                text.extend_from_slice(&document.delimiter);
+                text.push(b'\n');
                 self.bodies.push(text);
                 return;
             }
@@ -340,12 +362,17 @@ impl Printer {
         match cond {
             Cond::Not(inner) => {
                 self.put("! ");
-                self.cond(inner);
+                self.cond_within(inner, matches!(**inner, Cond::And(..) | Cond::Or(..)));
             }
-            Cond::And(left, right) | Cond::Or(left, right) => {
+            Cond::And(left, right) => {
+                self.cond_within(left, matches!(**left, Cond::Or(..)));
+                self.put(" && ");
+                self.cond_within(right, matches!(**right, Cond::And(..) | Cond::Or(..)));
+            }
+            Cond::Or(left, right) => {
                 self.cond(left);
-                self.put(if matches!(cond, Cond::And(..)) { " && " } else { " || " });
-                self.cond(right);
+                self.put(" || ");
+                self.cond_within(right, matches!(**right, Cond::Or(..)));
             }
             Cond::Word(word) => self.put([b"-n ", &word.raw[..]].concat()),
             Cond::Unary(letter, word) => self.put([&[b'-', *letter, b' '], &word.raw[..]].concat()),
@@ -361,6 +388,17 @@ impl Printer {
                 }
                 self.put(&right.raw);
             }
+        }
+    }
+
+    /// A part of an expression, in the parentheses that it must have been written with.
+    fn cond_within(&mut self, cond: &Cond, parentheses: bool) {
+        if parentheses {
+            self.put("( ");
+            self.cond(cond);
+            self.put(" )");
+        } else {
+            self.cond(cond);
         }
     }
 }

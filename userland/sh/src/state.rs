@@ -1,14 +1,16 @@
 //! The state of one shell.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use tidebox_rt as rt;
 
+use crate::function::Function;
 use crate::io::Io;
-use crate::ir::{Bytes, Function, Name, Simple};
+use crate::ir::{Bytes, Name, Simple};
 use crate::jobs::Jobs;
 use crate::options::Options;
+use crate::session::Session;
 use crate::trap::Traps;
 use crate::vars::{self, Map, Value, Var, Vars};
 
@@ -59,6 +61,9 @@ pub(crate) const TEXT_LEVELS: u32 = 2;
 pub(crate) struct Shell {
     pub(crate) vars: Vars,
     pub(crate) functions: Map<Name, Rc<Function>>,
+    /// Functions that programs get in their environment.
+    pub(crate) exported_functions: BTreeSet<Name>,
+    pub(crate) aliases: Rc<Map<Bytes, Bytes>>,
     pub(crate) positional: Rc<Vec<Bytes>>,
     /// `$0`.
     pub(crate) name: Bytes,
@@ -110,6 +115,8 @@ pub(crate) struct Shell {
     pub(crate) running: &'static str,
     /// The command that runs, kept only while a trap could ask for it.
     pub(crate) current: Option<Current>,
+    /// What to remember of the start of a shell that takes part in a session.
+    pub(crate) session: Option<Box<Session>>,
 }
 
 impl Shell {
@@ -117,6 +124,8 @@ impl Shell {
         Self {
             vars: Vars::default(),
             functions: Map::default(),
+            exported_functions: BTreeSet::new(),
+            aliases: Rc::default(),
             positional: Rc::new(Vec::new()),
             name,
             options: Options::default(),
@@ -150,6 +159,7 @@ impl Shell {
             regex: None,
             running: "",
             current: None,
+            session: None,
         }
     }
 
@@ -158,6 +168,9 @@ impl Shell {
         for line in rt::environ() {
             let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
             let name = line.get(..at).unwrap_or_default();
+            if self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
+                continue;
+            }
             if crate::parse::token::name_len(name) != name.len() || name.is_empty() || name == b"_" {
                 continue;
             }

@@ -102,6 +102,13 @@ impl Assoc {
         self.map.clear();
     }
 
+    /// Keys and values, the oldest first: inserted again in this order they make the same array.
+    pub(crate) fn in_order_of_insertion(&self) -> Vec<(&Bytes, &Bytes)> {
+        let mut all: Vec<_> = self.map.iter().map(|(key, (seq, value))| (*seq, key, value)).collect();
+        all.sort_by_key(|entry| entry.0);
+        all.into_iter().map(|(_, key, value)| (key, value)).collect()
+    }
+
     /// Keys and values in bash's order: by bucket of its FNV-1 hash, the newest of a bucket first.
     pub(crate) fn entries(&self) -> Vec<(&Bytes, &Bytes)> {
         let mut buckets = 1024_u32;
@@ -160,6 +167,18 @@ impl Vars {
 
     pub(crate) fn remove(&mut self, name: &[u8]) -> Option<Var> {
         self.map.remove(name)
+    }
+
+    /// All variables that are in force.
+    pub(crate) fn all(&self) -> &Map<Name, Var> {
+        &self.map
+    }
+
+    /// Ends every scope, so that what is left are the variables of the shell itself.
+    pub(crate) fn leave_scopes(&mut self) {
+        while !self.saved.is_empty() {
+            self.pop_scope();
+        }
     }
 
     /// All names, sorted.

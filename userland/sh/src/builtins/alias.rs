@@ -1,25 +1,93 @@
-//! `alias` and `unalias`. A non-interactive shell does not expand aliases, so none can be set.
+//! `alias` and `unalias`.
 
+use std::rc::Rc;
+
+use crate::expand::single_quote;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
+/// A definition as `alias -p` prints it, which is one that can be read again.
+pub(super) fn definition(name: &[u8], value: &[u8]) -> Bytes {
+    [b"alias ", name, b"=", &single_quote(value), b"\n"].concat()
+}
+
 pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut print = words.is_empty();
+    while let Some((first, rest)) = words.split_first() {
+        match first.as_slice() {
+            b"-p" => print = true,
+            b"--" => {
+                words = rest;
+                break;
+            }
+            _ if first.first() == Some(&b'-') && first.len() > 1 => {
+                return Ok(shell.bad_option(first, "alias [-p] [name[=value] ... ]"));
+            }
+            _ => break,
+        }
+        words = rest;
+    }
     let mut status = 0;
-    for arg in args.iter().skip(1).filter(|arg| arg.as_slice() != b"-p") {
-        // bash accepts a definition here and never uses it.
-        if !arg.contains(&b'=') {
-            shell.complain_builtin([arg, &b": not found"[..]].concat());
-            status = 1;
+    if print {
+        let mut all: Vec<_> = shell.aliases.iter().collect();
+        all.sort();
+        let text = all.into_iter().map(|(name, value)| definition(name, value)).collect::<Vec<_>>().concat();
+        status |= shell.print(text);
+    }
+    for word in words {
+        // A definition needs a name: `=x` asks for an alias of that name.
+        match word.iter().skip(1).position(|&b| b == b'=') {
+            Some(at) => {
+                let (name, value) = word.split_at(at + 1);
+                status |= define(shell, name, value.get(1..).unwrap_or_default());
+            }
+            None => match shell.aliases.get(word) {
+                Some(value) => {
+                    let line = definition(word, value);
+                    status |= shell.print(line);
+                }
+                None => {
+                    shell.complain_builtin([word, &b": not found"[..]].concat());
+                    status = 1;
+                }
+            },
         }
     }
     Ok(status)
 }
 
+fn define(shell: &mut Shell, name: &[u8], value: &[u8]) -> u8 {
+    let bad = |b: &u8| b" \t\n;&|<>()'\"\\$`/=".contains(b);
+    if name.iter().any(bad) {
+        shell.complain_builtin([b"`", name, b"': invalid alias name"].concat());
+        return 1;
+    }
+    Rc::make_mut(&mut shell.aliases).insert(name.to_vec(), value.to_vec());
+    0
+}
+
 pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let usage = "unalias [-a] name [name ...]";
+    let mut words = args.get(1..).unwrap_or_default();
+    match words.first().map(Vec::as_slice) {
+        Some(b"-a") => {
+            shell.aliases = Rc::default();
+            return Ok(0);
+        }
+        Some(b"--") => words = words.get(1..).unwrap_or_default(),
+        Some(option @ [b'-', _, ..]) => return Ok(shell.bad_option(option, usage)),
+        _ => {}
+    }
+    if words.is_empty() {
+        // Where standard error is closed there is nobody to tell.
+        let _ = shell.io.write(2, format!("unalias: usage: {usage}\n").as_bytes());
+        return Ok(2);
+    }
     let mut status = 0;
-    for arg in args.iter().skip(1) {
-        if arg != b"-a" {
-            shell.complain_builtin([arg, &b": not found"[..]].concat());
+    for word in words {
+        if Rc::make_mut(&mut shell.aliases).remove(word).is_none() {
+            shell.complain_builtin([word, &b": not found"[..]].concat());
             status = 1;
         }
     }

@@ -146,10 +146,11 @@ fn option(wanted: &mut Wanted, letter: u8, on: bool, base: u16) -> bool {
 
 /// Prints functions, or marks them.
 fn functions(shell: &mut Shell, rest: &[DeclArg<'_>], wanted: &Wanted, base: u16) -> Run<u8> {
-    if base != 0 && !rest.is_empty() {
-        // Functions are not passed on to programs, and none is kept from being redefined.
+    if base == vars::READONLY && !rest.is_empty() {
+        // No function is kept from being redefined.
         return Ok(0);
     }
+    let marks = (wanted.on | wanted.off) & vars::EXPORT != 0 && !rest.is_empty();
     let mut names: Vec<Bytes> = Vec::new();
     for arg in rest {
         if let DeclArg::Word(word) = arg {
@@ -164,10 +165,29 @@ fn functions(shell: &mut Shell, rest: &[DeclArg<'_>], wanted: &Wanted, base: u16
     let mut status = 0;
     for name in names {
         match shell.functions.get(name.as_slice()) {
-            None => status = 1,
+            None => {
+                if marks {
+                    shell.complain_builtin([&name[..], b": not a function"].concat());
+                }
+                status = 1;
+            }
+            Some(function) if marks => {
+                let name = Name::clone(&function.name);
+                if wanted.on & vars::EXPORT != 0 {
+                    shell.exported_functions.insert(name);
+                } else {
+                    shell.exported_functions.remove(&name);
+                }
+            }
+            Some(_) if wanted.on & vars::EXPORT != 0 && !shell.exported_functions.contains(name.as_slice()) => {}
             Some(function) => {
+                let exported = shell.exported_functions.contains(name.as_slice());
+                let declared =
+                    [if exported { &b"declare -fx "[..] } else { b"declare -f " }, &name[..], b"\n"].concat();
                 let text = if wanted.function_names {
-                    if all { [b"declare -f ", &name[..], b"\n"].concat() } else { [&name[..], b"\n"].concat() }
+                    if all { declared } else { [&name[..], b"\n"].concat() }
+                } else if exported && all {
+                    [crate::print::function(function), declared].concat()
                 } else {
                     crate::print::function(function)
                 };

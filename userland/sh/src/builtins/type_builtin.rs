@@ -103,8 +103,25 @@ fn line(name: &[u8], how: How, kind: &str, sentence: &str) -> Bytes {
     }
 }
 
+/// Prints what a name stands for as an alias; says whether it is one that is expanded.
+fn alias(shell: &mut Shell, name: &[u8], how: How) -> bool {
+    if !shell.options.expand_aliases {
+        return false;
+    }
+    let Some(value) = shell.aliases.get(name) else { return false };
+    let text = match how {
+        How::Command => super::alias::definition(name, value),
+        _ => line(name, how, "alias", &format!(" is aliased to `{}'", crate::expand::lossy(value))),
+    };
+    shell.print(text);
+    true
+}
+
 /// Prints what a name means first; says whether it means anything.
 pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
+    if alias(shell, name, how) {
+        return Ok(true);
+    }
     if KEYWORDS.contains(&name) {
         let text = line(name, how, "keyword", " is a shell keyword");
         shell.print(text);
@@ -154,7 +171,7 @@ fn file(shell: &mut Shell, name: &[u8], path: &[u8], how: How, hashed: bool) {
 }
 
 fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> Run<bool> {
-    let mut found = false;
+    let mut found = alias(shell, name, how);
     if KEYWORDS.contains(&name) {
         let text = line(name, how, "keyword", " is a shell keyword");
         shell.print(text);

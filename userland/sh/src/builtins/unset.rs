@@ -27,10 +27,10 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut status = 0;
     for word in words {
         if functions {
-            shell.functions.remove(word.as_slice());
+            shell.remove_function(word);
         } else if !variables && shell.functions.contains_key(word.as_slice()) && shell.vars.get(word).is_none() {
             // A name that is no variable may be a function.
-            shell.functions.remove(word.as_slice());
+            shell.remove_function(word);
         } else if !unset_variable(shell, word, reference)? {
             status = 1;
         }

@@ -1,5 +1,7 @@
 //! Programs: finding, starting, waiting.
 
+use std::rc::Rc;
+
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest, Status};
 
 use crate::expand::lossy;
@@ -135,7 +137,7 @@ impl Shell {
     }
 
     fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {
-        let env = self.vars.environment();
+        let env = self.environment();
         let env: Vec<&[u8]> = env.iter().map(Vec::as_slice).collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let fds: Vec<(Fd, Fd)> = self.io.for_child();
@@ -197,7 +199,10 @@ impl Shell {
 
     /// What a new shell would not know: functions, unexported variables, options.
     fn forget_functions(&mut self) {
-        self.functions.clear();
+        let exported = std::mem::take(&mut self.exported_functions);
+        self.functions.retain(|name, _| exported.contains(name));
+        self.exported_functions = exported;
+        self.aliases = Rc::default();
         self.frames.clear();
         for name in self.vars.names() {
             let keeps = self.vars.get(&name).is_some_and(|var| var.has(crate::vars::EXPORT))
@@ -219,6 +224,9 @@ impl Shell {
             return if self.options.execfail { Ok(()) } else { Err(Stop::Exit) };
         };
         self.io.flush();
+        if self.subshell == 0 {
+            self.leave_session();
+        }
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
         self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use tidebox_rt as rt;
 
-use crate::ir::{Bytes, Function};
+use crate::function::Function;
+use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Frame, Run, Shell, Stop};
 use crate::trap;
@@ -40,7 +41,11 @@ impl Shell {
         let outer_trap = self.traps.get(trap::RETURN).map(Rc::clone);
         let result = self.with_positional(words, |shell| {
             shell.turn()?;
-            shell.deeper(|shell| shell.run_compound(&function.body))
+            let Some(body) = function.body() else {
+                // Only a session that somebody tampered with hands over such a text.
+                return shell.discard([&function.name[..], b": the function's text cannot be read"].concat());
+            };
+            shell.deeper(|shell| shell.run_compound(body))
         });
         self.getopts_at = getopts;
         let trap = self.traps.get(trap::RETURN).map(Rc::clone);

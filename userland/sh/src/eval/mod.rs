@@ -21,7 +21,7 @@ pub(crate) use test::{TestFault, binary_test, unary_test};
 use std::rc::Rc;
 
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
-use crate::parse::Parser;
+use crate::parse::{Parser, Texts};
 use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
 use crate::trap;
 
@@ -131,12 +131,14 @@ impl Shell {
             text
         };
         let name = if source.is_empty() { Rc::from(&b"environment"[..]) } else { source };
+        let texts = Texts::default();
         let mut parser = Parser::new(text, line, name);
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
         loop {
             parser.set_extglob(self.options.extglob);
+            parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)), &texts);
             let from = parser.offset();
             let list = match parser.next_list() {
                 Ok(Some(list)) => list,
@@ -155,7 +157,7 @@ impl Shell {
                 ));
             }
             if self.options.verbose {
-                let read = text.get(from..parser.offset()).unwrap_or_default();
+                let read = parser.text_since(from);
                 // Where standard error is closed there is nobody to show it to.
                 let _ = self.io.write(2, read);
             }

@@ -187,7 +187,7 @@ impl Shell {
             return false;
         }
         let bodies = simple.redirects.iter().all(|redirect| match &redirect.kind {
-            RedirectKind::HereDoc(body) => body.get().is_none_or(|word| is_pure(&word.parts, false)),
+            RedirectKind::HereDoc(document) => document.body.get().is_none_or(|word| is_pure(&word.parts, false)),
             _ => true,
         });
         let Some(crate::ir::Arg::Word(first)) = simple.args.first() else { return false };

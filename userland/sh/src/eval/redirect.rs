@@ -134,8 +134,8 @@ impl Shell {
             RedirectKind::Clobber(word) | RedirectKind::Write(word) => (word, Open { truncate: true, ..create }),
             RedirectKind::Both { word, append } => (word, Open { append: *append, truncate: !append, ..create }),
             RedirectKind::Duplicate { word, output } => return self.duplicate(word, *output, number, opened),
-            RedirectKind::HereDoc(body) => {
-                let text = match body.get() {
+            RedirectKind::HereDoc(document) => {
+                let text = match document.body.get() {
                     Some(word) => self.expand_text(word)?,
                     None => Bytes::new(),
                 };

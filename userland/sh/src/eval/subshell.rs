@@ -39,6 +39,7 @@ impl Shell {
         self.traps.reset_for_subshell();
         self.jobs.list.clear();
         self.subshell += 1;
+        self.session = None;
         self.loops = 0;
         self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
     }

@@ -16,9 +16,20 @@ pub(crate) fn single_quote(text: &[u8]) -> Bytes {
     out
 }
 
-/// `$'..'`.
+/// `$'..'`; bytes that are no characters are written in octal.
 pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
     let mut out = b"$'".to_vec();
+    for chunk in text.utf8_chunks() {
+        ansi_escape(chunk.valid().as_bytes(), &mut out);
+        for byte in chunk.invalid() {
+            out.extend_from_slice(format!("\\{byte:03o}").as_bytes());
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+fn ansi_escape(text: &[u8], out: &mut Bytes) {
     for &byte in text {
         match byte {
             7 => out.extend_from_slice(b"\\a"),
@@ -34,8 +45,6 @@ pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
             _ => out.push(byte),
         }
     }
-    out.push(b'\'');
-    out
 }
 
 /// Whether text must be written as `$'..'` to stay on one line.

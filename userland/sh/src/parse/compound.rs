@@ -5,13 +5,13 @@ use std::rc::Rc;
 use super::list::CLOSERS;
 use super::token::name_len;
 use super::{Parse, Parser, Problem, SyntaxError};
-use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Function, Kind, List, Name, Word};
+use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Word};
 
 impl Parser<'_> {
     /// One command of a pipeline.
     pub(super) fn command(&mut self) -> Parse<Command> {
         self.deeper(|p| {
-            p.skip_blanks();
+            p.expand_alias();
             let line = p.line;
             let Some(kind) = p.compound_kind()? else {
                 return p.function_or_simple();
@@ -22,7 +22,7 @@ impl Parser<'_> {
     }
 
     /// The compound command that comes next, if one does.
-    fn compound_kind(&mut self) -> Parse<Option<Kind>> {
+    pub(super) fn compound_kind(&mut self) -> Parse<Option<Kind>> {
         if self.peek() == Some(b'(') {
             return self.parenthesis().map(Some);
         }
@@ -226,48 +226,5 @@ impl Parser<'_> {
             return Err(self.unexpected());
         };
         Ok(Arm { patterns, body, end })
-    }
-
-    fn function_or_simple(&mut self) -> Parse<Command> {
-        if self.at_keyword(b"function") {
-            self.pos += 8;
-            self.skip_blanks();
-            let name: Name = self.function_name().into();
-            if name.is_empty() {
-                return Err(self.unexpected());
-            }
-            self.pos += name.len();
-            if self.accept(b"(") && !self.accept(b")") {
-                return Err(self.unexpected());
-            }
-            return self.function_body(name);
-        }
-        let name_len = self.function_name().len();
-        if name_len > 0 {
-            let (start, line) = (self.pos, self.line);
-            let name: Name = self.slice(start, start + name_len).into();
-            self.pos += name_len;
-            if self.accept(b"(") && self.accept(b")") {
-                return self.function_body(name);
-            }
-            self.pos = start;
-            self.line = line;
-        }
-        self.simple()
-    }
-
-    /// What could be the name of a function: a word without quotes, expansions and assignments.
-    fn function_name(&self) -> &[u8] {
-        let word = self.bare_word();
-        if word.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\' | b'`' | b'=')) { b"" } else { word }
-    }
-
-    fn function_body(&mut self, name: Name) -> Parse<Command> {
-        self.skip_lines()?;
-        let line = self.line;
-        let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
-        let redirects = self.redirects()?;
-        let body = Rc::new(Compound { line, kind, redirects });
-        Ok(Command::Function(Rc::new(Function { name, body, source: Rc::clone(&self.source) })))
     }
 }

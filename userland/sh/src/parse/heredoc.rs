@@ -6,9 +6,13 @@ use crate::ir::{Bytes, Part, Word};
 impl Parser<'_> {
     /// Reads the bodies that wait, the position being at the start of a line or at the end of the text.
     pub(super) fn read_pending(&mut self) -> Parse<()> {
+        let start = self.pos;
+        let mut ends = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             self.read_body(pending)?;
+            ends.push(self.pos);
         }
+        self.finish_functions(start, &ends);
         Ok(())
     }
 
@@ -17,21 +21,25 @@ impl Parser<'_> {
         let mut text = Bytes::new();
         loop {
             if self.peek().is_none() {
-                self.unfinished.push((self.line.saturating_sub(1).max(1), pending.line, pending.delimiter.clone()));
+                self.unfinished.push((
+                    self.line.saturating_sub(1).max(1),
+                    pending.line,
+                    pending.document.delimiter.clone(),
+                ));
                 break;
             }
-            let mut line = self.one_line(!pending.quoted, &pending);
-            if pending.strip_tabs {
+            let mut line = self.one_line(!pending.document.quoted, &pending);
+            if pending.document.strip_tabs {
                 let tabs = line.iter().position(|&b| b != b'\t').unwrap_or(line.len());
                 line.drain(..tabs);
             }
-            if line == pending.delimiter {
+            if line == pending.document.delimiter {
                 break;
             }
             text.extend_from_slice(&line);
             text.push(b'\n');
         }
-        let word = if pending.quoted {
+        let word = if pending.document.quoted {
             Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
         } else {
             let mut inner = Parser::new(&text, first_line, std::rc::Rc::clone(&self.source));
@@ -39,7 +47,7 @@ impl Parser<'_> {
             inner.whole_text()?
         };
         // A placeholder is filled once; a second try would come from the same text read again, with the same result.
-        let _ = pending.body.set(word);
+        let _ = pending.document.body.set(word);
         Ok(())
     }
 
@@ -53,7 +61,7 @@ impl Parser<'_> {
             // Inside `$( )` the delimiter may be followed by the closing parenthesis.
             if end.is_none() && line.is_empty() && is_closed_delimiter(text, pending) {
                 self.pos += text.len() - text.iter().rev().position(|&b| b != b')').unwrap_or(0);
-                return pending.delimiter.clone();
+                return pending.document.delimiter.clone();
             }
             line.extend_from_slice(text);
             self.pos += text.len();
@@ -71,5 +79,5 @@ impl Parser<'_> {
 
 fn is_closed_delimiter(text: &[u8], pending: &Pending) -> bool {
     let close = text.iter().rev().take_while(|&&b| b == b')').count();
-    close > 0 && text.get(..text.len() - close) == Some(&pending.delimiter)
+    close > 0 && text.get(..text.len() - close) == Some(&pending.document.delimiter)
 }

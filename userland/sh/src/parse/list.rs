@@ -94,7 +94,7 @@ impl Parser<'_> {
         let mut bang = false;
         let mut timed = None;
         loop {
-            self.skip_blanks();
+            self.expand_alias();
             if self.at_keyword(b"!") || (self.starts_with(b"!(") && !self.extglob) {
                 self.pos += 1;
                 bang = !bang;

@@ -3,10 +3,12 @@
 //! The grammar and the words are read in one pass over the bytes: whether `)` ends a subshell, a substitution or an arm
 //! of `case` is known only where it is met. `docs/decisions/brush-parser.md` says why no library does this.
 
+mod alias;
 mod arith;
 mod compound;
 mod cond;
 mod error;
+mod function;
 mod heredoc;
 mod list;
 mod param;
@@ -18,15 +20,16 @@ mod tests;
 pub(crate) mod token;
 mod word;
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
+pub(crate) use alias::Texts;
 pub(crate) use arith::{parse_expr, plain_number};
 pub(crate) use error::{Problem, SyntaxError};
+pub(crate) use function::read_function;
 pub(crate) use quote::{ansi_c, number, push_char};
 pub(crate) use subscript::subscript_from_text;
 
-use crate::ir::{List, Word};
+use crate::ir::{HereDoc, List};
 
 /// Nesting of commands, words and expressions beyond which parsing gives up. The evaluator recurses along the same
 /// tree, and measured frames leave it room within the engine's 2 MiB of native stack.
@@ -36,10 +39,7 @@ type Parse<T> = Result<T, SyntaxError>;
 
 /// A here-document whose body comes after the next newline.
 struct Pending {
-    body: Rc<OnceCell<Word>>,
-    delimiter: Vec<u8>,
-    quoted: bool,
-    strip_tabs: bool,
+    document: Rc<HereDoc>,
     line: u32,
 }
 
@@ -53,6 +53,9 @@ pub(crate) struct Parser<'a> {
     /// Name of the source, kept in the functions that it defines.
     source: Rc<[u8]>,
     extglob: bool,
+    aliases: alias::Expansion<'a>,
+    /// Functions whose text ends with the here-documents that wait for the next newline.
+    unread: Vec<function::Unread>,
     /// Offsets of `((` that turned out to be no arithmetic, so that nesting does not try them again and again.
     not_arith: Vec<usize>,
     /// Here-documents that ended with the text: the line they started at and the delimiter that was missing.
@@ -69,6 +72,8 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             source,
             extglob: false,
+            aliases: alias::Expansion::default(),
+            unread: Vec::new(),
             not_arith: Vec::new(),
             unfinished: Vec::new(),
         }
@@ -113,6 +118,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
         let skip = line.saturating_sub(first) as usize;
         self.src.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
+    }
+
+    /// What was read since `from`, an earlier [`Self::offset`].
+    pub(crate) fn text_since(&self, from: usize) -> &'a [u8] {
+        self.slice(from, self.pos)
     }
 
     fn peek(&self) -> Option<u8> {

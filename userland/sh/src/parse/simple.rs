@@ -7,7 +7,7 @@ use super::token::{is_meta, name_len};
 use super::{Parse, Parser, Pending, Problem, SyntaxError};
 use crate::builtins;
 use crate::ir::{
-    Arg, Arith, Assign, AssignValue, Command, Element, Index, Name, Op, Param, Part, Redirect, RedirectFd,
+    Arg, Arith, Assign, AssignValue, Command, Element, HereDoc, Index, Name, Op, Param, Part, Redirect, RedirectFd,
     RedirectKind, Simple, Subscript, Test, Word,
 };
 
@@ -21,6 +21,10 @@ impl Parser<'_> {
         let mut declaration = false;
         loop {
             self.skip_blanks();
+            let began = !(assigns.is_empty() && redirects.is_empty());
+            if self.follows_blank_alias() || (began && args.is_empty()) {
+                self.expand_alias();
+            }
             if let Some(redirect) = self.redirect()? {
                 redirects.push(redirect);
                 continue;
@@ -217,9 +221,9 @@ impl Parser<'_> {
         let raw = self.slice(start, self.pos);
         let quoted = raw.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
         let delimiter = super::quote::remove_quotes(raw);
-        let body = Rc::new(OnceCell::new());
-        self.pending.push(Pending { body: Rc::clone(&body), delimiter, quoted, strip_tabs, line });
-        Ok(RedirectKind::HereDoc(body))
+        let document = Rc::new(HereDoc { delimiter, quoted, strip_tabs, body: OnceCell::new() });
+        self.pending.push(Pending { document: Rc::clone(&document), line });
+        Ok(RedirectKind::HereDoc(document))
     }
 
     /// The value of an assignment; a word that may be empty.

@@ -1,0 +1,106 @@
+//! Definitions of functions.
+
+use std::rc::Rc;
+
+use super::{Parse, Parser};
+use crate::function::Function;
+use crate::ir::{Command, Compound, Name};
+
+/// A function whose text is not complete before the bodies of its here-documents.
+pub(super) struct Unread {
+    function: Rc<Function>,
+    text: Vec<u8>,
+    /// How many of the bodies that wait belong to it.
+    bodies: usize,
+}
+
+/// Where a definition starts.
+struct Start {
+    pos: usize,
+    line: u32,
+    /// Here-documents of commands before it on the same line.
+    waiting: usize,
+}
+
+impl Parser<'_> {
+    pub(super) fn function_or_simple(&mut self) -> Parse<Command> {
+        let start = Start { pos: self.pos, line: self.line, waiting: self.pending.len() };
+        if self.at_keyword(b"function") {
+            self.pos += 8;
+            self.skip_blanks();
+            let name: Name = self.function_name().into();
+            if name.is_empty() {
+                return Err(self.unexpected());
+            }
+            self.pos += name.len();
+            if self.accept(b"(") && !self.accept(b")") {
+                return Err(self.unexpected());
+            }
+            return self.function_body(name, &start);
+        }
+        let name_len = self.function_name().len();
+        if name_len > 0 {
+            let name: Name = self.slice(start.pos, start.pos + name_len).into();
+            self.pos += name_len;
+            if self.accept(b"(") && self.accept(b")") {
+                return self.function_body(name, &start);
+            }
+            self.pos = start.pos;
+            self.line = start.line;
+        }
+        self.simple()
+    }
+
+    /// What could be the name of a function: a word without quotes, expansions and assignments.
+    fn function_name(&self) -> &[u8] {
+        let word = self.bare_word();
+        if word.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\' | b'`' | b'=')) { b"" } else { word }
+    }
+
+    fn function_body(&mut self, name: Name, start: &Start) -> Parse<Command> {
+        self.skip_lines()?;
+        let line = self.line;
+        let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
+        let redirects = self.redirects()?;
+        let body = Rc::new(Compound { line, kind, redirects });
+        let function = Rc::new(Function::read(name, body, Rc::clone(&self.source), start.line, self.extglob));
+        // A here-document of another command may have its body in the middle; then the text is printed when needed.
+        if start.waiting == 0 {
+            let text = self.slice(start.pos, self.pos);
+            if self.pending.is_empty() {
+                function.set_text(text.into());
+            } else {
+                let bodies = self.pending.len();
+                self.unread.push(Unread { function: Rc::clone(&function), text: text.to_vec(), bodies });
+            }
+        }
+        Ok(Command::Function(function))
+    }
+
+    /// Completes the texts of functions whose here-documents were just read: from `start` up to each of `ends`.
+    pub(super) fn finish_functions(&mut self, start: usize, ends: &[usize]) {
+        for Unread { function, mut text, bodies } in std::mem::take(&mut self.unread) {
+            let end = ends.get(bodies.wrapping_sub(1)).copied().unwrap_or(start);
+            text.push(b'\n');
+            text.extend_from_slice(self.slice(start, end));
+            function.set_text(text.into());
+        }
+    }
+}
+
+/// The body of the one function that `text` defines; `None` when it does anything else.
+pub(crate) fn read_function(text: &[u8], line: u32, source: Rc<[u8]>, extglob: bool) -> Option<Rc<Compound>> {
+    let mut parser = Parser::new(text, line, source);
+    parser.set_extglob(extglob);
+    let list = parser.next_list().ok().flatten()?;
+    if parser.next_list().ok()?.is_some() {
+        return None;
+    }
+    let [item] = list.items.as_slice() else { return None };
+    let chain = &item.chain;
+    let alone = !item.background && chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none();
+    match chain.first.stages.as_slice() {
+        [Command::Function(function)] if alone => function.body().map(Rc::clone),
+        _ => None,
+    }
+}
