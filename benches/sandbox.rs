@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use tidebox::Sandbox;
+use tidebox::{Sandbox, ShellMode};
 use tidebox_core::{ExecuteRequest, ExecuteResponse, ReadRequest, SandboxBackend, SandboxPath, WriteRequest};
 use tokio::runtime::Runtime;
 
@@ -60,6 +60,32 @@ fn execute(c: &mut Criterion) {
     group.bench_function("native true", |b| b.iter(|| native("true")));
     group.bench_function("native pipeline", |b| b.iter(|| native(PIPELINE)));
     group.bench_function("native loop of 1000", |b| b.iter(|| native(counting)));
+    group.finish();
+}
+
+/// What taking part in a session adds to `execute/true`.
+fn session(c: &mut Criterion) {
+    let runtime = runtime();
+    let session = || {
+        let sandbox = tidebox::sandbox().map(|sandbox| sandbox.shell_mode(ShellMode::Persistent));
+        sandbox.and_then(|sandbox| sandbox.build()).expect("the sandbox is made")
+    };
+    let mut group = c.benchmark_group("session");
+    let empty = session();
+    group.bench_function("true in an empty one", |b| b.iter(|| run(&runtime, &empty, "true")));
+    let full = session();
+    run(&runtime, &full, "for i in {1..100}; do declare variable_$i=\"value of variable $i\"; done");
+    group.bench_function("true with 100 variables", |b| b.iter(|| run(&runtime, &full, "true")));
+    group.bench_function("a change among 100 variables", |b| {
+        b.iter(|| run(&runtime, &full, "changed=$((changed + 1))"))
+    });
+    let functions = session();
+    run(
+        &runtime,
+        &functions,
+        "for i in {1..100}; do eval \"f$i() { for x in \\$@; do echo \\\"\\$x\\\" | cat; done; }\"; done",
+    );
+    group.bench_function("true with 100 functions", |b| b.iter(|| run(&runtime, &functions, "true")));
     group.finish();
 }
 
@@ -119,5 +145,5 @@ fn file(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, create, execute, spawn, pipe, file);
+criterion_group!(benches, create, execute, session, spawn, pipe, file);
 criterion_main!(benches);

@@ -69,8 +69,8 @@ usage:
   tidebox shell [options]
 
 exec runs one command line, prints what it prints as it arrives, and ends with its exit code: 124 when time was up, {OWN_FAILURE}
-when tidebox itself could not do its job. shell is an interactive session; files and the working directory persist
-between its lines.
+when tidebox itself could not do its job. shell is an interactive session; files, the working directory,
+variables, functions and aliases persist between its lines.
 
 options:
   --file HOST:GUEST     put a file of the host into the sandbox, its execute bit kept; may be given again

@@ -19,11 +19,16 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 /// Makes the sandbox and puts the files of `--file` into it.
 pub(crate) fn open(setting: &Setting) -> Result<Arc<dyn SandboxBackend>> {
+    Ok(Arc::new(builder(setting)?.build()?))
+}
+
+/// The sandbox before it is made, with the files of `--file`.
+pub(crate) fn builder(setting: &Setting) -> Result<SandboxBuilder> {
     let mut sandbox = tidebox::sandbox()?.limits(setting.limits.clone());
     for file in &setting.files {
         sandbox = with_file(sandbox, file)?;
     }
-    Ok(Arc::new(sandbox.build()?))
+    Ok(sandbox)
 }
 
 /// The command with what the options say about directory, environment and time.

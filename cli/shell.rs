@@ -1,9 +1,12 @@
-//! `tidebox shell`: an interactive session in one sandbox.
+//! `tidebox shell`: an interactive session in one sandbox. What lasts from line to line is the sandbox's own shell
+//! session.
 
 mod input;
 
-use anyhow::Result;
-use tidebox::{ExecuteRequest, SandboxBackend, SandboxPath};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tidebox::{ExecuteRequest, Sandbox, SandboxBackend, ShellMode};
 use tokio::runtime::Runtime;
 use tokio::signal;
 
@@ -15,21 +18,23 @@ use input::{Input, Line};
 /// As a shell reports a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 128 + 2;
 
-/// Where a line leaves its last working directory for the next one. A file, because a response has no place for it.
-const CWD_FILE: &str = "/tmp/.tidebox-shell-cwd";
-
 /// What bash says about a text that ends too early.
 const UNFINISHED: [&str; 3] = ["unexpected end of file", "unexpected EOF while", "delimited by end-of-file"];
 
 /// Reads and runs lines until the end of input, and returns the exit code of the last one.
 pub(crate) fn shell(setting: Setting) -> Result<u8> {
     let runtime = session::runtime()?;
-    let sandbox = session::open(&setting)?;
-    let mut shell = Shell { runtime: &runtime, sandbox: &*sandbox, setting, last: 0 };
+    let mut shell = Shell { runtime: &runtime, sandbox: open(&setting)?, timeout: setting.timeout, last: 0 };
+    if let Some(cwd) = &setting.cwd {
+        shell.start_in(cwd)?;
+    }
     let mut input = Input::open()?;
-    input.greet("Files and the working directory persist between lines. Ctrl-C ends a command, Ctrl-D the session.");
+    input.greet(
+        "Files, the working directory, variables, functions and aliases persist between lines. Ctrl-C ends a command, \
+         Ctrl-D the session.",
+    );
     loop {
-        let text = match input.read(&shell.prompt(), |text| shell.is_unfinished(text))? {
+        let text = match input.read(&shell.prompt()?, |text| shell.is_unfinished(text))? {
             Line::Text(text) => text,
             Line::Dropped => continue,
             Line::End => return Ok(shell.last),
@@ -51,65 +56,69 @@ fn leaving(text: &str) -> Option<Option<u8>> {
     }
 }
 
+/// A sandbox whose commands make one session. The options' variables are the sandbox's, so that a line may change them.
+fn open(setting: &Setting) -> Result<Sandbox> {
+    let variables = setting.env.iter();
+    let sandbox = variables.fold(session::builder(setting)?, |sandbox, (name, value)| sandbox.env(name, value));
+    Ok(sandbox.shell_mode(ShellMode::Persistent).build()?)
+}
+
 struct Shell<'a> {
     runtime: &'a Runtime,
-    sandbox: &'a dyn SandboxBackend,
-    /// Its directory moves with `cd`.
-    setting: Setting,
+    sandbox: Sandbox,
+    /// For each line.
+    timeout: Option<Duration>,
     last: u8,
 }
 
 impl Shell<'_> {
-    fn prompt(&self) -> String {
-        format!("tidebox:{}$ ", self.setting.cwd.as_deref().unwrap_or(session::WORKSPACE))
+    /// Moves the session to the directory of `--cwd`.
+    fn start_in(&self, cwd: &str) -> Result<()> {
+        let request = ExecuteRequest::new("cd -- \"$DIR\"; unset OLDPWD; export OLDPWD").with_env("DIR", cwd);
+        let moved = self.runtime.block_on(self.sandbox.execute(request))?;
+        if !moved.stderr.is_empty() {
+            bail!("cannot start in {cwd}: {}", moved.stderr_text().trim_end());
+        }
+        Ok(())
+    }
+
+    /// The prompt shows where the session is, which only the session knows. A directory that is gone is told here.
+    fn prompt(&self) -> Result<String> {
+        let response = self.runtime.block_on(self.sandbox.execute(ExecuteRequest::new("builtin pwd")))?;
+        eprint!("{}", response.stderr_text());
+        Ok(format!("tidebox:{}$ ", response.stdout_text().trim_end_matches('\n')))
     }
 
     /// Whether the shell inside would go on reading: an open quote, a loop or a here-document without its end.
     fn is_unfinished(&self, text: &str) -> bool {
-        let request = ExecuteRequest::new("sh -n -c \"$TEXT\"").with_env("TEXT", text);
+        let request =
+            ExecuteRequest::new("sh -n -c \"$TEXT\"").with_env("TEXT", text).with_shell_mode(ShellMode::Fresh);
         self.runtime.block_on(self.sandbox.execute(request)).is_ok_and(|response| {
             let complaint = response.stderr_text();
             UNFINISHED.iter().any(|end| complaint.contains(end))
         })
     }
 
-    /// Runs a line, its output going to ours, and takes over the directory that it ends in.
+    /// Runs a line, its output going to ours.
     fn run(&mut self, text: &str) -> Result<()> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        // On the same line, so that the shell counts lines as the user does.
-        let command = format!("trap '[ -d \"$PWD\" ] && pwd >{CWD_FILE} || : >{CWD_FILE}' EXIT; {text}");
-        let request = session::request(&self.setting, command)?;
+        let mut request = ExecuteRequest::new(text);
+        request.timeout = self.timeout;
         let interrupt = async {
             // Without a handler Ctrl-C would end the whole session, which is what the caller gets then.
             if signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
-        match self.runtime.block_on(exec::stream(self.sandbox, request, interrupt))? {
+        match self.runtime.block_on(exec::stream(&self.sandbox, request, interrupt))? {
             Ended::Response(response) => self.last = session::exit_code(&response)?,
             Ended::Stopped => {
                 self.last = INTERRUPTED;
                 eprintln!();
             }
-            Ended::ReaderGone => anyhow::bail!("nobody reads the output of this session any more"),
-        }
-        self.follow()
-    }
-
-    /// Reads where the last line ended. A line that could not say so leaves the directory as it was.
-    fn follow(&mut self) -> Result<()> {
-        let results = self.runtime.block_on(self.sandbox.download_files(vec![CWD_FILE.into()]))?;
-        for download in results {
-            let Ok(bytes) = download.result else { continue };
-            let path = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-            if path.is_empty() {
-                eprintln!("tidebox: the working directory is gone; going back to {}", session::WORKSPACE);
-                self.setting.cwd = None;
-            } else if let (Ok(text), Ok(_)) = (std::str::from_utf8(path), SandboxPath::parse(path)) {
-                self.setting.cwd = Some(text.to_owned());
-            }
+            Ended::ReaderGone => bail!("nobody reads the output of this session any more"),
         }
         Ok(())
     }

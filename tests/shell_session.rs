@@ -1,0 +1,262 @@
+//! A session of commands in one sandbox: what a command finds of those before it, and what ends without a trace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidebox::{
+    ExecuteRequest, ExecuteResponse, Limits, Sandbox, SandboxBackend, SandboxBuilder, SandboxPath, ShellMode,
+    StopReason,
+};
+
+fn builder() -> SandboxBuilder {
+    tidebox::sandbox().expect("the runtime starts").shell_mode(ShellMode::Persistent)
+}
+
+fn sandbox() -> Sandbox {
+    builder().build().expect("a sandbox is made")
+}
+
+async fn ask(sandbox: &Sandbox, request: ExecuteRequest) -> ExecuteResponse {
+    sandbox.execute(request).await.expect("the command runs")
+}
+
+/// Output and exit code of a command.
+async fn run(sandbox: &Sandbox, command: &str) -> (String, i32) {
+    let response = ask(sandbox, ExecuteRequest::new(command)).await;
+    (response.output_text().into_owned(), response.exit_code.expect("it ended"))
+}
+
+async fn says(sandbox: &Sandbox, command: &str, expected: &str) {
+    assert_eq!(run(sandbox, command).await, (expected.to_owned(), 0), "{command}");
+}
+
+fn path(text: &str) -> SandboxPath {
+    SandboxPath::parse(text).expect("absolute")
+}
+
+#[tokio::test]
+async fn directory_variables_functions_and_aliases_stay() {
+    let s = sandbox();
+    says(&s, "mkdir -p src && cd src; n=1; export E=x; f() { echo f$1 $n; }; alias ll='echo listing'", "").await;
+    says(&s, "pwd; echo $n; env | grep ^E=; f 2; ll here", "/workspace/src\n1\nE=x\nf2 1\nlisting here\n").await;
+    says(&s, "n=$((n+1)); cd ..; unset E; unset -f f; unalias ll", "").await;
+    says(&s, "pwd; echo $n ${E-gone}; type -t f ll || echo none", "/workspace\n2 gone\nnone\n").await;
+}
+
+#[tokio::test]
+async fn options_traps_status_parameters_descriptors_and_the_umask_do_not_stay() {
+    let s = sandbox();
+    let command = "set -eu -o pipefail; shopt -s nullglob; trap 'echo bye' EXIT; umask 077; exec 5>/tmp/five; set -- a b; \
+                   sleep 100 & (exit 7) || true";
+    assert_eq!(run(&s, command).await, ("bye\n".to_owned(), 0));
+    says(
+        &s,
+        "echo $? $# $-; shopt nullglob; umask; trap -p; jobs; echo ${!-none}",
+        "0 0 hBc\nnullglob       \toff\n0022\nnone\n",
+    )
+    .await;
+    assert_eq!(run(&s, "echo x >&5").await.1, 1);
+    says(&s, "false; echo still here", "still here\n").await;
+}
+
+#[tokio::test]
+async fn what_the_shell_computes_begins_anew() {
+    let s = sandbox();
+    says(&s, "SHLVL=7; RANDOM=1; SECONDS=1000; first=$RANDOM; pid=$PPID", "").await;
+    says(&s, "echo $SHLVL; (( SECONDS < 900 )) && [ $PPID = \"$pid\" ] && echo anew", "1\nanew\n").await;
+    let state = s.shell_state();
+    for name in ["SHLVL", "SECONDS", "RANDOM", "PPID", "BASHOPTS", "BASH_VERSION", "PWD"] {
+        // `first` and `pid` are the only variables.
+        assert!(!state.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn every_ordered_end_leaves_what_it_has() {
+    let s = sandbox();
+    for (command, code, expected) in [
+        ("a=1; exit 3", 3, "1"),
+        ("f() { local a=local; b=2; exit 4; }; f", 4, "1 2"),
+        ("set -e; c=3; false; c=not", 1, "1 2 3"),
+        ("d=4\nif", 2, "1 2 3 4"),
+        ("e=5; (exit 9); exec false", 1, "1 2 3 4 5"),
+        ("set -u; g=6; echo $unknown", 127, "1 2 3 4 5 6"),
+        ("trap 'h=7' EXIT; exit 0", 0, "1 2 3 4 5 6 7"),
+        ("cd /nowhere; i=8; cd /tmp; return", 2, "1 2 3 4 5 6 7 8"),
+    ] {
+        assert_eq!(run(&s, command).await.1, code, "{command}");
+        says(&s, "echo $a $b $c $d $e $g $h $i", &format!("{expected}\n")).await;
+    }
+    says(&s, "pwd", "/tmp\n").await;
+}
+
+#[tokio::test]
+async fn a_command_that_is_stopped_leaves_the_session_as_it_was() {
+    let s = sandbox();
+    says(&s, "a=before; cd /tmp", "").await;
+    let endless = ExecuteRequest::new("a=lost; cd /; while :; do :; done").with_timeout(Duration::from_millis(200));
+    assert_eq!(ask(&s, endless).await.stopped_by, Some(StopReason::Timeout));
+    says(&s, "echo $a; pwd", "before\n/tmp\n").await;
+    assert_eq!(run(&s, "a=lost; kill -9 $$; sleep 9").await.1, 137);
+    says(&s, "echo $a; pwd", "before\n/tmp\n").await;
+    assert_eq!(run(&s, "a=lost; trap 'echo trapped' EXIT; kill $$; sleep 9").await, ("trapped\n".to_owned(), 143));
+    says(&s, "echo $a", "before\n").await;
+    let endless = ask(&s, ExecuteRequest::new("a=kept; exec sleep 100").with_timeout(Duration::from_millis(300))).await;
+    assert_eq!(endless.stopped_by, Some(StopReason::Timeout));
+    says(&s, "echo $a", "kept\n").await;
+}
+
+#[tokio::test]
+async fn subshells_scripts_and_shells_inside_have_no_part_in_it() {
+    let s = sandbox();
+    says(&s, "a=1; (a=2; cd /); echo x | { read a; }; bash -c 'a=3; cd /tmp; f() { :; }'; echo $a", "1\n").await;
+    says(&s, "printf '#!/bin/sh\\na=4\\ncd /tmp\\n' > s.sh; chmod +x s.sh; ./s.sh; { a=5; cd /; } & wait", "").await;
+    says(&s, "echo $a; pwd; type -t f || echo none; bash -c 'echo ${a-unknown}'", "1\n/workspace\nnone\nunknown\n")
+        .await;
+}
+
+#[tokio::test]
+async fn directory_and_variables_of_a_request_hold_for_that_command_alone() {
+    let s = sandbox();
+    says(&s, "cd /tmp; A=session; export B=session", "").await;
+    let request = |command: &str| {
+        let request = ExecuteRequest::new(command).with_cwd(path("/usr"));
+        request.with_env("A", "request").with_env("B", "request").with_env("C", "request")
+    };
+    let told = ask(&s, request("pwd; echo $A $B $C; bash -c 'echo $A $B $C'")).await;
+    assert_eq!(told.output_text(), "/usr\nrequest request request\nrequest request request\n");
+    says(&s, "pwd; echo $A $B ${C-none}; bash -c 'echo ${A-none} $B'", "/tmp\nsession session none\nnone session\n")
+        .await;
+    // What the command itself changes is no longer the request's.
+    ask(&s, request("cd /bin; A=command; C=$C-command")).await;
+    says(&s, "pwd; echo $A $B $C", "/bin\ncommand session request-command\n").await;
+    says(&s, "readonly B", "").await;
+    assert_eq!(ask(&s, request("echo $B")).await.stdout_text(), "request\n");
+    assert_eq!(run(&s, "B=other").await.1, 1);
+}
+
+#[tokio::test]
+async fn a_directory_that_is_gone_is_told_once_and_the_session_goes_on_at_the_sandboxs() {
+    let s = sandbox();
+    says(&s, "mkdir -p /tmp/d; cd /tmp/d; a=1", "").await;
+    s.delete(&path("/tmp/d")).await.expect("answered").expect("deleted");
+    let response = ask(&s, ExecuteRequest::new("pwd; echo $a")).await;
+    assert_eq!(response.stdout_text(), "/workspace\n1\n");
+    assert_eq!(response.stderr_text(), "bash: /tmp/d: No such file or directory; the session goes on in /workspace\n");
+    says(&s, "pwd", "/workspace\n").await;
+    s.delete(&path("/workspace")).await.expect("answered").expect("deleted");
+    let response = ask(&s, ExecuteRequest::new("pwd; mkdir /workspace")).await;
+    assert_eq!(response.stdout_text(), "/\n", "{}", response.stderr_text());
+    assert!(response.stderr_text().contains("working directory is gone"), "{}", response.stderr_text());
+    says(&s, "pwd; echo $a", "/workspace\n1\n").await;
+}
+
+#[tokio::test]
+async fn a_session_follows_the_sandboxs_environment_where_it_changed_nothing() {
+    let first = builder().env("GIVEN", "first").env("CHANGED", "first").env("DROPPED", "first").build().expect("made");
+    says(&first, "CHANGED=session; unset DROPPED; own=1", "").await;
+    let second =
+        builder().env("GIVEN", "second").env("CHANGED", "second").env("DROPPED", "second").build().expect("made");
+    second.set_shell_state(first.shell_state()).expect("it fits");
+    says(&second, "echo $GIVEN $CHANGED ${DROPPED-none} $own", "second session none 1\n").await;
+}
+
+#[tokio::test]
+async fn a_session_without_changes_is_empty_and_a_hundred_variables_are_small() {
+    let s = sandbox();
+    says(&s, "local_to_the_command() { :; }; unset -f local_to_the_command; cd /tmp; cd /workspace; ls", "").await;
+    // `cd` has set OLDPWD.
+    says(&s, "OLDPWD=; unset OLDPWD; export OLDPWD", "").await;
+    assert!(s.shell_state().is_empty(), "{:?}", s.shell_state());
+    says(&s, "for i in {1..100}; do declare variable_$i=\"value $i\"; done; unset i", "").await;
+    assert!(s.shell_state().len() < 3000, "{} bytes", s.shell_state().len());
+}
+
+#[tokio::test]
+async fn values_of_every_kind_come_back_byte_for_byte() {
+    let s = sandbox();
+    let all = "for i in {1..255}; do printf -v c '\\\\x%x' $i; printf -v b '%b' \"$c\"; all+=$b; done; unset i b c; big=$(seq 1 100000)";
+    says(&s, all, "").await;
+    let sums = "printf %s \"$all\" | cksum; echo ${#big}; printf %s \"$big\" | cksum";
+    let fresh = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("made");
+    let (expected, _) = run(&fresh, &format!("{all}; {sums}")).await;
+    assert!(expected.contains("\n588894\n"), "the values were made: {expected}");
+    says(&s, sums, &expected).await;
+}
+
+#[tokio::test]
+async fn a_state_beyond_the_limit_is_told_and_changes_nothing() {
+    let mut limits = Limits::default();
+    limits.shell_state_bytes = 10_000;
+    let s = builder().limits(limits).build().expect("made");
+    says(&s, "a=1", "").await;
+    let response = ask(&s, ExecuteRequest::new("a=2; big=$(seq 1 10000); echo ran")).await;
+    assert_eq!((&*response.stdout_text(), response.exit_code), ("ran\n", Some(1)));
+    assert!(
+        response.stderr_text().contains("the session stays as it was before this command: "),
+        "{}",
+        response.stderr_text()
+    );
+    assert!(response.stderr_text().contains("more than the sandbox keeps"), "{}", response.stderr_text());
+    says(&s, "echo $a ${big-none}", "1 none\n").await;
+    assert_eq!(run(&s, "a=2; big=$(seq 1 10000); exit 9").await.1, 9, "a failure of its own is not covered up");
+}
+
+#[tokio::test]
+async fn a_damaged_state_is_told_and_the_session_begins_anew() {
+    let s = sandbox();
+    says(&s, "a=1; f() { echo f; }", "").await;
+    let good = s.shell_state();
+    let state = |bytes: &[u8]| s.set_shell_state(bytes.into()).expect("it fits");
+    for bad in [&b"nonsense"[..], &good[..good.len() - 1], b"tbsh\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"] {
+        state(bad);
+        let response = ask(&s, ExecuteRequest::new("echo ${a-none}")).await;
+        assert_eq!(response.stdout_text(), "none\n");
+        assert_eq!(response.stderr_text(), "bash: the state of the session is damaged; the session begins anew\n");
+        says(&s, "echo ${a-none}", "none\n").await;
+    }
+    // A function whose text is not one: found out when it is called.
+    let hostile: Vec<u8> = good.iter().map(|byte| if *byte == b'{' { b'(' } else { *byte }).collect();
+    state(&hostile);
+    let (output, code) = run(&s, "echo $a; f; echo after").await;
+    assert!(output.contains("f: the function's text cannot be read") && code == 1, "{output} {code}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn commands_at_the_same_time_corrupt_nothing() {
+    let s = Arc::new(sandbox());
+    says(&s, "shared=begin; f() { echo \"$shared\"; }", "").await;
+    let mut running = tokio::task::JoinSet::new();
+    for n in 0..16 {
+        let s = Arc::clone(&s);
+        running.spawn(async move {
+            let filler = "x".repeat(n * 100);
+            run(&s, &format!("mine={n}; filler={filler}; f >/dev/null; shared=$mine-${{#filler}}")).await
+        });
+    }
+    while let Some(ended) = running.join_next().await {
+        assert_eq!(ended.expect("no panic"), (String::new(), 0));
+    }
+    // Whoever ended last has left a whole state of its own.
+    let (output, _) = run(&s, "echo $shared $mine ${#filler}; f").await;
+    let words: Vec<&str> = output.split_whitespace().collect();
+    let [shared, mine, filler, again] = words[..] else { panic!("{output}") };
+    assert_eq!(shared, format!("{mine}-{filler}"));
+    assert_eq!(shared, again);
+}
+
+#[tokio::test]
+async fn a_fresh_sandbox_keeps_nothing_and_one_request_may_choose_otherwise() {
+    let s = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("made");
+    says(&s, "a=1; cd /tmp; alias x='echo x'", "").await;
+    says(&s, "echo ${a-none}; pwd; shopt expand_aliases | tr -d '\\t '", "none\n/workspace\nexpand_aliasesoff\n").await;
+    let session = |command: &str| ExecuteRequest::new(command).with_shell_mode(ShellMode::Persistent);
+    ask(&s, session("a=2")).await;
+    says(&s, "echo ${a-none}", "none\n").await;
+    assert_eq!(ask(&s, session("echo $a")).await.stdout_text(), "2\n");
+    let s = sandbox();
+    says(&s, "a=3", "").await;
+    let apart = ExecuteRequest::new("echo ${a-none}; a=4").with_shell_mode(ShellMode::Fresh);
+    assert_eq!(ask(&s, apart).await.stdout_text(), "none\n");
+    says(&s, "echo $a", "3\n").await;
+}
