@@ -96,7 +96,7 @@ async fn not_waiting(ground: &Ground<'_>) -> Verdict {
     ground.put("a", "x").await?;
     // The command ends only when the file is there, which the other operation makes.
     let command = "while ! [ -e go ]; do sleep 0.1; done; cat go";
-    let running = ground.backend.execute(ground.request(command).with_timeout(std::time::Duration::from_secs(30)));
+    let running = ground.backend.execute(ground.request(command).with_timeout(std::time::Duration::from_secs(12)));
     let meanwhile = async {
         let response = ground.backend.read(ReadRequest::new(ground.path("a")?)).await??;
         same("read", &page_text(&response)?, &"x")?;

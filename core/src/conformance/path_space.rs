@@ -44,6 +44,8 @@ async fn command_to_tools(ground: &Ground<'_>) -> Verdict {
 
 async fn deleted_by_command(ground: &Ground<'_>) -> Verdict {
     ground.put("d/a", "needle").await?;
+    // Who was asked once must not answer from memory.
+    same("before", &ground.get_text("d/a").await?, &"needle")?;
     ground.output("rm d/a").await?;
     same("download", &ground.is_there("d/a").await?, &false)?;
     let error = refused("read", ground.backend.read(ReadRequest::new(ground.path("d/a")?)).await)?;
@@ -61,6 +63,7 @@ async fn deleted_by_tool(ground: &Ground<'_>) -> Verdict {
 
 async fn renamed(ground: &Ground<'_>) -> Verdict {
     ground.put("d/old", "x").await?;
+    same("before", &ground.get_text("d/old").await?, &"x")?;
     ground.output("mv d/old d/new; mv d e").await?;
     same("old and new", &(ground.is_there("d/old").await?, ground.is_there("e/new").await?), &(false, true))
 }

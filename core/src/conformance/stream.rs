@@ -46,7 +46,7 @@ async fn meanwhile(ground: &Ground<'_>) -> Verdict {
     let theirs = Arc::clone(&seen);
     let mut sink = move |_: OutputEvent| theirs.raise();
     let command = "echo first; while ! [ -e go ]; do sleep 0.1; done; echo second";
-    let request = ground.request(command).with_timeout(Duration::from_secs(30));
+    let request = ground.request(command).with_timeout(Duration::from_secs(12));
     let running = pin!(ground.backend.execute_streaming(request, &mut sink));
     let react = pin!(async {
         seen.raised().await;

@@ -1,5 +1,11 @@
 //! The development backend, on the real engine, keeps every promise of the contract in every dialect.
 
+#![allow(clippy::print_stdout, reason = "the report belongs to the test's output")]
+
+mod broken;
+mod broken_provider;
+mod defects;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +22,7 @@ const SLACK: Duration = Duration::from_secs(20);
 
 /// Something of the host that no sandbox may show: this file, and a variable that every test has.
 fn probe() -> HostProbe {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance.rs").to_owned();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/main.rs").to_owned();
     let value = std::env::var("CARGO_MANIFEST_DIR").expect("cargo and nextest set it for tests");
     let text = "Something of the host that no sandbox may show".to_owned();
     HostProbe { file, text, variable: "CARGO_MANIFEST_DIR".to_owned(), value }
