@@ -21,10 +21,14 @@ mod cassette_file;
 mod host;
 #[cfg(doctest)]
 mod pages;
+mod provider;
 mod runtime;
+mod store;
 
 pub use cassette_file::CassetteFile;
+pub use provider::{ProviderBuilder, provider};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
+pub use store::FolderStore;
 pub use tidebox_core::*;
-pub use tidebox_vfs_backend::{SandboxBuilder, VfsBackend as Sandbox};
+pub use tidebox_vfs_backend::{SandboxBuilder, VfsBackend as Sandbox, VfsProvider as Provider};
 pub use tidebox_wasi_runner::CacheDir;

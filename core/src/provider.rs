@@ -47,6 +47,26 @@ pub enum Selector {
     Labels(BTreeMap<String, String>),
 }
 
+impl Selector {
+    /// The sandbox of this name.
+    ///
+    /// # Errors
+    /// Those of [`SandboxId::parse`].
+    pub fn id(id: impl Into<String>) -> Result<Self> {
+        SandboxId::parse(id).map(Self::Id)
+    }
+
+    /// A sandbox by labels: `Selector::labels([("thread", thread_id)])`. With no labels always a new one.
+    pub fn labels<Name: Into<String>, Value: Into<String>>(labels: impl IntoIterator<Item = (Name, Value)>) -> Self {
+        Self::Labels(labels.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// Always a new sandbox, without labels.
+    pub fn any_new() -> Self {
+        Self::Labels(BTreeMap::new())
+    }
+}
+
 /// What a provider tells of a sandbox without connecting to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxInfo {

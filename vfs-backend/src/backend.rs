@@ -148,6 +148,17 @@ impl VfsBackend {
         }
     }
 
+    /// Closes, and hands out the kernel as it was left, when it was open.
+    pub(crate) fn shut(&self) -> Option<SharedKernel> {
+        let open = self.open().take()?;
+        let mut kernel = lock(&open.kernel);
+        for session in open.running {
+            kernel.stop(session, Stop::Caller);
+        }
+        drop(kernel);
+        Some(open.kernel)
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.open().is_none()
     }
@@ -259,13 +270,7 @@ impl SandboxBackend for VfsBackend {
 
     fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let open = self.open().take();
-            if let Some(open) = open {
-                let mut kernel = lock(&open.kernel);
-                for session in open.running {
-                    kernel.stop(session, Stop::Caller);
-                }
-            }
+            self.shut();
             Ok(())
         })
     }

@@ -27,7 +27,7 @@ pub struct SandboxBuilder {
     clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
     pub(crate) beginning: Beginning,
-    files: Vec<Seed>,
+    pub(crate) files: Vec<Seed>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) host_tools: Vec<Installation>,
     env: Vec<(String, String)>,
@@ -199,7 +199,7 @@ impl SandboxBuilder {
 }
 
 /// A file that is there from the beginning.
-struct Seed {
+pub(crate) struct Seed {
     path: Vec<u8>,
     content: Vec<u8>,
     executable: bool,

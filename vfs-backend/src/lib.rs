@@ -30,7 +30,7 @@ pub use backend::VfsBackend;
 pub use builder::SandboxBuilder;
 pub use image::{BaseImage, Program};
 pub use plant::{Look, Planter};
-pub use provider::VfsProvider;
+pub use provider::{ProviderSettings, SavedSandbox, Saving, SnapshotStore, VfsProvider};
 pub use snapshot::{Change, ContentChange, Side, Snapshot, SnapshotDiff};
 
 /// The user that everything inside runs as, and as whom the host's file operations are checked.

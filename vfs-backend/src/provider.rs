@@ -1,87 +1,136 @@
-//! Sandboxes of this process, by id and by labels.
+//! Sandboxes of this process, by id and by labels, with a time to live and a place to be saved in.
 
-use std::collections::BTreeMap;
+mod handle;
+mod live;
+mod resume;
+mod saving;
+mod settings;
+mod shelf;
+mod store;
+
 use std::fmt;
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::lock::MutexGuard;
+use tidebox_core::layer::layered;
 use tidebox_core::{
-    BoxFuture, Error, ErrorKind, ListPage, ListRequest, Result, SandboxBackend, SandboxId, SandboxInfo,
-    SandboxProvider, Selector,
+    BoxFuture, ListPage, ListRequest, Result, SandboxBackend, SandboxId, SandboxInfo, SandboxProvider, Selector,
 };
+use tidebox_kernel::{Clock, FixedClock};
 
+use self::handle::Handle;
+use self::live::{Ended, Live};
+use self::shelf::{Found, Place, Shelf};
 use crate::{SandboxBuilder, VfsBackend};
+
+pub use self::settings::{ProviderSettings, Saving};
+pub use self::store::{SavedSandbox, SnapshotStore};
 
 /// Sandboxes on one page of a list.
 const PAGE: usize = 100;
 
-type Make = dyn Fn() -> Result<SandboxBuilder> + Send + Sync;
-
-/// Makes sandboxes in this process and keeps them until they are deleted or closed. What it holds is gone with the
-/// process.
+/// Makes sandboxes in this process and keeps them until they are deleted, closed, or their time is over.
+///
+/// With a [`SnapshotStore`] they outlive the process: files and shell session are saved and come back with the same id
+/// when they are asked for; `close` then saves and gives the memory back, and only `delete` and the time to live remove
+/// them for good.
+///
+/// Nothing runs in the background: whose time is over is looked at with every call, and by [`sweep`](Self::sweep).
 pub struct VfsProvider {
-    make: Box<Make>,
-    sandboxes: Mutex<BTreeMap<SandboxId, Kept>>,
-}
-
-struct Kept {
-    sandbox: Arc<VfsBackend>,
-    labels: BTreeMap<String, String>,
-}
-
-impl Kept {
-    fn bears(&self, labels: &BTreeMap<String, String>) -> bool {
-        labels.iter().all(|(name, value)| self.labels.get(name) == Some(value))
-    }
+    shelf: Arc<Shelf>,
+    /// What the store holds is known.
+    learned: AtomicBool,
 }
 
 impl fmt::Debug for VfsProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VfsProvider").field("sandboxes", &self.sandboxes().len()).finish_non_exhaustive()
+        f.debug_struct("VfsProvider").field("shelf", &self.shelf).finish_non_exhaustive()
     }
 }
 
 impl VfsProvider {
-    /// A provider whose new sandboxes are what `make` describes.
+    /// A provider whose new sandboxes are what `make` describes, and that keeps them in memory.
     pub fn new(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> Self {
-        Self { make: Box::new(make), sandboxes: Mutex::default() }
+        // Without a time to live, nobody asks what time it is.
+        Self::with_settings(make, Box::new(FixedClock::new(0)), ProviderSettings::default())
     }
 
-    /// The sandboxes, without those that were closed: nobody can use them any more, so they are not there.
-    fn sandboxes(&self) -> MutexGuard<'_, BTreeMap<SandboxId, Kept>> {
-        let mut sandboxes = self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner);
-        sandboxes.retain(|_, kept| !kept.sandbox.is_closed());
-        sandboxes
+    /// A provider whose new sandboxes are what `make` describes, and whose sandboxes live by the real time of `clock`.
+    /// Every sandbox of `make` needs an id of its own. A saved sandbox comes back with its files in the place of those
+    /// that `make` puts in.
+    pub fn with_settings(
+        make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static,
+        clock: Box<dyn Clock>,
+        settings: ProviderSettings,
+    ) -> Self {
+        let shelf = Arc::new(Shelf::new(Box::new(make), clock, settings));
+        Self { shelf, learned: AtomicBool::new(false) }
     }
 
-    fn find(&self, selector: &Selector) -> Result<Arc<VfsBackend>> {
-        let mut sandboxes = self.sandboxes();
-        let labels = match selector {
-            Selector::Id(id) => {
-                let found = sandboxes.get(id).map(|kept| Arc::clone(&kept.sandbox));
-                return found.ok_or_else(|| {
-                    let message = "no sandbox of this process has this id; it may have been closed or deleted";
-                    Error::new(ErrorKind::SandboxNotFound, "get sandbox", message).with_context("sandbox", id.as_str())
-                });
+    /// Deletes every sandbox whose time is over, and answers which. For a timer of the caller's, so that memory is given
+    /// back also while nobody calls.
+    ///
+    /// # Errors
+    /// Those of the store. What was not deleted is deleted by the next call.
+    pub async fn sweep(&self) -> Result<Vec<SandboxId>> {
+        let _changing = self.change().await?;
+        self.shelf.expire_all().await
+    }
+
+    /// Saves every sandbox in memory that has changed since it was saved.
+    ///
+    /// # Errors
+    /// Those of the store; the others are saved nevertheless.
+    pub async fn save(&self) -> Result<()> {
+        let live: Vec<Arc<Live>> = self
+            .shelf
+            .entries()
+            .values()
+            .filter_map(|entry| match &entry.place {
+                Place::Memory(live) => Some(Arc::clone(live)),
+                Place::Store { .. } => None,
+            })
+            .collect();
+        let mut result = Ok(());
+        for live in live {
+            result = result.and(self.shelf.save(&live).await);
+        }
+        result
+    }
+
+    /// The sandbox of this id with all its own methods, when it is in memory: for snapshots and forks. What is changed by
+    /// this way is not counted as use, and is saved with the next call that is.
+    pub fn sandbox(&self, id: &SandboxId) -> Option<Arc<VfsBackend>> {
+        match &self.shelf.entries().get(id)?.place {
+            Place::Memory(live) => Some(Arc::clone(&live.sandbox)),
+            Place::Store { .. } => None,
+        }
+    }
+
+    /// Waits until nobody else changes which sandboxes there are, and knows those of the store.
+    async fn change(&self) -> Result<MutexGuard<'_, ()>> {
+        let changing = self.shelf.changing.lock().await;
+        if !self.learned.load(Ordering::Acquire) {
+            if let Some(store) = &self.shelf.settings.store {
+                self.shelf.learn(&**store).await?;
             }
-            Selector::Labels(labels) => labels,
+            self.learned.store(true, Ordering::Release);
+        }
+        Ok(changing)
+    }
+
+    async fn get(&self, selector: &Selector) -> Result<Arc<Live>> {
+        let _changing = self.change().await?;
+        self.shelf.expire_all().await?;
+        let live = match self.shelf.find(selector)? {
+            Found::Live(live) => live,
+            Found::Saved(id) => self.shelf.load(&id).await?,
+            Found::Nothing(labels) => self.shelf.create(labels).await?,
         };
-        if !labels.is_empty()
-            && let Some(kept) = sandboxes.values().find(|kept| kept.bears(labels))
-        {
-            return Ok(Arc::clone(&kept.sandbox));
-        }
-        // Made under the lock, which takes microseconds, so that two callers with the same labels get one sandbox.
-        let sandbox = Arc::new((self.make)()?.build()?);
-        let kept = Kept { sandbox: Arc::clone(&sandbox), labels: labels.clone() };
-        if sandboxes.contains_key(sandbox.id()) {
-            let message =
-                "there is a sandbox with this id already; do not fix the id or the seed of a provider's sandboxes";
-            return Err(Error::new(ErrorKind::InvalidRequest, "create sandbox", message)
-                .with_context("sandbox", sandbox.id().as_str()));
-        }
-        sandboxes.insert(sandbox.id().clone(), kept);
-        Ok(sandbox)
+        live.touch(self.shelf.now());
+        Ok(live)
     }
 
     fn page(&self, request: &ListRequest) -> Result<ListPage> {
@@ -90,12 +139,12 @@ impl VfsProvider {
             Some(cursor) => Bound::Excluded(SandboxId::parse(cursor.as_str())?),
             None => Bound::Unbounded,
         };
-        let sandboxes = self.sandboxes();
-        let mut matching = sandboxes.range((start, Bound::Unbounded)).filter(|(_, kept)| kept.bears(&request.labels));
+        let entries = self.shelf.entries();
+        let mut matching = entries.range((start, Bound::Unbounded)).filter(|(_, entry)| entry.bears(&request.labels));
         let page: Vec<_> = matching
             .by_ref()
             .take(PAGE)
-            .map(|(id, kept)| SandboxInfo { id: id.clone(), labels: kept.labels.clone() })
+            .map(|(id, entry)| SandboxInfo { id: id.clone(), labels: entry.labels.clone() })
             .collect();
         let last = page.last().map(|info| info.id.as_str().to_owned());
         let cursor = last.filter(|_| matching.next().is_some());
@@ -105,20 +154,24 @@ impl VfsProvider {
 
 impl SandboxProvider for VfsProvider {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
-        Box::pin(async move { self.find(&selector).map(|sandbox| sandbox as Arc<dyn SandboxBackend>) })
+        Box::pin(async move {
+            let live = self.get(&selector).await?;
+            Ok(layered(Handle { shelf: Arc::clone(&self.shelf), live }))
+        })
     }
 
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
-        Box::pin(async move { self.page(&request) })
+        Box::pin(async move {
+            let _changing = self.change().await?;
+            self.shelf.expire_all().await?;
+            self.page(&request)
+        })
     }
 
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let kept = self.sandboxes().remove(id);
-            match kept {
-                Some(kept) => kept.sandbox.close().await,
-                None => Ok(()),
-            }
+            let _changing = self.change().await?;
+            self.shelf.remove(id, Ended::Deleted).await
         })
     }
 }

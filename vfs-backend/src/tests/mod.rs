@@ -8,6 +8,7 @@ mod host_tool;
 mod image;
 mod large_results;
 mod provider;
+mod provider_life;
 mod random_tree;
 mod search;
 mod shell_session;
