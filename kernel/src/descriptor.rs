@@ -84,10 +84,12 @@ impl Kernel {
         }
     }
 
-    /// Nothing to do: files are in memory and every write is visible at once. `INVAL` on streams, as on Linux.
+    /// Waits until a file of a mount is safe. For the others there is nothing to do: they are in memory, and every write is
+    /// visible at once. `INVAL` on streams, as on Linux.
     pub fn sync(&mut self, pid: Pid, fd: u32) -> Result<(), Halt> {
         attempt(self, pid, |k| match k.open_file(pid, fd)?.what {
-            What::File(_) | What::Text(_) | What::Dir(_) | What::WorkDir(_) => Ok(()),
+            What::File(ino) => Ok(k.fs.sync(ino)?),
+            What::Text(_) | What::Dir(_) | What::WorkDir(_) => Ok(()),
             _ => Err(Errno::Inval.into()),
         })
     }
@@ -126,6 +128,7 @@ impl Kernel {
             }
             match place {
                 Place::Node(ino) => {
+                    k.fs.check_dir(*ino, after)?;
                     let entries = k.fs.read_dir(*ino, after).take(most);
                     Ok(entries
                         .map(|(name, _, kind)| Listed { name: name.into_owned(), filetype: FileType::of(kind) })

@@ -319,7 +319,7 @@ impl Kernel {
         if stat.uid != 0 && stat.size > self.limits.module_bytes {
             return Err(Errno::TooBig);
         }
-        Ok(Image { ino, version: self.fs.version(ino), contents: self.fs.contents(ino)? })
+        Ok(Image { ino, version: self.fs.version(ino), contents: self.fs.contents(ino)?.loaded()? })
     }
 
     fn absolute(&self, cwd: &Place, path: &[u8]) -> Arc<[u8]> {

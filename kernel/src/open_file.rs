@@ -115,8 +115,20 @@ impl Kernel {
 
     pub(crate) fn close_fd(&mut self, pid: Pid, fd: u32) -> Result<(), Errno> {
         let entry = self.process_mut(pid)?.fds.remove(fd).ok_or(Errno::Badf)?;
+        let stored = self.store_written(entry.file);
         self.drop_file(entry.file);
-        Ok(())
+        stored
+    }
+
+    /// Who closes a file that a mount takes as a whole learns whether it took it.
+    fn store_written(&mut self, file: u32) -> Result<(), Errno> {
+        match self.files.get(file) {
+            Some(OpenFile { what: What::File(ino), write: true, .. }) => {
+                let ino = *ino;
+                self.fs.flush(ino)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Puts an open file on the table with no descriptor yet. A pipe end is counted by the pipe already; the inode of

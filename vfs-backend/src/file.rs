@@ -79,7 +79,7 @@ pub(crate) fn ls(fs: &Fs, path: &SandboxPath, dialect: Dialect) -> FileResult<Ls
     if !is_dir {
         return Err(root_refusal(Errno::Notdir, bytes));
     }
-    fs.access(&USER, dir, READ).map_err(|errno| refusal(errno, bytes))?;
+    fs.access(&USER, dir, READ).and_then(|()| fs.check_dir(dir, None)).map_err(|errno| refusal(errno, bytes))?;
     let entries = fs.read_dir(dir, None).filter_map(|(name, ino, _)| Some(info(path.join(&name), &fs.stat(ino).ok()?)));
     Ok(LsResponse { entries: entries.collect() })
 }
@@ -145,7 +145,7 @@ impl Opened {
             let message = format!("File '{path}': Binary file exceeds maximum preview size of {most} bytes");
             return Err(FileError::new(FileErrorCode::TooLarge, message));
         }
-        let bytes = self.contents.as_bytes().into_owned();
+        let bytes = self.contents.load().map_err(|errno| refusal(errno, path.as_bytes()))?.into_owned();
         Ok(ReadResponse {
             mime: mime::of_bytes(path.as_bytes(), &bytes).into(),
             content: Content::Binary(bytes),
@@ -273,7 +273,7 @@ pub(crate) fn edit(kernel: &mut Kernel, request: &EditRequest, dialect: Dialect)
     let path = request.path.as_bytes();
     let (ino, _) = open(fs, path, READ | WRITE)?;
     let contents = fs.contents(ino).map_err(|errno| refusal(errno, path))?;
-    let bytes: Cow<'_, [u8]> = contents.as_bytes();
+    let bytes: Cow<'_, [u8]> = contents.load().map_err(|errno| refusal(errno, path))?;
     let Ok(text) = std::str::from_utf8(&bytes) else {
         let message = format!("File '{}' is not a text file; change it with a command", request.path);
         return Err(FileError::new(FileErrorCode::NotText, message));

@@ -34,9 +34,11 @@ pub(crate) fn delete(kernel: &mut Kernel, path: &SandboxPath) -> FileResult<Dele
 
 /// Deletes a directory bottom up. A stack of its own, because how deep directories nest is the guest's choice.
 pub(crate) fn remove_tree(fs: &mut Fs, cred: &Cred, parent: Ino, name: &[u8], dir: Ino, now: u64) -> Result<(), Errno> {
-    let mut stack = vec![(parent, name.to_vec(), dir)];
-    while let Some((parent, name, dir)) = stack.last() {
-        let first = fs.read_dir(*dir, None).next().map(|(name, ino, kind)| (name.into_owned(), ino, kind));
+    // With the name that was taken last: a mounted directory that is begun anew is listed anew.
+    let mut stack = vec![(parent, name.to_vec(), dir, None::<Vec<u8>>)];
+    fs.check_dir(dir, None)?;
+    while let Some((parent, name, dir, after)) = stack.last_mut() {
+        let first = fs.read_dir(*dir, after.as_deref()).next().map(|(name, ino, kind)| (name.into_owned(), ino, kind));
         match first {
             None => {
                 fs.rmdir(cred, *parent, name, now)?;
@@ -45,9 +47,14 @@ pub(crate) fn remove_tree(fs: &mut Fs, cred: &Cred, parent: Ino, name: &[u8], di
             Some((child, ino, Kind::Dir)) => {
                 let above = *dir;
                 fs.access(cred, ino, crate::file::READ | crate::file::ENTER)?;
-                stack.push((above, child, ino));
+                fs.check_dir(ino, None)?;
+                *after = Some(child.clone());
+                stack.push((above, child, ino, None));
             }
-            Some((child, ..)) => fs.unlink(cred, *dir, &child, now)?,
+            Some((child, ..)) => {
+                fs.unlink(cred, *dir, &child, now)?;
+                *after = Some(child);
+            }
         }
     }
     Ok(())

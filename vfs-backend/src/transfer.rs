@@ -40,7 +40,7 @@ pub(crate) fn download(kernel: &Kernel, path: Vec<u8>) -> Download {
     let result = parse(&path).and_then(|parsed| {
         let (ino, _) = file::open(kernel.fs(), parsed.as_bytes(), READ)?;
         let contents = kernel.fs().contents(ino).map_err(|errno| refusal(errno, &path))?;
-        Ok(Cow::into_owned(contents.as_bytes()))
+        Ok(Cow::into_owned(contents.load().map_err(|errno| refusal(errno, &path))?))
     });
     Download { path, result }
 }

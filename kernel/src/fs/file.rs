@@ -2,20 +2,54 @@
 
 use super::blocks::{Content, cost_of};
 use super::contents::Contents;
+use super::mount::{Change, Copy};
+use super::node::Node;
 use super::{Fs, Ino};
 use crate::errno::Errno;
 
 /// Offsets are an `off_t` to POSIX, so one beyond it is a negative number to the program that passed it.
 const OFFSET_MAX: u64 = i64::MAX as u64;
 
+/// Where a file's bytes are read.
+enum Reader<'a> {
+    Tree(&'a Node),
+    Mounted(Ino),
+}
+
 impl Fs {
+    #[inline]
+    fn reader(&self, ino: Ino) -> Result<Reader<'_>, Errno> {
+        if let Some(node) = self.table.get(ino) {
+            return Ok(Reader::Tree(node));
+        }
+        let own = self.own(ino);
+        match self.table.get(own) {
+            Some(node) => Ok(Reader::Tree(node)),
+            None if own.is_foreign() => Ok(Reader::Mounted(own)),
+            None => Err(Errno::Stale),
+        }
+    }
+
+    /// Who writes a file.
+    #[inline]
+    fn writer(&mut self, ino: Ino, copy: Copy) -> Result<Change, Errno> {
+        match self.table.get(ino) {
+            Some(_) => Ok(Change::Tree(ino)),
+            None if ino.is_foreign() => self.change(ino, copy),
+            None => Err(Errno::Stale),
+        }
+    }
+
     /// Copies from `offset` on and returns how many bytes there were; 0 at the end and beyond. Holes read as zeros. The
     /// access time stays, as on a Linux system mounted with `noatime`.
     ///
     /// # Errors
     /// `ISDIR`; `INVAL` for a device or a symbolic link; `STALE`.
     pub fn read_at(&self, ino: Ino, offset: u64, dst: &mut [u8]) -> Result<usize, Errno> {
-        Ok(self.node(ino)?.file()?.read_at(offset, dst))
+        match self.reader(ino)? {
+            Reader::Tree(node) => Ok(node.file()?.read_at(offset, dst)),
+            Reader::Mounted(ino) => self.mounted_read(ino, offset, dst),
+        }
     }
 
     /// Writes at `offset`, leaving a hole before it if the file is shorter. As POSIX says for `write`, only as many bytes
@@ -28,6 +62,10 @@ impl Fs {
         if offset > OFFSET_MAX {
             return Err(Errno::Inval);
         }
+        let ino = match self.writer(ino, Copy::All)? {
+            Change::Tree(ino) => ino,
+            Change::Mounted(object) => return self.mounted_write(&object, offset, src),
+        };
         // Asked for its kind first, so that a directory answers so whatever the offset.
         self.node(ino)?.file()?;
         if src.is_empty() {
@@ -60,6 +98,10 @@ impl Fs {
         if len > OFFSET_MAX {
             return Err(Errno::Inval);
         }
+        let ino = match self.writer(ino, Copy::Start(len))? {
+            Change::Tree(ino) => ino,
+            Change::Mounted(object) => return self.mounted_truncate(&object, len),
+        };
         let old = self.node(ino)?.file()?.len();
         if len > self.quota.single_file_bytes && len > old {
             return Err(Errno::Fbig);
@@ -81,7 +123,10 @@ impl Fs {
     /// # Errors
     /// As [`Self::read_at`].
     pub fn len(&self, ino: Ino) -> Result<u64, Errno> {
-        Ok(self.node(ino)?.file()?.len())
+        match self.reader(ino)? {
+            Reader::Tree(node) => Ok(node.file()?.len()),
+            Reader::Mounted(ino) => self.mounted_len(ino),
+        }
     }
 
     /// All bytes of a file of at most `max` bytes.
@@ -89,11 +134,11 @@ impl Fs {
     /// # Errors
     /// `FBIG` when it is longer than `max`; else as [`Self::read_at`].
     pub fn read_all(&self, ino: Ino, max: u64) -> Result<Vec<u8>, Errno> {
-        let content = self.node(ino)?.file()?;
-        if content.len() > max {
+        let contents = self.contents(ino)?;
+        if contents.len() > max {
             return Err(Errno::Fbig);
         }
-        Ok(content.bytes().into_owned())
+        Ok(contents.load()?.into_owned())
     }
 
     /// Replaces what a file holds. When the new bytes do not fit, the old ones stay.
@@ -101,6 +146,14 @@ impl Fs {
     /// # Errors
     /// `FBIG`, `NOSPC`, `ISDIR`, `INVAL`, `STALE`; nothing has changed then.
     pub fn write_all(&mut self, ino: Ino, bytes: &[u8], now: u64) -> Result<(), Errno> {
+        // Room is asked for first, so that nothing is copied up for a write that fails.
+        let ino = match self.table.get(ino) {
+            None if ino.is_foreign() && cost_of(bytes.len() as u64) > self.quota.room() => return Err(Errno::Nospc),
+            _ => match self.writer(ino, Copy::Start(0))? {
+                Change::Tree(ino) => ino,
+                Change::Mounted(object) => return self.mounted_write_all(&object, bytes),
+            },
+        };
         let before = self.node(ino)?.file()?.charged();
         let after = cost_of(bytes.len() as u64);
         if bytes.len() as u64 > self.quota.single_file_bytes {
@@ -124,6 +177,10 @@ impl Fs {
     /// # Errors
     /// As [`Self::write_all`]; nothing has changed then.
     pub fn place_contents(&mut self, ino: Ino, contents: Contents, now: u64) -> Result<(), Errno> {
+        let ino = match self.writer(ino, Copy::Start(0))? {
+            Change::Tree(ino) => ino,
+            Change::Mounted(object) => return self.mounted_write_all(&object, &contents.load()?),
+        };
         let before = self.node(ino)?.file()?.charged();
         if contents.len() > self.quota.single_file_bytes {
             return Err(Errno::Fbig);
@@ -133,7 +190,7 @@ impl Fs {
         if image > room {
             return Err(Errno::Nospc);
         }
-        let content = contents.into_content().owned();
+        let content = contents.into_content()?.owned();
         let after = content.charged();
         if after > room {
             return Err(Errno::Nospc);
@@ -152,13 +209,20 @@ impl Fs {
     /// # Errors
     /// As [`Self::read_at`].
     pub fn contents(&self, ino: Ino) -> Result<Contents, Errno> {
-        Ok(Contents::new(self.node(ino)?.file()?.clone()))
+        match self.reader(ino)? {
+            Reader::Tree(node) => Ok(Contents::new(node.file()?.clone())),
+            Reader::Mounted(ino) => self.mounted_contents(ino),
+        }
     }
 
     /// A number that changes whenever the content changes. It is drawn once per process of the host, so it names one
     /// content even across snapshots, forks and inodes. 0 when there is no such inode.
     #[must_use]
     pub fn version(&self, ino: Ino) -> u64 {
-        self.table.get(ino).map_or(0, |node| node.version)
+        match self.reader(ino) {
+            Ok(Reader::Tree(node)) => node.version,
+            Ok(Reader::Mounted(ino)) => self.mounted_version(ino),
+            Err(_) => 0,
+        }
     }
 }

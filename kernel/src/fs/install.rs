@@ -65,7 +65,7 @@ impl Fs {
         }
         let spot = self.place(&HOST, At::from(self.root), path, Final::Entry)?.named(|_| Errno::Isdir)?;
         match spot.node {
-            Some(ino) if self.node(ino)?.is_dir() => return Err(Errno::Isdir),
+            Some(ino) if self.is_dir(ino)? => return Err(Errno::Isdir),
             Some(ino) => {
                 self.strike(spot.dir, &spot.name, 0)?;
                 self.drop_name(ino, 0)?;
@@ -79,10 +79,15 @@ impl Fs {
         Ok(ino)
     }
 
-    fn install_dir_at(&mut self, spot: Spot) -> Result<Ino, Errno> {
-        let body = Body::Dir(Arc::new(Dir { parent: spot.dir, name: spot.name.clone(), entries: Default::default() }));
+    pub(super) fn install_dir_at(&mut self, spot: Spot) -> Result<Ino, Errno> {
+        let body = Body::Dir(Arc::new(Dir {
+            parent: spot.dir,
+            name: spot.name.clone(),
+            entries: Default::default(),
+            lower: None,
+        }));
         let mut node = Node::new(body, &HOST, 0o755, 0, self.versions.next());
-        node.installed = true;
+        (node.installed, node.device) = (true, self.device(spot.dir)?);
         let ino = self.table.insert(node).ok_or(Errno::Nospc)?;
         self.enlist(spot.dir, spot.name, ino, 0)?;
         let parent = self.node_mut(spot.dir)?;
@@ -100,7 +105,7 @@ impl Fs {
             }
             let place = self.place(&HOST, At::from(self.root), above, Final::Follow)?;
             dir = match place.node {
-                Some(ino) if self.node(ino)?.is_dir() => ino,
+                Some(ino) if self.is_dir(ino)? => ino,
                 Some(_) => return Err(Errno::Exist),
                 None => {
                     let spot = place.named(|_| Errno::Exist)?;

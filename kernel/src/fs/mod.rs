@@ -11,6 +11,7 @@ mod compare;
 mod contents;
 mod file;
 mod install;
+mod mount;
 mod name;
 mod node;
 mod quota;
@@ -33,10 +34,12 @@ use tidebox_core::Limits;
 
 pub use compare::{Entry, Visit};
 pub use contents::{BLOCK_BYTES, Block, Contents};
+pub use mount::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};
 pub use quota::Usage;
 pub use snapshot::Snapshot;
 
 use crate::errno::Errno;
+use mount::Mounts;
 use node::{Body, Dir, Node};
 use quota::Quota;
 use table::Table;
@@ -50,6 +53,21 @@ pub const PATH_OF_MAX: usize = 64 * 1024;
 /// [`Errno::Stale`] and not with a stranger's bytes. The root is 1, and 0 is never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ino(pub u64);
+
+/// The bit that sets the numbers of objects in mounts apart. The table gives out none with it, nor with the bit above,
+/// which marks `/proc`.
+const FOREIGN: u64 = 1 << 62;
+
+impl Ino {
+    /// The number of an object that lies in a mount and not in the table.
+    fn foreign(count: u64) -> Self {
+        Self(FOREIGN | (count & (FOREIGN - 1)))
+    }
+
+    fn is_foreign(self) -> bool {
+        self.0 >> 62 == 1
+    }
+}
 
 /// What an inode is. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,6 +176,8 @@ pub struct Fs {
     /// How often each inode is held. Not in the table, because what is held is no part of a snapshot.
     holds: BTreeMap<Ino, u32>,
     versions: Versions,
+    /// `None` as long as nothing is mounted.
+    mounts: Option<Box<Mounts>>,
     path_bytes: usize,
     symlink_depth: u32,
 }
@@ -171,7 +191,7 @@ impl Fs {
         let mut versions = Versions::default();
         // The first slot of an empty table, so the number is known before there is a node to hold it.
         let root = Ino(1);
-        let dir = Dir { parent: root, name: name::Name::new(b""), entries: BTreeMap::new() };
+        let dir = Dir { parent: root, name: name::Name::new(b""), entries: BTreeMap::new(), lower: None };
         let mut node = Node::new(Body::Dir(Arc::new(dir)), &Cred { uid: 0, gid: 0 }, 0o755, 0, versions.next());
         node.installed = true;
         let stored = table.insert(node);
@@ -183,6 +203,7 @@ impl Fs {
             quota: Quota::new(limits, Usage::default()),
             holds: BTreeMap::new(),
             versions,
+            mounts: None,
             path_bytes: limits.path_bytes as usize,
             symlink_depth: limits.symlink_depth,
         }
@@ -201,25 +222,33 @@ impl Fs {
     }
 
     /// The entries of a directory in the order of the bytes of their names, from behind the name `after`, which need not
-    /// exist any more. `.` and `..` are the caller's to add. What is no directory has no entries.
+    /// exist any more. `.` and `..` are the caller's to add. What is no directory has no entries, nor has one of a mount that
+    /// cannot be read, see [`Self::check_dir`].
     pub fn read_dir<'a>(
         &'a self,
         ino: Ino,
         after: Option<&[u8]>,
     ) -> impl Iterator<Item = (Cow<'a, [u8]>, Ino, Kind)> + use<'a> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let dir = self.table.get(ino).and_then(|node| node.dir().ok());
+        let ino = self.own(ino);
+        let dir = self.table.get(ino).and_then(|node| node.dir().ok()).filter(|dir| dir.lower.is_none());
+        let merged = if dir.is_none() && self.mounts.is_some() { self.merged(ino, after) } else { None };
         let entries = dir.map(|dir| dir.entries.range::<[u8], _>((start, Bound::Unbounded)));
         entries
             .into_iter()
             .flatten()
             .filter_map(|(name, &ino)| Some((Cow::Borrowed(name.as_bytes()), ino, self.table.get(ino)?.kind())))
+            .chain(merged.into_iter().flatten())
     }
 
     /// The directory above one; the root is above itself. Of what is no directory, the root.
     #[must_use]
     pub fn parent(&self, dir: Ino) -> Ino {
-        self.table.get(dir).and_then(|node| node.dir().ok()).map_or(self.root, |dir| dir.parent)
+        let dir = self.own(dir);
+        match self.table.get(dir) {
+            Some(node) => node.dir().map_or(self.root, |dir| dir.parent),
+            None => self.found_parent(dir).unwrap_or(self.root),
+        }
     }
 
     /// The absolute path of a directory; `None` when it was removed, is no directory, or lies so deep that its path is
@@ -227,8 +256,15 @@ impl Fs {
     #[must_use]
     pub fn path_of(&self, dir: Ino) -> Option<Vec<u8>> {
         let (mut names, mut len) = (Vec::new(), 0);
-        let mut ino = dir;
+        let mut ino = self.own(dir);
         loop {
+            if ino.is_foreign() {
+                let (parent, name) = self.found_place(ino).filter(|_| self.is_dir(ino) == Ok(true))?;
+                len += name.len() + 1;
+                names.push(Cow::Owned(name));
+                ino = parent;
+                continue;
+            }
             let node = self.table.get(ino)?;
             let dir = node.dir().ok()?;
             if node.nlink == 0 {
@@ -242,7 +278,7 @@ impl Fs {
             if len > PATH_OF_MAX {
                 return None;
             }
-            names.push(name);
+            names.push(Cow::Borrowed(name));
             ino = dir.parent;
         }
         let mut path = Vec::with_capacity(len);
@@ -255,7 +291,8 @@ impl Fs {
 
     /// Keeps an inode alive after its last name is gone, as an open descriptor does. Holds count.
     pub fn hold(&mut self, ino: Ino) {
-        if self.table.get(ino).is_some() {
+        let ino = self.own(ino);
+        if self.table.get(ino).is_some() || self.is_found(ino) {
             let holds = self.holds.entry(ino).or_insert(0);
             *holds = holds.saturating_add(1);
         }
@@ -263,11 +300,12 @@ impl Fs {
 
     /// Takes one hold back; the last one frees an inode without names and refunds what it was charged.
     pub fn release(&mut self, ino: Ino) {
+        let ino = self.own(ino);
         if let Some(holds) = self.holds.get_mut(&ino) {
             *holds -= 1;
             if *holds == 0 {
                 self.holds.remove(&ino);
-                self.reap(ino);
+                if ino.is_foreign() { self.let_go(ino) } else { self.reap(ino) }
             }
         }
     }
@@ -280,6 +318,9 @@ impl Fs {
             && let Some(node) = self.table.remove(ino)
         {
             self.quota.refund(&node);
+            if node.device != 0 {
+                self.freed(ino);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::blocks::Content;
+use super::mount::Lower;
 use super::name::Name;
 use super::{Cred, Device, Ino, Kind, Stat};
 use crate::errno::Errno;
@@ -46,6 +47,8 @@ pub(super) struct Dir {
     pub(super) parent: Ino,
     pub(super) name: Name,
     pub(super) entries: BTreeMap<Name, Ino>,
+    /// The directory of a mount whose names show here as well, unless they are among `entries` or hidden.
+    pub(super) lower: Option<Box<Lower>>,
 }
 
 impl Node {
@@ -97,6 +100,14 @@ impl Node {
         }
     }
 
+    /// Names that were hidden in a mount below, each charged as an inode.
+    pub(super) fn hidden(&self) -> u64 {
+        match &self.body {
+            Body::Dir(dir) => dir.lower.as_ref().map_or(0, |lower| lower.hidden.len() as u64),
+            _ => 0,
+        }
+    }
+
     pub(super) fn stat(&self, ino: Ino) -> Stat {
         Stat {
             ino,
@@ -113,16 +124,9 @@ impl Node {
         }
     }
 
-    /// POSIX 4.7: the first class that fits the caller decides, even when a later one would grant more.
+    /// As [`allowed`].
     pub(super) fn allows(&self, cred: &Cred, want: u32) -> bool {
-        let class = if cred.uid == self.uid {
-            6
-        } else if cred.gid == self.gid {
-            3
-        } else {
-            0
-        };
-        cred.uid == 0 || (self.mode >> class) & want == want
+        allowed(self.mode, self.uid, self.gid, cred, want)
     }
 
     pub(super) fn dir(&self) -> Result<&Dir, Errno> {
@@ -159,4 +163,16 @@ impl Node {
         self.mtime = now;
         self.ctime = now;
     }
+}
+
+/// POSIX 4.7: the first class that fits the caller decides, even when a later one would grant more.
+pub(super) fn allowed(mode: u32, uid: u32, gid: u32, cred: &Cred, want: u32) -> bool {
+    let class = if cred.uid == uid {
+        6
+    } else if cred.gid == gid {
+        3
+    } else {
+        0
+    };
+    cred.uid == 0 || (mode >> class) & want == want
 }

@@ -70,6 +70,7 @@ impl Quota {
         if !node.installed {
             self.give_inode();
         }
+        self.used.inodes = self.used.inodes.saturating_sub(node.hidden());
     }
 
     /// Books the change of a charge that was already allowed by [`Self::room`].

@@ -1,5 +1,7 @@
 //! `rename`, the one call that gives and takes a name at once.
 
+use super::mount::Copy;
+use super::tree::Names;
 use super::walk::{Final, Spot};
 use super::{At, Cred, Fs, Ino};
 use crate::errno::Errno;
@@ -10,7 +12,8 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree), `BUSY` (`/`,
-    /// `/proc`, and as on Linux a path that ends in `.` or `..`), `ACCES`, `ROFS`, `MLINK`. Nothing has changed then.
+    /// `/proc`, where something is mounted, and as on Linux a path that ends in `.` or `..`), `ACCES`, `ROFS`, `XDEV` (from one mount to
+    /// another), `MLINK`. Nothing has changed then.
     pub fn rename(
         &mut self,
         cred: &Cred,
@@ -22,15 +25,16 @@ impl Fs {
     ) -> Result<(), Errno> {
         let old = self.place(cred, at_old.into(), old, Final::Entry)?;
         let new = self.place(cred, at_new.into(), new, Final::Entry)?;
-        let (old, new) = (old.named(|_| Errno::Busy)?, new.named(|_| Errno::Busy)?);
+        let (mut old, mut new) = (old.named(|_| Errno::Busy)?, new.named(|_| Errno::Busy)?);
         let ino = old.node.ok_or(Errno::Noent)?;
-        let moves_dir = self.node(ino)?.is_dir();
+        let moves_dir = self.is_dir(ino)?;
         if !moves_dir && (old.slash || new.slash) {
             return Err(Errno::Notdir);
         }
         if self.proc.is_some() && (self.proc == Some(ino) || self.proc == new.node) {
             return Err(Errno::Busy);
         }
+        self.check_mounts(ino, &old, &new)?;
         if new.node == Some(ino) {
             return Ok(());
         }
@@ -39,12 +43,27 @@ impl Fs {
         if moves_dir {
             self.check_dir_move(cred, ino, &old, &new)?;
         } else if let Some(there) = new.node
-            && self.node(there)?.is_dir()
+            && self.is_dir(there)?
         {
             // Linux calls a directory that holds the file full before it calls it a directory.
             return Err(if self.lies_in(old.dir, there) { Errno::Notempty } else { Errno::Isdir });
         }
+        let names = self.prepare(cred, &mut old)?;
+        self.prepare(cred, &mut new)?;
+        if names == Names::Outside {
+            return self.rename_outside(ino, &old, &new);
+        }
+        let ino = if moves_dir { self.raise(ino)? } else { self.copy_up(ino, Copy::All)? };
+        self.hide(old.dir, &old.name)?;
         self.apply_rename(ino, moves_dir, old, new, now)
+    }
+
+    /// What is mounted stays where it is, and nothing moves from one mount to another.
+    fn check_mounts(&self, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {
+        if self.is_mount_root(ino) || new.node.is_some_and(|there| self.is_mount_root(there)) {
+            return Err(Errno::Busy);
+        }
+        if self.device(old.dir)? != self.device(new.dir)? { Err(Errno::Xdev) } else { Ok(()) }
     }
 
     fn check_dir_move(&self, cred: &Cred, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {
@@ -52,14 +71,19 @@ impl Fs {
             return Err(Errno::Inval);
         }
         if let Some(there) = new.node
-            && !self.node(there)?.dir()?.entries.is_empty()
+            && !self.is_dir(there)?
+        {
+            return Err(Errno::Notdir);
+        }
+        if let Some(there) = new.node
+            && !self.is_empty_dir(there)?
         {
             return Err(Errno::Notempty);
         }
         if old.dir != new.dir {
             // Its `..` changes, so it has to be writable itself, as on Linux.
             self.access(cred, ino, 2)?;
-            if self.node(new.dir)?.nlink == u32::MAX {
+            if self.table.get(new.dir).is_some_and(|dir| dir.nlink == u32::MAX) {
                 return Err(Errno::Mlink);
             }
         }

@@ -1,9 +1,11 @@
 //! Snapshots: the whole tree, shared.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tidebox_core::Limits;
 
+use super::mount::{Mounted, Mounts};
 use super::quota::{Quota, Usage};
 use super::table::Table;
 use super::version::Versions;
@@ -16,6 +18,7 @@ pub struct Snapshot {
     pub(super) table: Table,
     pub(super) root: Ino,
     proc: Option<Ino>,
+    mounts: Arc<Vec<Mounted>>,
     used: Usage,
 }
 
@@ -51,6 +54,7 @@ impl Fs {
             proc: snapshot.proc,
             quota: Quota::new(limits, snapshot.used),
             holds: BTreeMap::new(),
+            mounts: Mounts::of(&snapshot.mounts),
             versions: Versions::default(),
             path_bytes: limits.path_bytes as usize,
             symlink_depth: limits.symlink_depth,
@@ -68,7 +72,8 @@ impl Fs {
                 quota.refund(&node);
             }
         }
-        Snapshot { table, root: self.root, proc: self.proc, used: quota.used }
+        let mounts = self.mounts.as_deref().map(|mounts| Arc::clone(&mounts.list)).unwrap_or_default();
+        Snapshot { table, root: self.root, proc: self.proc, mounts, used: quota.used }
     }
 
     /// Goes back to a snapshot. What is held and in the snapshot stays held and shows its old content; what is held and
@@ -78,7 +83,8 @@ impl Fs {
         self.root = snapshot.root;
         self.proc = snapshot.proc;
         self.quota.used = snapshot.used;
+        self.restore_mounts(&snapshot.mounts);
         let table = &self.table;
-        self.holds.retain(|&ino, _| table.get(ino).is_some());
+        self.holds.retain(|&ino, _| ino.is_foreign() || table.get(ino).is_some());
     }
 }

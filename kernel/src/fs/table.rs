@@ -9,6 +9,10 @@ use super::node::Node;
 /// dearer (32 inodes are 4 KiB), smaller makes the table of a large tree longer.
 const CHUNK: usize = 32;
 
+/// Generations of a slot. Numbers with bit 62 or 63 are not the table's (objects of mounts, `/proc`), so a slot that was
+/// used this often is used no more.
+const GENERATIONS: u32 = 1 << 30;
+
 /// End of the list of vacant slots.
 const NONE: u32 = u32::MAX;
 
@@ -79,6 +83,9 @@ impl Table {
         let slot = self.slot_mut(index as usize)?;
         let Slot::Vacant { generation, next } = *slot else { return None };
         let generation = generation.max(floor);
+        if generation >= GENERATIONS {
+            return None;
+        }
         *slot = Slot::Live { generation, node };
         self.vacant = next;
         self.highest = self.highest.max(generation);
@@ -91,7 +98,9 @@ impl Table {
         let next = self.vacant;
         let slot = self.slot_mut(index)?;
         let left = core::mem::replace(slot, Slot::Vacant { generation: generation.wrapping_add(1), next });
-        self.vacant = u32::try_from(index).ok()?;
+        if generation < GENERATIONS - 1 {
+            self.vacant = u32::try_from(index).ok()?;
+        }
         match left {
             Slot::Live { node, .. } => Some(node),
             Slot::Vacant { .. } => None,

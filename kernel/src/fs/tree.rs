@@ -2,11 +2,21 @@
 
 use std::sync::Arc;
 
+use super::mount::{Charge, Copy};
 use super::name::Name;
 use super::node::{Body, Dir, Node};
 use super::walk::{Final, Last, Spot};
 use super::{At, Cred, Fs, Ino};
 use crate::errno::Errno;
+
+/// Who keeps the names of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// The tree, where the sandbox's own files are and what it keeps on top of a mount.
+    Tree,
+    /// A mounted file system.
+    Outside,
+}
 
 impl Fs {
     /// The file at `path`, made with `mode` (the caller has applied its umask) when there is none; the flag says whether
@@ -33,11 +43,14 @@ impl Fs {
         }
         match found.node {
             Some(_) if exclusive => return Err(Errno::Exist),
-            Some(ino) if self.node(ino)?.is_dir() => return Err(Errno::Isdir),
+            Some(ino) if self.is_dir(ino)? => return Err(Errno::Isdir),
             Some(ino) => return Ok((ino, false)),
             None => {}
         }
-        let spot = found.named(|_| Errno::Isdir)?;
+        let mut spot = found.named(|_| Errno::Isdir)?;
+        if self.prepare(cred, &mut spot)? == Names::Outside {
+            return Ok((self.create_outside(&spot, mode)?, true));
+        }
         let ino = self.add(cred, spot, Body::File(Default::default()), mode, now)?;
         Ok((ino, true))
     }
@@ -47,12 +60,15 @@ impl Fs {
     /// # Errors
     /// Those of [`Self::walk`]; `EXIST`, `ACCES`, `NOSPC`, `ROFS`, `MLINK`.
     pub fn mkdir(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], mode: u32, now: u64) -> Result<Ino, Errno> {
-        let spot = self.vacant(cred, at.into(), path)?;
+        let mut spot = self.vacant(cred, at.into(), path)?;
+        if self.prepare(cred, &mut spot)? == Names::Outside {
+            return self.mkdir_outside(&spot, mode);
+        }
         let (parent, name) = (spot.dir, spot.name.clone());
         if self.node(parent)?.nlink == u32::MAX {
             return Err(Errno::Mlink);
         }
-        let body = Body::Dir(Arc::new(Dir { parent, name, entries: Default::default() }));
+        let body = Body::Dir(Arc::new(Dir { parent, name, entries: Default::default(), lower: None }));
         let ino = self.add(cred, spot, body, mode, now)?;
         self.node_mut(parent)?.nlink += 1;
         Ok(ino)
@@ -72,9 +88,12 @@ impl Fs {
         now: u64,
     ) -> Result<Ino, Errno> {
         self.check_target(target)?;
-        let spot = self.vacant(cred, at.into(), path)?;
+        let mut spot = self.vacant(cred, at.into(), path)?;
         if spot.slash {
             return Err(Errno::Noent);
+        }
+        if self.prepare(cred, &mut spot)? == Names::Outside {
+            return self.symlink_outside(&spot, target);
         }
         self.quota.take_bytes(target.len() as u64)?;
         let made = self.add(cred, spot, Body::Symlink(target.into()), 0o777, now);
@@ -89,16 +108,26 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`] for the new name; `EXIST`, `ACCES`, `NOSPC`, `ROFS`, `PERM` (a directory), `MLINK`, `NOENT`
-    /// (the inode has lost its last name).
+    /// (the inode has lost its last name), `XDEV` (from one mount to another).
     pub fn link(&mut self, cred: &Cred, existing: Ino, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
-        let spot = self.vacant(cred, at.into(), path)?;
+        let mut spot = self.vacant(cred, at.into(), path)?;
         if spot.slash {
             return Err(Errno::Noent);
         }
         self.may_change(cred, spot.dir)?;
+        let mut existing = self.own(existing);
+        if self.is_dir(existing)? {
+            return Err(Errno::Perm);
+        }
+        if self.device(existing)? != self.device(spot.dir)? {
+            return Err(Errno::Xdev);
+        }
+        match self.prepare(cred, &mut spot)? {
+            Names::Outside => return self.link_outside(&spot, existing),
+            Names::Tree => existing = self.copy_up(existing, Copy::All)?,
+        }
         let node = self.node(existing)?;
         match node.nlink {
-            _ if node.is_dir() => return Err(Errno::Perm),
             0 => return Err(Errno::Noent),
             u32::MAX => return Err(Errno::Mlink),
             _ => {}
@@ -115,16 +144,21 @@ impl Fs {
     /// # Errors
     /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR` (a slash behind a file), `ACCES`, `ROFS`.
     pub fn unlink(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
-        let spot = self.place(cred, at.into(), path, Final::Entry)?.named(|_| Errno::Isdir)?;
+        let mut spot = self.place(cred, at.into(), path, Final::Entry)?.named(|_| Errno::Isdir)?;
         let ino = spot.node.ok_or(Errno::Noent)?;
-        match self.node(ino)?.is_dir() {
+        match self.is_dir(ino)? {
             true => return Err(Errno::Isdir),
             false if spot.slash => return Err(Errno::Notdir),
             false => {}
         }
-        self.may_change(cred, spot.dir)?;
-        self.strike(spot.dir, &spot.name, now)?;
-        self.drop_name(ino, now)
+        match self.prepare(cred, &mut spot)? {
+            Names::Outside => self.remove_outside(&spot, ino),
+            Names::Tree => {
+                self.hide(spot.dir, &spot.name)?;
+                self.strike(spot.dir, &spot.name, now)?;
+                self.drop_name(ino, now)
+            }
+        }
     }
 
     /// Takes an empty directory away. One that is held stays usable as a start of paths, but nothing is found or made
@@ -132,24 +166,31 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`]; `NOENT`, `NOTDIR` (a symbolic link too), `NOTEMPTY` (also for `..`), `INVAL` (for `.`),
-    /// `BUSY` (`/` and `/proc`), `ACCES`.
+    /// `BUSY` (`/`, `/proc` and where something is mounted), `ACCES`, `ROFS`.
     pub fn rmdir(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
-        let spot = self.place(cred, at.into(), path, Final::Entry)?.named(|last| match last {
+        let mut spot = self.place(cred, at.into(), path, Final::Entry)?.named(|last| match last {
             Last::Dot => Errno::Inval,
             Last::DotDot => Errno::Notempty,
             Last::Root | Last::Name(_) => Errno::Busy,
         })?;
         let ino = spot.node.ok_or(Errno::Noent)?;
-        let dir = self.node(ino)?.dir()?;
-        if Some(ino) == self.proc {
+        if !self.is_dir(ino)? {
+            return Err(Errno::Notdir);
+        }
+        if Some(ino) == self.proc || self.is_mount_root(ino) {
             return Err(Errno::Busy);
         }
-        if !dir.entries.is_empty() {
+        if !self.is_empty_dir(ino)? {
             return Err(Errno::Notempty);
         }
-        self.may_change(cred, spot.dir)?;
-        self.strike(spot.dir, &spot.name, now)?;
-        self.drop_dir(spot.dir, ino, now)
+        match self.prepare(cred, &mut spot)? {
+            Names::Outside => self.remove_outside(&spot, ino),
+            Names::Tree => {
+                self.hide(spot.dir, &spot.name)?;
+                self.strike(spot.dir, &spot.name, now)?;
+                self.drop_dir(spot.dir, ino, now)
+            }
+        }
     }
 
     /// The bytes that a symbolic link holds.
@@ -157,6 +198,10 @@ impl Fs {
     /// # Errors
     /// `INVAL` when it is no symbolic link, `STALE`.
     pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>, Errno> {
+        let ino = self.own(ino);
+        if ino.is_foreign() {
+            return self.mounted_readlink(ino);
+        }
         match &self.node(ino)?.body {
             Body::Symlink(target) => Ok(target.to_vec()),
             _ => Err(Errno::Inval),
@@ -180,11 +225,31 @@ impl Fs {
 
     /// Whether names may be given and taken in a directory. One that was removed has none to give (POSIX: `ENOENT`).
     pub(super) fn may_change(&self, cred: &Cred, dir: Ino) -> Result<(), Errno> {
-        let node = self.node(dir)?;
+        let Some(node) = self.table.get(dir) else {
+            // What a mount forbids itself, it says itself.
+            return self.access(cred, dir, 3);
+        };
         match node.nlink {
             0 => Err(Errno::Noent),
+            _ if node.device != 0 => self.access(cred, dir, 3),
             _ if node.allows(cred, 3) => Ok(()),
             _ => Err(Errno::Acces),
+        }
+    }
+
+    /// Checks that names may be given and taken in the spot's directory, and says who keeps them. In a copy-on-write mount
+    /// the directory becomes one of the tree.
+    pub(super) fn prepare(&mut self, cred: &Cred, spot: &mut Spot) -> Result<Names, Errno> {
+        // It may have become one of the tree a moment ago.
+        spot.dir = self.own(spot.dir);
+        self.may_change(cred, spot.dir)?;
+        match self.charge(spot.dir)? {
+            Charge::Own => Ok(Names::Tree),
+            Charge::CopyOnWrite => {
+                spot.dir = self.raise(spot.dir)?;
+                Ok(Names::Tree)
+            }
+            Charge::Mounted => Ok(Names::Outside),
         }
     }
 
@@ -194,6 +259,7 @@ impl Fs {
         self.quota.take_inode()?;
         let mut node = Node::new(body, cred, mode, now, self.versions.next());
         let parent = self.node(spot.dir)?;
+        node.device = parent.device;
         if parent.mode & 0o2000 != 0 {
             node.gid = parent.gid;
             node.mode |= if node.is_dir() { 0o2000 } else { 0 };
@@ -224,6 +290,10 @@ impl Fs {
 
     /// Counts one name less of something that is no directory.
     pub(super) fn drop_name(&mut self, ino: Ino, now: u64) -> Result<(), Errno> {
+        if ino.is_foreign() {
+            self.lose(ino);
+            return Ok(());
+        }
         let node = self.node_mut(ino)?;
         node.nlink = node.nlink.saturating_sub(1);
         node.ctime = now;
@@ -237,6 +307,10 @@ impl Fs {
 
     /// Takes an empty directory out of its parent's count.
     pub(super) fn drop_dir(&mut self, parent: Ino, ino: Ino, now: u64) -> Result<(), Errno> {
+        if ino.is_foreign() {
+            self.lose(ino);
+            return Ok(());
+        }
         let above = self.node_mut(parent)?;
         above.nlink = above.nlink.saturating_sub(1);
         let node = self.node_mut(ino)?;

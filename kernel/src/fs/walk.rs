@@ -1,5 +1,8 @@
 //! From a path to an inode: the only path walker there is.
 
+use std::borrow::Cow;
+
+use super::mount::EntryKind;
 use super::name::{NAME_MAX, Name};
 use super::node::{Body, Dir};
 use super::{At, Cred, Fs, Ino, Target};
@@ -17,9 +20,9 @@ pub(super) enum Final {
 }
 
 /// The last component of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Last<'a> {
-    Name(&'a [u8]),
+    Name(Cow<'a, [u8]>),
     Dot,
     DotDot,
     /// The path has no component, as `/`.
@@ -46,10 +49,21 @@ pub(super) struct Spot {
 }
 
 impl Place<'_> {
+    /// The same without the path that it came from.
+    fn detached<'b>(self) -> Place<'b> {
+        let last = match self.last {
+            Last::Name(name) => Last::Name(Cow::Owned(name.into_owned())),
+            Last::Dot => Last::Dot,
+            Last::DotDot => Last::DotDot,
+            Last::Root => Last::Root,
+        };
+        Place { dir: self.dir, last, slash: self.slash, node: self.node }
+    }
+
     /// The place as a name that can be given or taken; `special` says what to answer for `/`, `.` and `..`.
     pub(super) fn named(self, special: impl FnOnce(Last<'_>) -> Errno) -> Result<Spot, Errno> {
         match self.last {
-            Last::Name(name) => Ok(Spot { dir: self.dir, name: Name::new(name), slash: self.slash, node: self.node }),
+            Last::Name(name) => Ok(Spot { dir: self.dir, name: Name::new(&name), slash: self.slash, node: self.node }),
             other => Err(special(other)),
         }
     }
@@ -59,6 +73,9 @@ impl Place<'_> {
 pub(super) enum Found<'a> {
     Place(Place<'a>),
     Proc(Vec<u8>),
+    /// A symbolic link of a mount is to be followed: the walk goes on in a directory, with a path that is in no one's
+    /// keeping yet.
+    Relay(Ino, Vec<u8>),
 }
 
 impl Fs {
@@ -74,6 +91,8 @@ impl Fs {
         let last = if follow { Final::Follow } else { Final::Stay };
         match self.find(cred, at.into(), path, last)? {
             Found::Proc(below) => Ok(Target::Proc(below)),
+            // `find` has followed it.
+            Found::Relay(..) => Err(Errno::Loop),
             Found::Place(place) => match place.node {
                 Some(ino) if Some(ino) == self.proc => Ok(Target::Proc(Vec::new())),
                 Some(ino) => Ok(Target::Node(ino)),
@@ -94,7 +113,7 @@ impl Fs {
     pub(super) fn place<'a>(&'a self, cred: &'a Cred, at: At, path: &'a [u8], last: Final) -> Result<Place<'a>, Errno> {
         match self.find(cred, at, path, last)? {
             Found::Place(place) => Ok(place),
-            Found::Proc(_) => Err(Errno::Rofs),
+            Found::Proc(_) | Found::Relay(..) => Err(Errno::Rofs),
         }
     }
 
@@ -112,9 +131,37 @@ impl Fs {
         if absolute && at.beneath {
             return Err(Errno::Notcapable);
         }
-        let base = at.beneath.then_some(at.dir).filter(|&base| base != self.root);
-        let dir = if absolute { self.root } else { at.dir };
-        Walk { fs: self, cred, base, last, links: 0, pending: Vec::new(), slash: false }.run(dir, path)
+        let start = self.own(at.dir);
+        let base = at.beneath.then_some(start).filter(|&base| base != self.root);
+        let dir = if absolute { self.root } else { start };
+        let mut walk = Walk { fs: self, cred, base, last, links: 0, pending: Vec::new(), slash: false };
+        match walk.run(dir, path)? {
+            Found::Relay(dir, path) => self.relay(cred, base, last, walk.links, dir, path),
+            found => Ok(found),
+        }
+    }
+
+    /// Goes on with a walk behind a symbolic link of a mount, whose target is not the tree's to lend.
+    #[cold]
+    fn relay<'a>(
+        &'a self,
+        cred: &Cred,
+        base: Option<Ino>,
+        last: Final,
+        mut links: u32,
+        mut dir: Ino,
+        mut path: Vec<u8>,
+    ) -> Result<Found<'a>, Errno> {
+        loop {
+            let mut walk = Walk { fs: self, cred, base, last, links, pending: Vec::new(), slash: false };
+            let found = walk.run(dir, &path)?;
+            links = walk.links;
+            match found {
+                Found::Place(place) => return Ok(Found::Place(place.detached())),
+                Found::Proc(below) => return Ok(Found::Proc(below)),
+                Found::Relay(next, rest) => (dir, path) = (next, rest),
+            }
+        }
     }
 }
 
@@ -131,7 +178,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn run(mut self, mut dir: Ino, mut rest: &'a [u8]) -> Result<Found<'a>, Errno> {
+    fn run(&mut self, mut dir: Ino, mut rest: &'a [u8]) -> Result<Found<'a>, Errno> {
         loop {
             let Some((name, tail)) = component(rest) else {
                 let Some(next) = self.pending.pop() else {
@@ -157,8 +204,13 @@ impl<'a> Walk<'a> {
                 b"." => (Last::Dot, Some(dir)),
                 b".." => (Last::DotDot, Some(self.up(dir)?)),
                 _ if name.len() > NAME_MAX => return Err(Errno::Nametoolong),
-                _ => (Last::Name(name), here.entries.get(name).copied()),
+                _ => (Last::Name(Cow::Borrowed(name)), self.child(here, dir, name)?),
             };
+            if node.is_some_and(Ino::is_foreign)
+                && let Some(target) = self.mounted_link(node, more)?
+            {
+                return self.relay(dir, target, more.then_some(tail));
+            }
             if let Some(target) = self.link(node, more)? {
                 if more {
                     self.pending.push(tail);
@@ -172,26 +224,77 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The directory, if the caller may search it.
-    fn enter(&self, dir: Ino) -> Result<&'a Dir, Errno> {
-        let node = self.fs.node(dir)?;
+    /// The directory, if the caller may search it; `None` for one that lies in a mount.
+    fn enter(&self, dir: Ino) -> Result<Option<&'a Dir>, Errno> {
+        let Some(node) = self.fs.table.get(dir) else {
+            return self.fs.may_enter(self.cred, dir).map(|()| None);
+        };
         let entries = node.dir()?;
-        if node.allows(self.cred, 1) { Ok(entries) } else { Err(Errno::Acces) }
+        if node.allows(self.cred, 1) { Ok(Some(entries)) } else { Err(Errno::Acces) }
+    }
+
+    /// What a directory has under a name.
+    fn child(&self, here: Option<&Dir>, dir: Ino, name: &[u8]) -> Result<Option<Ino>, Errno> {
+        match here {
+            Some(here) => match here.entries.get(name) {
+                Some(&ino) => Ok(Some(ino)),
+                None if here.lower.is_none() => Ok(None),
+                None => self.fs.look_below(dir, name),
+            },
+            None => self.fs.look_below(dir, name),
+        }
     }
 
     fn up(&self, dir: Ino) -> Result<Ino, Errno> {
         if self.base == Some(dir) {
             return Err(Errno::Notcapable);
         }
-        Ok(self.fs.node(dir)?.dir()?.parent)
+        match self.fs.table.get(dir) {
+            Some(node) => Ok(node.dir()?.parent),
+            None => self.fs.found_parent(dir).ok_or(Errno::Stale),
+        }
     }
 
     /// The target of a symbolic link that has to be followed here.
     fn link(&self, node: Option<Ino>, more: bool) -> Result<Option<&'a [u8]>, Errno> {
         let Some(ino) = node else { return Ok(None) };
-        let Body::Symlink(target) = &self.fs.node(ino)?.body else { return Ok(None) };
-        let follow = more || self.last == Final::Follow || (self.last == Final::Stay && self.slash);
-        Ok(follow.then_some(target))
+        let Some(node) = self.fs.table.get(ino) else {
+            return if ino.is_foreign() { Ok(None) } else { Err(Errno::Stale) };
+        };
+        let Body::Symlink(target) = &node.body else { return Ok(None) };
+        Ok(self.follows(more).then_some(target))
+    }
+
+    fn follows(&self, more: bool) -> bool {
+        more || self.last == Final::Follow || (self.last == Final::Stay && self.slash)
+    }
+
+    /// The same of an object in a mount.
+    #[cold]
+    fn mounted_link(&self, node: Option<Ino>, more: bool) -> Result<Option<Vec<u8>>, Errno> {
+        let Some(ino) = node else { return Ok(None) };
+        if !self.follows(more) || self.fs.found_kind(ino)? != EntryKind::Symlink {
+            return Ok(None);
+        }
+        let target = self.fs.mounted_readlink(ino)?;
+        self.fs.check_target(&target)?;
+        Ok(Some(target))
+    }
+
+    /// Hands the rest of the walk to one that owns its path: the link's target and what follows it.
+    #[cold]
+    fn relay(&mut self, dir: Ino, target: Vec<u8>, tail: Option<&'a [u8]>) -> Result<Found<'a>, Errno> {
+        let (dir, _) = self.follow(dir, if target.starts_with(b"/") { b"/" } else { b"." })?;
+        let mut path = target;
+        let rest = tail.into_iter().chain(self.pending.drain(..).rev());
+        for part in rest {
+            path.push(b'/');
+            path.extend_from_slice(part);
+        }
+        if self.slash {
+            path.push(b'/');
+        }
+        Ok(Found::Relay(dir, path))
     }
 
     fn follow(&mut self, dir: Ino, target: &'a [u8]) -> Result<(Ino, &'a [u8]), Errno> {
@@ -210,7 +313,7 @@ impl<'a> Walk<'a> {
         if place.slash
             && self.last != Final::Entry
             && let Some(ino) = place.node
-            && !self.fs.node(ino)?.is_dir()
+            && !self.fs.is_dir(ino)?
         {
             return Err(Errno::Notdir);
         }

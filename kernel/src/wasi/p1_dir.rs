@@ -124,6 +124,10 @@ impl Page<'_> {
 }
 
 fn list_node(k: &Kernel, dir: Ino, marks: &[Option<Mark>; 2], page: &mut Page<'_>) -> Result<(), Halt> {
+    // Asked at the beginning of a page, because a listing that ends early looks complete.
+    if page.next <= DOTS {
+        k.fs.check_dir(dir, None)?;
+    }
     if !page.dots(dir.0, k.fs.parent(dir).0)? {
         return Ok(());
     }

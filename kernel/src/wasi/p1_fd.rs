@@ -99,7 +99,8 @@ pub fn fd_close(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys 
     call(k, pid, |k| Ok(k.close_fd(pid, fd)?))
 }
 
-/// Nothing to do: files are in memory and every write is visible at once. `INVAL` on streams, as on Linux.
+/// Waits until a file of a mount is safe. For the others there is nothing to do: they are in memory, and every write is
+/// visible at once. `INVAL` on streams, as on Linux.
 pub fn fd_sync(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32) -> Sys {
     let _ = m;
     call(k, pid, |k| k.sync(pid, fd))

@@ -73,7 +73,7 @@ impl Walk {
 
     /// Goes into the directory that [`next`](Self::next) just returned, when the user may.
     pub(super) fn enter(&mut self, fs: &Fs, dir: Ino, state: GlobState) {
-        match fs.access(&USER, dir, READ | ENTER) {
+        match fs.access(&USER, dir, READ | ENTER).and_then(|()| fs.check_dir(dir, None)) {
             Ok(()) => self.stack.push(Frame { dir, path: self.path.len(), after: None, state }),
             Err(_) => self.unreadable = true,
         }

@@ -52,6 +52,9 @@ impl<W: Write> Packing<'_, W> {
             }
             if kind == Kind::Dir {
                 path.push(b'/');
+            }
+            if kind == Kind::Dir && !self.fs.is_outside(ino) {
+                self.fs.check_dir(ino, None).map_err(broken).map_err(|error| at(&path, error))?;
                 levels.push(Level { dir: ino, path_len: path.len(), after: None });
             }
             if !self.fs.is_installed(ino) {

@@ -6,6 +6,7 @@ mod content;
 mod fsck;
 mod install;
 mod model;
+mod mount;
 mod quota;
 mod rename;
 mod snapshot;

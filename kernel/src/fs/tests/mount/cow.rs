@@ -1,0 +1,126 @@
+//! What copy-on-write keeps.
+
+use tidebox_core::Limits;
+
+use super::super::super::{Fs, MountMode, Usage};
+use super::super::{USER, with_limits};
+use super::{Foreign, mounted, read, view};
+use crate::errno::Errno;
+
+#[test]
+fn changes_show_in_the_sandbox_and_nowhere_else() {
+    let foreign = Foreign::filled();
+    let before = foreign.fs().dump();
+    let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
+    let (root, file) = (fs.root(), fs.at("m/file").expect("there"));
+    fs.write_at(file, 5, b" world", 6).expect("it fits");
+    fs.truncate(fs.at("m/dir/a").expect("there"), 1, 6).expect("it fits");
+    fs.chmod(&USER, fs.at("m/dir/b").expect("there"), 0o600, 6).expect("it is the user's");
+    fs.set_times(&USER, fs.at("m/dir/sub/c").expect("there"), None, Some(9), 6).expect("it is the user's");
+    fs.rename(&USER, root, b"m/dir", root, b"m/moved", 6).expect("free");
+    fs.unlink(&USER, root, b"m/link", 6).expect("there");
+    assert_eq!(fs.read_all(file, 99).as_deref(), Ok(b"hello world".as_slice()), "the old number still leads there");
+    assert_eq!(
+        fs.stat(fs.at("m/file").expect("there")).map(|stat| stat.ino),
+        Ok(file),
+        "and it is the number that shows"
+    );
+    assert_eq!(read(&fs, "m/moved/a").as_deref(), Ok("a"));
+    assert_eq!(read(&fs, "m/moved/sub/c").as_deref(), Ok("ccc"));
+    assert_eq!(fs.names("m"), ["absolute", "empty", "file", "moved", "up"]);
+    assert_eq!(fs.names("m/moved"), ["a", "b", "back", "sub"]);
+    assert_eq!(foreign.fs().dump(), before);
+    fs.check();
+}
+
+#[test]
+fn a_directory_that_is_removed_and_made_again_is_empty() {
+    let mut fs = mounted(&Foreign::filled(), MountMode::CopyOnWrite);
+    let root = fs.root();
+    for path in ["m/dir/a", "m/dir/b", "m/dir/back", "m/dir/sub/c"] {
+        fs.unlink(&USER, root, path.as_bytes(), 6).expect(path);
+    }
+    assert_eq!(fs.rmdir(&USER, root, b"m/dir", 6), Err(Errno::Notempty));
+    fs.rmdir(&USER, root, b"m/dir/sub", 6).expect("empty");
+    fs.rmdir(&USER, root, b"m/dir", 6).expect("empty");
+    assert_eq!(fs.at("m/dir"), Err(Errno::Noent));
+    fs.dir("m/dir");
+    assert_eq!(fs.names("m/dir"), [""; 0]);
+    assert_eq!(fs.at("m/dir/a"), Err(Errno::Noent));
+    fs.dir("m/dir/sub");
+    assert_eq!(fs.names("m/dir/sub"), [""; 0]);
+    fs.check();
+}
+
+#[test]
+fn snapshots_and_forks_take_the_changes_along_and_share_what_is_below() {
+    let foreign = Foreign::filled();
+    let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
+    let root = fs.root();
+    fs.put("m/dir/a", b"changed");
+    fs.rename(&USER, root, b"m/dir/sub", root, b"m/moved", 6).expect("free");
+    let snapshot = fs.snapshot();
+    let expected = view(&fs, "m");
+    let mut fork = Fs::from_snapshot(&snapshot, &Limits::default());
+    assert_eq!(view(&fork, "m"), expected);
+    fork.put("m/moved/c", b"in the fork");
+    fs.unlink(&USER, root, b"m/dir/a", 6).expect("there");
+    assert_eq!(read(&fork, "m/dir/a").as_deref(), Ok("changed"));
+    assert_eq!(read(&fs, "m/moved/c").as_deref(), Ok("ccc"));
+    fs.restore(&snapshot);
+    assert_eq!(view(&fs, "m"), expected);
+    assert_eq!(fs.usage(), snapshot.usage());
+    foreign.fs().put("late", b"below");
+    assert_eq!(read(&fork, "m/late").as_deref(), Ok("below"));
+    fs.check();
+    fork.check();
+}
+
+#[test]
+fn what_was_changed_since_a_snapshot_is_as_it_was_for_who_holds_it() {
+    let mut fs = mounted(&Foreign::filled(), MountMode::CopyOnWrite);
+    let snapshot = fs.snapshot();
+    let file = fs.at("m/file").expect("there");
+    fs.hold(file);
+    fs.write_all(file, b"changed", 6).expect("it fits");
+    fs.restore(&snapshot);
+    assert_eq!(read(&fs, "m/file").as_deref(), Ok("hello"));
+    fs.release(file);
+    fs.check();
+}
+
+#[test]
+fn copying_up_is_charged_and_what_does_not_fit_is_refused() {
+    let foreign = Foreign::filled();
+    foreign.fs().put("big", &[7; 5000]);
+    let mut limits = Limits::default();
+    (limits.file_bytes, limits.inodes) = (1000, 4);
+    let mut fs = with_limits(&limits);
+    fs.mount(b"/m", foreign, MountMode::CopyOnWrite).expect("free");
+    let (root, big) = (fs.root(), fs.at("m/big").expect("there"));
+    assert_eq!(fs.write_at(big, 0, b"x", 6), Err(Errno::Nospc));
+    assert_eq!(fs.usage(), Usage::default());
+    assert_eq!(fs.read_all(big, 9999).map(|bytes| bytes.len()), Ok(5000));
+    fs.truncate(big, 10, 6).expect("what is cut need not be copied");
+    assert_eq!(fs.usage(), Usage { file_bytes: 10, inodes: 1 });
+    fs.unlink(&USER, root, b"m/big", 6).expect("there");
+    assert_eq!(fs.usage(), Usage { file_bytes: 0, inodes: 1 }, "that it is hidden is kept, too");
+    for name in ["file", "link", "up"] {
+        fs.unlink(&USER, root, format!("m/{name}").as_bytes(), 6).expect(name);
+    }
+    assert_eq!(fs.unlink(&USER, root, b"m/absolute", 6), Err(Errno::Nospc));
+    fs.check();
+}
+
+#[test]
+fn a_mount_that_fails_in_the_middle_leaves_everything_as_it_was() {
+    let foreign = Foreign::filled();
+    let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
+    let file = fs.at("m/file").expect("there");
+    let theirs = foreign.fs().root();
+    foreign.fs().chmod(&USER, theirs, 0, 6).expect("it is the user's");
+    assert_eq!(fs.write_at(file, 0, b"x", 6), Err(Errno::Acces));
+    assert_eq!(fs.at("m/file"), Err(Errno::Acces));
+    assert_eq!(fs.usage(), Usage::default());
+    fs.check();
+}
