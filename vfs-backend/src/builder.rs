@@ -12,6 +12,7 @@ use crate::backend::VfsBackend;
 use crate::execute::Environment;
 use crate::host_tool::{self, Installation};
 use crate::image::{self, BaseImage};
+use crate::mount::{self, Wanted};
 use crate::seed::Beginning;
 use crate::tool::{self, Tool};
 use crate::transfer;
@@ -28,6 +29,7 @@ pub struct SandboxBuilder {
     entropy: Box<dyn Entropy>,
     pub(crate) beginning: Beginning,
     pub(crate) files: Vec<Seed>,
+    pub(crate) mounts: Vec<Wanted>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) host_tools: Vec<Installation>,
     env: Vec<(String, String)>,
@@ -44,6 +46,7 @@ impl fmt::Debug for SandboxBuilder {
         f.debug_struct("SandboxBuilder")
             .field("engine", &self.engine)
             .field("files", &self.files.len())
+            .field("mounts", &self.mounts)
             .field("tools", &self.tools.len())
             .field("host_tools", &self.host_tools.len())
             .field("cwd", &self.cwd)
@@ -66,6 +69,7 @@ impl SandboxBuilder {
             entropy,
             beginning: Beginning::default(),
             files: Vec::new(),
+            mounts: Vec::new(),
             tools: Vec::new(),
             host_tools: Vec::new(),
             env: Vec::new(),
@@ -162,6 +166,7 @@ impl SandboxBuilder {
             mut entropy,
             beginning,
             files,
+            mounts,
             tools,
             host_tools,
             env,
@@ -185,6 +190,7 @@ impl SandboxBuilder {
         let taken: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         tool::install(kernel.fs_mut(), tools)?;
         host_tool::install(&mut kernel, &id, host_tools, &taken)?;
+        mount::mount(&mut kernel, &cwd, mounts)?;
         let now = kernel.now();
         crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
         beginning.plant(&mut kernel, &cwd)?;

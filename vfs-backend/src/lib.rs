@@ -13,6 +13,7 @@ mod execute;
 mod file;
 mod host_tool;
 mod image;
+mod mount;
 mod plant;
 mod provider;
 mod refusal;

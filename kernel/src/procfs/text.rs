@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::Text;
 use crate::errno::Errno;
+use crate::fs::MountMode;
 use crate::kernel::{Kernel, USER};
 use crate::process::Process;
 
@@ -19,7 +20,7 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
             format!("0.00 0.00 0.00 {live}/{} {}\n", k.processes.len(), k.processes.last())
         }
         Text::Meminfo => meminfo(k),
-        Text::Mounts => "tidebox / tidebox rw 0 0\nproc /proc proc ro 0 0\n".to_owned(),
+        Text::Mounts => mounts(k),
         Text::Stat => {
             let boot = k.now().saturating_sub(uptime(k)) / SECOND;
             format!(
@@ -121,4 +122,22 @@ fn stat(process: &Process) -> String {
     }
     out.push('\n');
     out
+}
+
+/// The format of `fstab`: what, where, type, options. A space in a path is `\040`, as `getmntent` reads it.
+fn mounts(k: &Kernel) -> String {
+    let mut text = "tidebox / tidebox rw 0 0\nproc /proc proc ro 0 0\n".to_owned();
+    for (path, mode) in k.fs.mounts() {
+        let kind = if mode == MountMode::CopyOnWrite { "overlay" } else { "mount" };
+        let options = if mode == MountMode::ReadOnly { "ro" } else { "rw" };
+        text += "mount ";
+        for &byte in &path {
+            match byte {
+                b'!'..=b'~' if byte != b'\\' => text.push(char::from(byte)),
+                _ => text += &format!("\\{byte:03o}"),
+            }
+        }
+        text += &format!(" {kind} {options} 0 0\n");
+    }
+    text
 }
