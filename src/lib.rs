@@ -30,5 +30,7 @@ pub use provider::{ProviderBuilder, provider};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use store::FolderStore;
 pub use tidebox_core::*;
-pub use tidebox_vfs_backend::{SandboxBuilder, VfsBackend as Sandbox, VfsProvider as Provider};
+pub use tidebox_vfs_backend::{
+    SandboxBuilder, SavedSandbox, Saving, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,
+};
 pub use tidebox_wasi_runner::CacheDir;

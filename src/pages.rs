@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../docs/record-and-replay.md")]
 mod record_and_replay {}
+
+#[doc = include_str!("../docs/providers.md")]
+mod providers {}

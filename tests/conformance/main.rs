@@ -5,6 +5,7 @@
 mod broken;
 mod broken_provider;
 mod defects;
+mod layers;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,166 @@
+//! What a provider has saved outlives the program, also one that is killed at any moment.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tidebox::{
+    ErrorKind, ExecuteRequest, ListRequest, Provider, SandboxBackend, SandboxPath, SandboxProvider, Selector,
+    ShellMode, WriteRequest,
+};
+
+/// Names the folder to the child, which is this test program again.
+const FOLDER: &str = "TIDEBOX_TEST_FOLDER";
+
+/// Children that are killed. Each takes some hundredths of a second.
+const KILLED: u32 = 40;
+
+fn open(folder: &Path) -> tidebox::Result<Provider> {
+    tidebox::provider()?.sandbox(|new| new.shell_mode(ShellMode::Persistent)).persist(folder).build()
+}
+
+fn thread() -> Selector {
+    Selector::labels([("thread", "1")])
+}
+
+fn numbered() -> SandboxPath {
+    SandboxPath::parse("/workspace/number").expect("an absolute path")
+}
+
+/// Bytes that no compression makes small, and that begin with a number and end with it, so that half of a file shows.
+fn content(number: u64) -> Vec<u8> {
+    let mut state = number.wrapping_add(1);
+    let mut bytes = format!("{number:08}").into_bytes();
+    for _ in 0..40_000 {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        bytes.extend_from_slice(&state.to_le_bytes());
+    }
+    bytes.extend_from_slice(format!("{number:08}").as_bytes());
+    bytes
+}
+
+async fn number(sandbox: &dyn SandboxBackend) -> Option<u64> {
+    let downloads = sandbox.download_files(vec![b"/workspace/number".to_vec()]).await.expect("the sandbox is open");
+    let bytes = downloads.into_iter().next()?.result.ok()?;
+    let number = std::str::from_utf8(&bytes[..8]).expect("digits").parse().expect("a number");
+    assert!(bytes == content(number), "the file of save {number} is whole");
+    Some(number)
+}
+
+/// The child: saves one number after the other, and tells of each that is saved.
+#[test]
+#[ignore = "it runs until it is killed, and is started by the test below"]
+fn a_program_that_saves_until_it_is_killed() {
+    let folder = std::env::var_os(FOLDER).expect("the parent names the folder");
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        let provider = open(Path::new(&folder)).unwrap();
+        let sandbox = provider.get_or_create(thread()).await.unwrap();
+        let first = number(&*sandbox).await.map_or(0, |number| number + 1);
+        for number in first.. {
+            sandbox.write(WriteRequest::new(numbered(), content(number))).await.unwrap().unwrap();
+            eprintln!("saved {number}");
+        }
+    });
+}
+
+fn start(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_program_that_saves_until_it_is_killed", "--ignored", "--nocapture"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("this test program starts again")
+}
+
+#[test]
+fn a_program_killed_while_it_saves_loses_nothing_that_was_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("sandboxes");
+    let (mut last, mut in_the_middle) = (None, 0);
+    for round in 0..KILLED {
+        let mut child = start(&folder);
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let first = lines.by_ref().find(|line| line.starts_with("saved ")).expect("the child saves something");
+        std::thread::sleep(Duration::from_micros(u64::from(round) * 977 % 23_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let told =
+            std::iter::once(first).chain(lines).filter_map(|line| line.strip_prefix("saved ")?.parse().ok()).last();
+        let told: u64 = told.expect("a number");
+        assert!(last < Some(told), "round {round}: every child goes on where the one before was killed");
+        let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        in_the_middle += u32::from(names.into_iter().any(|name| name.starts_with(".tidebox-")));
+        let found = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+            let provider = open(&folder).unwrap();
+            let sandboxes = provider.list(ListRequest::default()).await.unwrap().sandboxes;
+            assert_eq!(sandboxes.len(), 1);
+            number(&*provider.get_or_create(thread()).await.unwrap()).await.expect("something was saved")
+        });
+        // What was saved and not told any more may be there, too.
+        assert!(found == told || found == told + 1, "round {round}: told {told}, found {found}");
+        last = Some(told);
+    }
+    assert!(in_the_middle > 0, "no child was killed in the middle of a save");
+}
+
+#[tokio::test]
+async fn files_and_shell_session_survive_a_restart_and_so_does_the_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = {
+        let provider = open(folder.path()).unwrap();
+        let sandbox = provider.get_or_create(thread()).await.unwrap();
+        for command in
+            ["mkdir -p src && cd src && echo 'hi' > a.txt && chmod 600 a.txt", "greet() { echo \"hello $1\"; }; X=5"]
+        {
+            assert_eq!(sandbox.execute(ExecuteRequest::new(command)).await.unwrap().exit_code, Some(0));
+        }
+        sandbox.id().clone()
+    };
+    let provider = open(folder.path()).unwrap();
+    let sandbox = provider.get_or_create(Selector::Id(id)).await.unwrap();
+    let command = "pwd; greet $X; cat a.txt; stat -c %a a.txt";
+    let response = sandbox.execute(ExecuteRequest::new(command)).await.unwrap();
+    assert_eq!(response.output_text(), "/workspace/src\nhello 5\nhi\n600\n");
+}
+
+#[tokio::test]
+async fn two_programs_do_not_share_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = open(folder.path()).unwrap();
+    let second = open(folder.path()).unwrap_err();
+    assert_eq!(second.kind(), ErrorKind::Storage);
+    assert!(second.message().contains("used by another program"), "{second}");
+    let sandbox = provider.get_or_create(thread()).await.unwrap();
+    drop(provider);
+    assert!(open(folder.path()).is_err(), "a sandbox that is still held may still be saved");
+    drop(sandbox);
+    open(folder.path()).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_sandbox_for_one_thread_of_a_conversation_however_many_ask() {
+    let provider = std::sync::Arc::new(tidebox::provider().unwrap().labels([("app", "test")]).build().unwrap());
+    let asking: Vec<_> = (0..64)
+        .map(|number| {
+            let provider = std::sync::Arc::clone(&provider);
+            tokio::spawn(async move {
+                let thread = Selector::labels([("thread", format!("{}", number % 4))]);
+                let sandbox = provider.get_or_create(thread).await.unwrap();
+                sandbox.execute(ExecuteRequest::new(format!("echo {number} >> asked"))).await.unwrap();
+                sandbox.id().clone()
+            })
+        })
+        .collect();
+    let mut ids = std::collections::BTreeSet::new();
+    for asked in asking {
+        ids.insert(asked.await.unwrap());
+    }
+    assert_eq!(ids.len(), 4);
+    for id in ids {
+        let sandbox = provider.get_or_create(Selector::Id(id)).await.unwrap();
+        let lines = sandbox.execute(ExecuteRequest::new("wc -l < asked")).await.unwrap();
+        assert_eq!(lines.stdout_text().trim(), "16");
+    }
+}
