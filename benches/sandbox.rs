@@ -91,10 +91,14 @@ fn session(c: &mut Criterion) {
 
 /// The time of one more process: a run that starts many, less a run that starts none.
 fn spawn(c: &mut Criterion) {
-    let (runtime, sandbox) = (runtime(), sandbox());
+    let runtime = runtime();
+    let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.host_tool("answer", |_| async { 0 }).build());
+    let sandbox = sandbox.expect("the sandbox is made");
     let starting = |program: &str| format!("for i in {{1..{STARTED}}}; do {program}; done");
     let mut group = c.benchmark_group("spawn and wait");
-    for (name, program) in [("a program", "/bin/true"), ("a subshell", "(:)"), ("a shell", "sh -c :")] {
+    for (name, program) in
+        [("a program", "/bin/true"), ("a host tool", "answer"), ("a subshell", "(:)"), ("a shell", "sh -c :")]
+    {
         let (many, none) = (starting(program), starting(":"));
         group.bench_function(name, |b| {
             b.iter_custom(|runs| {

@@ -5,3 +5,6 @@ mod record_and_replay {}
 
 #[doc = include_str!("../docs/providers.md")]
 mod providers {}
+
+#[doc = include_str!("../docs/host-tools.md")]
+mod host_tools {}
