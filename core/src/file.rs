@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use crate::dialect::Dialect;
 use crate::path::SandboxPath;
 
 /// What the tools of Deep Agents print for an empty file, word for word; with any other text, or none, they print a
@@ -136,7 +137,7 @@ pub struct ReadResponse {
 /// What a tool of Deep Agents is given of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolContent<'a> {
-    /// Text as it is, or the reminder that the file is empty.
+    /// Text as it is, or what makes the tool say that the file is empty.
     Text(Cow<'a, str>),
     /// Bytes in base64, with `+`, `/` and padding.
     Base64(String),
@@ -149,12 +150,17 @@ impl ReadResponse {
         nothing && self.window.is_none() && !self.no_lines_requested
     }
 
-    /// The content in the form in which the tools of Deep Agents pass it to the model: [`EMPTY_FILE_REMINDER`] for an empty
-    /// file, base64 for bytes, and a note behind a line that was cut, because no window can tell that.
-    pub fn tool_content(&self) -> ToolContent<'_> {
+    /// The content in the form in which the tools of Deep Agents make of it what the model should see: base64 for bytes, and a
+    /// note behind a line that was cut, because no window can tell that.
+    ///
+    /// For an empty file the model should see [`EMPTY_FILE_REMINDER`] alone. The tool of JavaScript passes it through when it
+    /// is the content; that of Python puts it there itself when the content is empty, and a window above it otherwise.
+    pub fn tool_content(&self, dialect: Dialect) -> ToolContent<'_> {
         match &self.content {
             Content::Binary(bytes) => ToolContent::Base64(BASE64.encode(bytes)),
-            Content::Text(_) if self.is_empty_file() => ToolContent::Text(EMPTY_FILE_REMINDER.into()),
+            Content::Text(_) if self.is_empty_file() && dialect == Dialect::Js => {
+                ToolContent::Text(EMPTY_FILE_REMINDER.into())
+            }
             Content::Text(text) if self.line_cut => ToolContent::Text([text, CUT_LINE_NOTE].concat().into()),
             Content::Text(text) => ToolContent::Text(text.into()),
         }
@@ -242,25 +248,26 @@ mod tests {
     #[test]
     fn an_empty_file_is_the_reminder_and_no_lines_are_nothing() {
         let empty = response(Content::Text(String::new()), None);
-        assert_eq!(empty.tool_content(), ToolContent::Text(EMPTY_FILE_REMINDER.into()));
+        assert_eq!(empty.tool_content(Dialect::Js), ToolContent::Text(EMPTY_FILE_REMINDER.into()));
+        assert_eq!(empty.tool_content(Dialect::Python), ToolContent::Text("".into()), "the tool puts it there");
         let none = ReadResponse { no_lines_requested: true, ..empty };
-        assert_eq!(none.tool_content(), ToolContent::Text("".into()));
+        assert_eq!(none.tool_content(Dialect::Js), ToolContent::Text("".into()));
     }
 
     #[test]
     fn bytes_are_base64_and_text_is_itself() {
         let bytes = response(Content::Binary(b"\xfb\xff\xfe\0".to_vec()), None);
-        assert_eq!(bytes.tool_content(), ToolContent::Base64("+//+AA==".to_owned()));
+        assert_eq!(bytes.tool_content(Dialect::Js), ToolContent::Base64("+//+AA==".to_owned()));
         let window = Some(LineWindow { start: 1, end: 1, total: 1 });
         let text = response(Content::Text("a\n".to_owned()), window);
-        assert_eq!(text.tool_content(), ToolContent::Text("a\n".into()));
+        assert_eq!(text.tool_content(Dialect::Js), ToolContent::Text("a\n".into()));
     }
 
     #[test]
     fn a_line_that_was_cut_says_so() {
         let window = Some(LineWindow { start: 1, end: 1, total: 1 });
         let cut = ReadResponse { line_cut: true, ..response(Content::Text("xxx".to_owned()), window) };
-        let ToolContent::Text(shown) = cut.tool_content() else { panic!("text stays text") };
+        let ToolContent::Text(shown) = cut.tool_content(Dialect::Python) else { panic!("text stays text") };
         assert!(shown.starts_with("xxx\n\n[This line is longer"), "{shown}");
         assert!(shown.contains(&crate::page::PAGE_BYTES.to_string()), "the number is the real bound");
     }

@@ -26,7 +26,7 @@ const SEEN_BY: &[(Defect, &str)] = &[
     (Defect::LinesNumbered, "read: a small file comes whole, as it is, with its window"),
     (Defect::WindowLies, "read: a page holds the lines asked for, and its window says which"),
     (Defect::WindowLies, "read: pages, each begun where the one before said, are the file"),
-    (Defect::EmptyFileHasAWindow, "read: an empty file is the reminder, wherever the page begins"),
+    (Defect::EmptyFileHasAWindow, "read: an empty file says that it is empty, wherever the page begins"),
     (Defect::PastEndIsEmpty, "read: a page past the end is an error that says how long the file is"),
     (Defect::PastEndIsEmpty, "read: a page at the very end is past the end"),
     (Defect::BytesAsText, "read: bytes that are not UTF-8 come as bytes, whatever the name"),

@@ -8,7 +8,7 @@ use super::case::{Case, cases};
 use super::fault::{Fault, Verdict, holds, same};
 use super::ground::{Ground, page_text};
 use crate::dialect::Dialect;
-use crate::file::{EMPTY_FILE_REMINDER, LineWindow, ReadResponse, ToolContent};
+use crate::file::{LineWindow, ReadResponse};
 use crate::page::PAGE_BYTES;
 
 const SHOWS_CRLF: Need = Need::Dialect(|dialect| !dialect.reads_crlf_as_lf(), "shows LF");
@@ -23,7 +23,7 @@ pub(super) const CASES: &[Case] = cases![
     "read: lines of nothing are lines" [] blank_lines;
     "read: without a limit a page has the dialect's length" [] default_limit;
     "read: no lines asked for are none, and no error" [] no_lines;
-    "read: an empty file is the reminder, wherever the page begins" [] empty;
+    "read: an empty file says that it is empty, wherever the page begins" [] empty;
     "read: text beyond ASCII arrives unharmed" [] unicode;
     "read: carriage returns are shown as they are" [SHOWS_CRLF] crlf_as_it_is;
     "read: carriage returns before line ends are left out" [SHOWS_LF] crlf_as_lf;
@@ -119,8 +119,8 @@ async fn empty(ground: &Ground<'_>) -> Verdict {
     ground.put("a", "").await?;
     for offset in [0, 7] {
         let response = ground.read_page("a", offset, 100).await?;
-        let reminder = ToolContent::Text(EMPTY_FILE_REMINDER.into());
-        same("what the tool shows", &response.tool_content(), &reminder)?;
+        same("the text", &page_text(&response)?, &"")?;
+        same("is_empty_file", &response.is_empty_file(), &true)?;
         same("the window", &response.window, &None)?;
     }
     Ok(())

@@ -117,7 +117,8 @@ fn an_empty_file_is_the_reminder_whatever_its_name_and_however_few_lines_were_as
             for limit in [0, 100] {
                 let empty = block_on(sandbox.read(ReadRequest::new(path(name)).with_limit(limit))).unwrap().unwrap();
                 let reminder = "System reminder: File exists but has empty contents";
-                assert_eq!(empty.tool_content(), ToolContent::Text(reminder.into()), "{name}");
+                assert_eq!(empty.tool_content(Dialect::Js), ToolContent::Text(reminder.into()), "{name}");
+                assert!(empty.is_empty_file(), "{name}");
                 assert_eq!((&*empty.mime, empty.no_lines_requested), ("text/plain", false));
             }
         }

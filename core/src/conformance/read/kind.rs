@@ -42,7 +42,7 @@ async fn by_name(ground: &Ground<'_>) -> Verdict {
 async fn base64(ground: &Ground<'_>) -> Verdict {
     ground.put("a.bin", b"\xfb\xff\xfe\0".as_slice()).await?;
     let response = ground.read("a.bin").await?;
-    same("what the tool gets", &response.tool_content(), &ToolContent::Base64("+//+AA==".to_owned()))
+    same("what the tool gets", &response.tool_content(ground.dialect()), &ToolContent::Base64("+//+AA==".to_owned()))
 }
 
 async fn type_by_content(ground: &Ground<'_>) -> Verdict {
