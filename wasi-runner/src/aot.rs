@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
 
 /// A private folder of native code, one file for each module and engine configuration.
@@ -29,25 +30,25 @@ impl CacheDir {
         Ok(Self(path))
     }
 
-    fn entry(&self, engine: &Engine, wasm: &[u8]) -> PathBuf {
+    fn entry(&self, engine: &Engine, wasm: &[u8], kind: &str) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
         let digest: String = Sha256::digest(wasm).iter().map(|byte| format!("{byte:02x}")).collect();
-        self.0.join(format!("{digest}-{:016x}.cwasm", hasher.finish()))
+        self.0.join(format!("{digest}-{:016x}.{kind}", hasher.finish()))
     }
 
-    /// Loads a module's native code, compiling and keeping it when it is not there yet. A damaged or foreign file is
+    /// Loads a program's native code, compiling and keeping it when it is not there yet. A damaged or foreign file is
     /// replaced.
-    pub(crate) fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Module> {
-        let entry = self.entry(engine, wasm);
-        if let Some(module) = load_file(engine, &entry) {
-            return Ok(module);
+    pub(crate) fn load<T: Native>(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<T> {
+        let entry = self.entry(engine, wasm, T::KIND);
+        if let Some(program) = load_file(engine, &entry) {
+            return Ok(program);
         }
-        let code = engine.precompile_module(wasm)?;
+        let code = T::compile(engine, wasm)?;
         match self.store(&entry, &code).ok().and_then(|()| load_file(engine, &entry)) {
-            Some(module) => Ok(module),
+            Some(program) => Ok(program),
             // A full disk must not keep a program from running.
-            None => Module::new(engine, wasm),
+            None => T::new(engine, wasm),
         }
     }
 
@@ -59,15 +60,70 @@ impl CacheDir {
     }
 }
 
+/// What is compiled.
+pub(crate) trait Native: Sized {
+    /// Ends the name of a file that holds one.
+    const KIND: &'static str;
+
+    /// Compiles it in memory.
+    fn new(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Self>;
+
+    /// Its native code, to be kept.
+    fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>>;
+
+    /// Takes native code from a file.
+    ///
+    /// # Safety
+    /// The file must hold what [`compile`](Self::compile) made, unchanged, and stay so.
+    #[allow(unsafe_code, reason = "native code is trusted as a linked library is")]
+    unsafe fn from_file(engine: &Engine, file: &Path) -> wasmtime::Result<Self>;
+}
+
+impl Native for Module {
+    const KIND: &'static str = "cwasm";
+
+    fn new(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Self> {
+        Self::new(engine, wasm)
+    }
+
+    fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+        engine.precompile_module(wasm)
+    }
+
+    #[allow(unsafe_code, reason = "native code can only be loaded by an unsafe call")]
+    unsafe fn from_file(engine: &Engine, file: &Path) -> wasmtime::Result<Self> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::deserialize_file(engine, file) }
+    }
+}
+
+impl Native for Component {
+    const KIND: &'static str = "component.cwasm";
+
+    fn new(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Self> {
+        Self::new(engine, wasm)
+    }
+
+    fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
+        engine.precompile_component(wasm)
+    }
+
+    #[allow(unsafe_code, reason = "native code can only be loaded by an unsafe call")]
+    unsafe fn from_file(engine: &Engine, file: &Path) -> wasmtime::Result<Self> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::deserialize_file(engine, file) }
+    }
+}
+
 #[allow(unsafe_code, reason = "native code can only be loaded by an unsafe call")]
-fn load_file(engine: &Engine, entry: &Path) -> Option<Module> {
+fn load_file<T: Native>(engine: &Engine, entry: &Path) -> Option<T> {
     if !entry.is_file() {
         return None;
     }
     // SAFETY: the file lies in a folder that only this user can write (`check_private`), and only `store` above puts
     // files there, whole or not at all, with code that this engine's own compiler made. Wasmtime itself refuses a file
     // of another version or configuration.
-    unsafe { Module::deserialize_file(engine, entry) }.ok()
+    unsafe { T::from_file(engine, entry) }.ok()
 }
 
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAlloc
 
 use crate::aot::CacheDir;
 use crate::guest::Guest;
-use crate::program::Programs;
+use crate::program::{Linkers, Programs};
 use crate::scheduler;
 use crate::ticker::Ticker;
 
@@ -80,9 +80,9 @@ impl WasmtimeEngine {
             slots => Engine::new(&pooled(slots)).or_else(|_| Engine::new(&base_config())),
         }
         .map_err(|error| SetupError(format!("{error:#}")))?;
-        let linker = crate::guest::linker(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
+        let linkers = Linkers::new(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
         let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
-        let programs = Programs::new(linker, config.cache);
+        let programs = Programs::new(linkers, config.cache);
         Ok(Self { inner: Arc::new(Inner { engine, programs, ticker }) })
     }
 
@@ -125,9 +125,12 @@ fn base_config() -> Config {
 
 fn pooled(slots: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_core_instances(slots)
+    // A component is a handful of core modules around one that has the memory. Only memories reserve address space worth
+    // counting.
+    pool.total_core_instances(slots.saturating_mul(4))
+        .total_component_instances(slots)
         .total_memories(slots)
-        .total_tables(slots)
+        .total_tables(slots.saturating_mul(2))
         .total_stacks(slots)
         .table_elements(64_000)
         .max_core_instance_size(4 << 20)

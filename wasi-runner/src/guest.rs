@@ -1,10 +1,9 @@
 //! What a running guest carries: the kernel it calls, who it is, and its memory.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tidebox_kernel::wasi::{Fault, GuestMem};
-use tidebox_kernel::{Kernel, Pid, SharedKernel, Signal};
+use tidebox_kernel::{Kernel, Pid, SharedKernel};
 use wasmtime::{Engine, InstancePre, Linker, Memory, ResourceLimiter};
 
 use crate::fork::Nursery;
@@ -15,19 +14,11 @@ pub(crate) struct Guest {
     pub(crate) pid: Pid,
     /// Absent until the module is instantiated, and for modules that export none.
     pub(crate) memory: Option<Memory>,
-    pub(crate) kill_flag: Arc<AtomicU32>,
     /// The program this guest is an instance of: what `fork` instantiates again.
     pub(crate) program: InstancePre<Self>,
     /// Forked children on their way to the scheduler.
     pub(crate) nursery: Nursery,
     pub(crate) limiter: Limiter,
-}
-
-impl Guest {
-    /// The signal that this guest must die of now, if any.
-    pub(crate) fn fatal_signal(&self) -> Option<Signal> {
-        Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
-    }
 }
 
 /// Locks the kernel. A panic of another thread inside the kernel would be a defect of ours; its state is still the
@@ -48,7 +39,31 @@ pub(crate) struct Limiter {
 /// some 20,000 functions in its table.
 const TABLE_ELEMENTS: usize = 64_000;
 
+/// What one process may be made of. A component of several modules has some instances of each, and all of their memories
+/// count as the process's.
+const INSTANCES: usize = 200;
+const TABLES: usize = 200;
+const MEMORIES: usize = 50;
+
+impl Limiter {
+    pub(crate) fn new(kernel: &SharedKernel, pid: Pid) -> Self {
+        Self { kernel: Arc::clone(kernel), pid, refused: false }
+    }
+}
+
 impl ResourceLimiter for Limiter {
+    fn instances(&self) -> usize {
+        INSTANCES
+    }
+
+    fn tables(&self) -> usize {
+        TABLES
+    }
+
+    fn memories(&self) -> usize {
+        MEMORIES
+    }
+
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
         let within_module = maximum.is_none_or(|maximum| desired <= maximum);
         let granted = within_module && lock(&self.kernel).grow_memory(self.pid, current as u64, desired as u64);

@@ -7,6 +7,7 @@
 
 mod aot;
 mod call;
+mod component;
 mod engine;
 mod ext;
 mod fork;

@@ -10,6 +10,7 @@ use tidebox_kernel::{Pid, SharedKernel, Signal, Start, Status};
 use wasmtime::{Instance, InstancePre, Trap, UpdateDeadline};
 
 use crate::call::Leave;
+use crate::component;
 use crate::engine::{Inner, Store};
 use crate::fork::{self, Forked, Nursery};
 use crate::guest::{Guest, Limiter, lock};
@@ -32,19 +33,29 @@ pub(crate) fn store(kernel: &SharedKernel, start: &Start, program: &InstancePre<
         kernel: Arc::clone(kernel),
         pid: start.pid,
         memory: None,
-        kill_flag: Arc::clone(&start.kill_flag),
         program: program.clone(),
         nursery: Arc::clone(nursery),
-        limiter: Limiter { kernel: Arc::clone(kernel), pid: start.pid, refused: false },
+        limiter: Limiter::new(kernel, start.pid),
     };
     let mut store = Store::new(program.module().engine(), guest);
     store.limiter(|guest| &mut guest.limiter);
+    take_turns(&mut store, &start.kill_flag);
+    store
+}
+
+/// Has a store give way to others every epoch, and end when its process is to die.
+pub(crate) fn take_turns<T>(store: &mut wasmtime::Store<T>, kill_flag: &Arc<AtomicU32>) {
+    let kill_flag = Arc::clone(kill_flag);
     store.set_epoch_deadline(TURN);
-    store.epoch_deadline_callback(|context| match context.data().fatal_signal() {
+    store.epoch_deadline_callback(move |_| match fatal(&kill_flag) {
         Some(signal) => Err(wasmtime::Error::new(Leave::Killed(signal))),
         None => Ok(UpdateDeadline::Yield(TURN)),
     });
-    store
+}
+
+/// The signal that the owner of the flag must die of now, if any.
+fn fatal(kill_flag: &AtomicU32) -> Option<Signal> {
+    Signal::from_number(kill_flag.load(Ordering::Relaxed))
 }
 
 /// Runs a process that was spawned: finds its program, instantiates it, runs it, and reports its end.
@@ -56,19 +67,30 @@ pub(crate) async fn spawned(around: Surroundings, start: Start) {
             Ok(program) => program,
             Err(reason) => return cannot_execute(&around.kernel, pid, &reason.to_string()),
         };
-        lock(&around.kernel).set_aware(pid, program.aware);
-        let mut store = store(&around.kernel, &start, &program.pre, &around.nursery);
-        match program.pre.instantiate_async(&mut store).await {
-            Ok(instance) => {
-                store.data_mut().memory = instance.get_memory(&mut store, "memory");
-                run(&mut store, instance, "_start", None).await
+        match program {
+            Program::Module { pre, aware } => {
+                lock(&around.kernel).set_aware(pid, aware);
+                run_module(&around, &start, &pre).await
             }
-            Err(_) if store.data().limiter.refused => out_of_memory(&around.kernel, pid),
-            Err(error) => cannot_execute(&around.kernel, pid, &format!("{error:#}")),
+            Program::Component(program) => {
+                lock(&around.kernel).set_aware(pid, false);
+                component::run(&around.kernel, &start, &program).await
+            }
         }
     };
     let status = unless_killed(&kill_flag, life).await;
     lock(&around.kernel).exited(pid, status);
+}
+
+async fn run_module(around: &Surroundings, start: &Start, program: &InstancePre<Guest>) -> Status {
+    let mut store = store(&around.kernel, start, program, &around.nursery);
+    match program.instantiate_async(&mut store).await {
+        Ok(instance) => {
+            store.data_mut().memory = instance.get_memory(&mut store, "memory");
+            run(&mut store, instance, "_start", None).await
+        }
+        Err(error) => status_of(&around.kernel, start.pid, store.data().limiter.refused, Reason::Start, &error),
+    }
 }
 
 /// Runs a process that was forked; its instance and memory are there already.
@@ -84,7 +106,7 @@ pub(crate) async fn forked(kernel: SharedKernel, forked: Forked) {
 async fn unless_killed(kill_flag: &AtomicU32, life: impl Future<Output = Status>) -> Status {
     let mut life = pin!(life);
     poll_fn(|cx| {
-        if let Some(signal) = Signal::from_number(kill_flag.load(Ordering::Relaxed)) {
+        if let Some(signal) = fatal(kill_flag) {
             return Poll::Ready(Status::Killed(signal));
         }
         life.as_mut().poll(cx)
@@ -119,20 +141,42 @@ async fn run(store: &mut Store, instance: Instance, entry: &str, arg: Option<i32
     };
     match ended {
         Ok(()) => Status::Exited(0),
-        Err(error) => status_of(store, &error),
+        Err(error) => {
+            let guest = store.data();
+            status_of(&guest.kernel, guest.pid, guest.limiter.refused, Reason::Run, &error)
+        }
     }
 }
 
-fn status_of(store: &Store, error: &wasmtime::Error) -> Status {
-    let guest = store.data();
+/// When a program failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// While it was instantiated.
+    Start,
+    /// While it ran.
+    Run,
+}
+
+/// What an error that left a guest means for its process. Tells its standard error what happened; `refused` is whether it
+/// was denied memory.
+pub(crate) fn status_of(
+    kernel: &SharedKernel,
+    pid: Pid,
+    refused: bool,
+    when: Reason,
+    error: &wasmtime::Error,
+) -> Status {
     match error.downcast_ref::<Leave>() {
         // Only the low eight bits of an exit code reach the parent, as in POSIX.
         Some(Leave::Exit(code)) => return Status::Exited((*code & 0xff) as u8),
         Some(Leave::Killed(signal)) => return Status::Killed(*signal),
         None => {}
     }
-    if guest.limiter.refused {
-        return out_of_memory(&guest.kernel, guest.pid);
+    if refused {
+        return out_of_memory(kernel, pid);
+    }
+    if when == Reason::Start {
+        return cannot_execute(kernel, pid, &format!("{error:#}"));
     }
     let (what, signal) = match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => ("stack overflow".to_owned(), Signal::Segv),
@@ -143,9 +187,9 @@ fn status_of(store: &Store, error: &wasmtime::Error) -> Status {
         Some(trap) => (trap.to_string(), Signal::Segv),
         None => (format!("{error:#}"), Signal::Segv),
     };
-    let mut kernel = lock(&guest.kernel);
-    let name = kernel.program_name(guest.pid);
-    kernel.message(guest.pid, &format!("{name}: {what}\n"));
+    let mut kernel = lock(kernel);
+    let name = kernel.program_name(pid);
+    kernel.message(pid, &format!("{name}: {what}\n"));
     Status::Killed(signal)
 }
 

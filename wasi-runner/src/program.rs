@@ -1,28 +1,31 @@
-//! Programs: compiled modules, linked and ready to be instantiated.
+//! Programs: compiled modules and components, linked and ready to be instantiated.
 
-use std::collections::{HashMap, VecDeque};
+mod known;
+
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sha2::{Digest, Sha256};
 use tidebox_kernel::Image;
 use tidebox_kernel::fs::Contents;
-use wasmtime::{Engine, InstancePre, Linker, Module};
+use wasmtime::component::Component;
+use wasmtime::{Engine, InstancePre, Module};
 
-use crate::aot::CacheDir;
-use crate::ext;
+use crate::aot::{CacheDir, Native};
 use crate::guest::Guest;
+use crate::{component, ext};
+use known::{Digest, Known, digest};
 
-/// Compiled modules of guests that are kept, so that a program which a script starts a thousand times is compiled once.
-/// Each holds several times its own size in native code.
-const KEPT_GUEST_MODULES: usize = 32;
-
-/// A module that is ready to run.
+/// A program that is ready to run.
 #[derive(Clone)]
-pub(crate) struct Program {
-    pub(crate) pre: InstancePre<Guest>,
-    /// Whether it imports `tidebox_v1`.
-    pub(crate) aware: bool,
+pub(crate) enum Program {
+    /// A module of preview1.
+    Module {
+        pre: InstancePre<Guest>,
+        /// Whether it imports `tidebox_v1`.
+        aware: bool,
+    },
+    /// A component of WASI 0.2.
+    Component(component::Program),
 }
 
 /// Why a file is no program that can run here. The text is for the guest's stderr.
@@ -42,27 +45,28 @@ impl fmt::Display for NotAProgram {
     }
 }
 
+/// What programs of each kind may import.
+pub(crate) struct Linkers {
+    modules: wasmtime::Linker<Guest>,
+    components: wasmtime::component::Linker<component::Host>,
+}
+
+impl Linkers {
+    pub(crate) fn new(engine: &Engine) -> wasmtime::Result<Self> {
+        Ok(Self { modules: crate::guest::linker(engine)?, components: component::linker(engine)? })
+    }
+}
+
 /// All programs of an engine.
 pub(crate) struct Programs {
-    linker: Linker<Guest>,
+    linkers: Linkers,
     cache: Option<CacheDir>,
     known: Mutex<Known>,
 }
 
-#[derive(Default)]
-struct Known {
-    /// By the address of the shared bytes, which the entry keeps alive and therefore unique.
-    installed: HashMap<usize, (Arc<[u8]>, Program)>,
-    /// What guests brought, by its place in memory: the same file started again is neither read nor hashed.
-    seen: VecDeque<(Contents, Program)>,
-    /// The same by content: a file written anew with the same bytes is not compiled again.
-    by_digest: HashMap<[u8; 32], (u64, Program)>,
-    clock: u64,
-}
-
 impl Programs {
-    pub(crate) fn new(linker: Linker<Guest>, cache: Option<CacheDir>) -> Self {
-        Self { linker, cache, known: Mutex::default() }
+    pub(crate) fn new(linkers: Linkers, cache: Option<CacheDir>) -> Self {
+        Self { linkers, cache, known: Mutex::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -73,76 +77,69 @@ impl Programs {
     pub(crate) fn ready(&self, image: &Image) -> Option<Program> {
         let known = self.known();
         match image.contents.shared() {
-            Some(shared) => known.installed.get(&address(shared)).map(|(_, program)| program.clone()),
-            None => {
-                known.seen.iter().find(|(seen, _)| seen.is_same(&image.contents)).map(|(_, program)| program.clone())
-            }
+            Some(shared) => known.installed(shared),
+            None => known.seen(&image.contents),
         }
     }
 
-    /// An installed program: one the application put there, kept for good.
+    /// An installed program: one the application put there. It is kept as long as its bytes are, and some time longer, in
+    /// case the same bytes come again in another sandbox.
     pub(crate) fn installed(&self, engine: &Engine, wasm: &Arc<[u8]>) -> Result<Program, NotAProgram> {
-        if let Some((_, program)) = self.known().installed.get(&address(wasm)) {
-            return Ok(program.clone());
+        if let Some(program) = self.known().installed(wasm) {
+            return Ok(program);
         }
-        let module = match &self.cache {
-            Some(cache) => cache.load(engine, wasm),
-            None => Module::new(engine, wasm),
+        let digest = digest(wasm);
+        let program = match self.known().installed_before(&digest) {
+            Some(program) => program,
+            None => self.make(engine, wasm, self.cache.as_ref())?,
         };
-        let program = self.link(module)?;
-        self.known().installed.insert(address(wasm), (Arc::clone(wasm), program.clone()));
+        self.known().install(wasm, digest, program.clone());
         Ok(program)
     }
 
     /// A program that a guest brought, known by its content.
     pub(crate) fn of_guest(&self, engine: &Engine, contents: &Contents) -> Result<Program, NotAProgram> {
         let wasm = contents.as_bytes();
-        let digest: [u8; 32] = Sha256::digest(&wasm).into();
+        let digest: Digest = digest(&wasm);
         let known = self.known().touch(&digest);
         let program = match known {
             Some(program) => program,
-            None => self.link(Module::new(engine, &wasm))?,
+            None => self.make(engine, &wasm, None)?,
         };
         self.known().keep(digest, contents, program.clone());
         Ok(program)
     }
 
-    fn link(&self, module: wasmtime::Result<Module>) -> Result<Program, NotAProgram> {
-        let module = module.map_err(|error| NotAProgram(format!("not a valid WebAssembly module: {error:#}")))?;
+    /// Compiles a program, or loads it where a cache has it, and links it.
+    fn make(&self, engine: &Engine, wasm: &[u8], cache: Option<&CacheDir>) -> Result<Program, NotAProgram> {
+        if component::is_component(wasm) {
+            self.link_component(compile(engine, wasm, cache, "component")?)
+        } else {
+            self.link_module(compile(engine, wasm, cache, "module")?)
+        }
+    }
+
+    fn link_module(&self, module: Module) -> Result<Program, NotAProgram> {
         if module.get_export("_start").and_then(|export| export.func().cloned()).is_none() {
             return Err(NotAProgram("the module exports no _start function; build it as a WASI command".into()));
         }
         let aware = module.imports().any(|import| import.module() == ext::MODULE);
-        let pre = self
-            .linker
-            .instantiate_pre(&module)
-            .map_err(|error| NotAProgram(format!("the module imports what this sandbox does not have: {error:#}")))?;
-        Ok(Program { pre, aware })
+        let pre =
+            self.linkers.modules.instantiate_pre(&module).map_err(|error| {
+                NotAProgram(format!("the module imports what this sandbox does not have: {error:#}"))
+            })?;
+        Ok(Program::Module { pre, aware })
+    }
+
+    fn link_component(&self, component: Component) -> Result<Program, NotAProgram> {
+        component::link(&self.linkers.components, &component).map(Program::Component).map_err(NotAProgram)
     }
 }
 
-impl Known {
-    fn touch(&mut self, digest: &[u8; 32]) -> Option<Program> {
-        self.clock += 1;
-        let (used, program) = self.by_digest.get_mut(digest)?;
-        *used = self.clock;
-        Some(program.clone())
+fn compile<T: Native>(engine: &Engine, wasm: &[u8], cache: Option<&CacheDir>, what: &str) -> Result<T, NotAProgram> {
+    match cache {
+        Some(cache) => cache.load(engine, wasm),
+        None => T::new(engine, wasm),
     }
-
-    fn keep(&mut self, digest: [u8; 32], contents: &Contents, program: Program) {
-        self.clock += 1;
-        self.seen.truncate(KEPT_GUEST_MODULES - 1);
-        self.seen.push_front((contents.clone(), program.clone()));
-        if self.by_digest.len() >= KEPT_GUEST_MODULES && !self.by_digest.contains_key(&digest) {
-            let oldest = self.by_digest.iter().min_by_key(|(_, (used, _))| *used).map(|(digest, _)| *digest);
-            if let Some(oldest) = oldest {
-                self.by_digest.remove(&oldest);
-            }
-        }
-        self.by_digest.insert(digest, (self.clock, program));
-    }
-}
-
-fn address(bytes: &Arc<[u8]>) -> usize {
-    bytes.as_ptr().addr()
+    .map_err(|error| NotAProgram(format!("not a valid WebAssembly {what}: {error:#}")))
 }

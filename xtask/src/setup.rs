@@ -10,7 +10,7 @@ use crate::step::{self, Progress};
 use crate::userland;
 
 /// The targets that the workspace builds for besides the host's own.
-const TARGETS: [&str; 2] = [userland::TARGET, "wasm32-unknown-unknown"];
+const TARGETS: [&str; 3] = [userland::TARGET, userland::COMPONENT_TARGET, "wasm32-unknown-unknown"];
 
 /// Everything: targets, guest programs, the command `tidebox`, compiled modules.
 pub(crate) fn setup(project: &Project, progress: &mut Progress) -> Result<()> {

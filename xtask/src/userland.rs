@@ -1,4 +1,5 @@
-//! Guest programs: built for `wasm32-wasip1` in their own workspace, then laid where the host build embeds them from.
+//! Guest programs: built in their own workspace for `wasm32-wasip1`, some for tests as components too, then laid where the
+//! host build embeds them from.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +14,12 @@ use crate::step;
 /// The target that guest programs are built for.
 pub(crate) const TARGET: &str = "wasm32-wasip1";
 
+/// The target of components.
+pub(crate) const COMPONENT_TARGET: &str = "wasm32-wasip2";
+
+/// Packages that tests want as components, too. Their file is called `<program>.component.wasm`.
+const COMPONENTS: [&str; 2] = ["tidebox-own-tool", "tidebox-probe"];
+
 /// What [`build`] did.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Built {
@@ -25,19 +32,20 @@ pub(crate) struct Built {
 /// Builds every program of the guest workspace and lays the modules into `userland/dist`. A module that did not change
 /// keeps its file and so its time, and the host build embeds nothing anew.
 pub(crate) fn build(project: &Project, retry: &str) -> Result<Built> {
-    let mut cargo = project.guest_cargo(&[
-        "build",
-        "--locked",
-        "--release",
-        "--workspace",
-        "--bins",
-        "--target",
-        TARGET,
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
-    let messages = step::output(&mut cargo, retry)?;
-    lay_out(&project.dist(), &modules(&messages)?)
+    let mut modules = programs(&compile(project, &["--workspace", "--target", TARGET], retry)?)?;
+    let packages = COMPONENTS.iter().flat_map(|package| ["--package", package]);
+    let components: Vec<&str> = packages.chain(["--target", COMPONENT_TARGET]).collect();
+    for (name, path) in programs(&compile(project, &components, retry)?)? {
+        modules.insert(name.replace(".wasm", ".component.wasm"), path);
+    }
+    lay_out(&project.dist(), &modules)
+}
+
+/// What a build of the guest workspace reported.
+fn compile(project: &Project, what: &[&str], retry: &str) -> Result<Vec<u8>> {
+    let mut arguments = vec!["build", "--locked", "--release", "--bins", "--message-format", "json-render-diagnostics"];
+    arguments.extend(what);
+    step::output(&mut project.guest_cargo(&arguments), retry)
 }
 
 #[derive(Deserialize)]
@@ -47,7 +55,7 @@ struct Message {
 }
 
 /// File name and place of every wasm program that a build reported.
-fn modules(messages: &[u8]) -> Result<BTreeMap<String, PathBuf>> {
+fn programs(messages: &[u8]) -> Result<BTreeMap<String, PathBuf>> {
     let mut modules = BTreeMap::new();
     for line in messages.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{")) {
         let message: Message =
@@ -110,13 +118,13 @@ mod tests {
             "{\"reason\":\"compiler-artifact\",\"executable\":\"/t/release/sh.wasm\"}\n",
             "{\"reason\":\"build-finished\",\"success\":true}\n",
         );
-        let modules = modules(messages.as_bytes()).expect("there is one module");
+        let modules = programs(messages.as_bytes()).expect("there is one module");
         assert_eq!(modules, BTreeMap::from([("sh.wasm".to_owned(), PathBuf::from("/t/release/sh.wasm"))]));
     }
 
     #[test]
     fn a_build_without_programs_is_an_error() {
-        assert!(modules(b"{\"reason\":\"build-finished\",\"success\":true}\n").is_err());
+        assert!(programs(b"{\"reason\":\"build-finished\",\"success\":true}\n").is_err());
     }
 
     #[test]

@@ -12,6 +12,37 @@ pub(crate) fn in_scenarios() -> Vec<Difference> {
     all
 }
 
+/// What differs for components beside some of [`in_scenarios`].
+pub(crate) fn in_components() -> Vec<Difference> {
+    vec![
+        Difference::new(
+            "a directory has flags, as on Linux",
+            &[("open_fdflags", "fd_fdstat_get(it)", "badf", "ok dir -")],
+        ),
+        Difference::new(
+            "a link with a slash behind it is followed, as on Linux, and an absolute one leaves every directory",
+            &[
+                ("odd_stat_nofollow", "path_filestat_get(tree, \"outlink/\")", "ok link*", "perm"),
+                ("odd_symlink_target", "path_filestat_get(tree, \"it\" follow)", "noent", "perm"),
+            ],
+        ),
+        Difference::new(
+            "a read of no bytes says nothing of the end; their streams of files end with it",
+            &[
+                ("read_and_seek|read_vectors", "fd_read(*)", "ok 0 \"\"", "ok *"),
+                ("read_and_seek", "fd_tell(fd)", "ok 0", "ok *"),
+            ],
+        ),
+        Difference::new(
+            "a descriptor that was not opened for a direction is a bad one for it",
+            &[
+                ("wrong_mode", "fd_write(reader, [\"\"])", "io", "badf"),
+                ("wrong_mode", "fd_read(writer, [0])", "ok 0 \"\"", "badf"),
+            ],
+        ),
+    ]
+}
+
 fn paths() -> Vec<Difference> {
     vec![
         Difference::new(

@@ -10,7 +10,7 @@ use crate::tree;
 use crate::{Call, End, Run};
 
 /// More than any scenario prints.
-const OUTPUT_BYTES: usize = 64 << 20;
+pub(crate) const OUTPUT_BYTES: usize = 64 << 20;
 
 /// The other implementation, with the probe compiled for it.
 pub(crate) struct Theirs {
@@ -60,7 +60,7 @@ impl Theirs {
 
 /// In memory where the machine has such a place: a disk would make every `fd_sync` of the probe wait for all that other
 /// programs wrote.
-fn temporary_folder() -> TempDir {
+pub(crate) fn temporary_folder() -> TempDir {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     folder.expect("a temporary folder can be made")
 }

@@ -1,0 +1,104 @@
+//! WASI 0.2: components of the world `wasi:cli/command` as processes of the kernel.
+//!
+//! Files, streams, clocks, randomness and everything else that a process can see come from the kernel. From `wasmtime-wasi`
+//! come the generated interfaces, `wasi:io/poll` with the bookkeeping of resources, and sockets, which it refuses.
+
+mod clock;
+mod command;
+mod descriptor;
+mod environment;
+mod failure;
+mod gate;
+mod handle;
+mod host;
+mod input;
+mod output;
+mod random;
+mod socket;
+mod stdio;
+
+use wasmtime::Engine;
+use wasmtime::component::{Component, HasData, HasSelf, Linker, ResourceTable};
+use wasmtime_wasi::cli::{WasiCli, WasiCliCtxView};
+use wasmtime_wasi::p2::bindings::{CommandPre, LinkOptions, cli, clocks, filesystem, random as rng, sockets};
+use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsCtxView};
+use wasmtime_wasi_io::bindings::wasi::io;
+
+pub(crate) use command::run;
+pub(crate) use host::Host;
+
+/// A component that is ready to run.
+#[derive(Clone)]
+pub(crate) struct Program {
+    pre: CommandPre<Host>,
+}
+
+/// Whether these bytes are a component: its version stands where a module has another.
+pub(crate) fn is_component(wasm: &[u8]) -> bool {
+    wasm.starts_with(b"\0asm\x0d\0\x01\0")
+}
+
+/// Links a component. The error says, for a guest's stderr, why it is no program here.
+pub(crate) fn link(linker: &Linker<Host>, component: &Component) -> Result<Program, String> {
+    let pre = linker
+        .instantiate_pre(component)
+        .map_err(|error| format!("the component imports what this sandbox does not have: {error:#}"))?;
+    let pre = CommandPre::new(pre)
+        .map_err(|error| format!("the component is no WASI command (it exports no wasi:cli/run): {error:#}"))?;
+    Ok(Program { pre })
+}
+
+/// Resources alone, which `wasi:io` is about.
+struct Table;
+
+impl HasData for Table {
+    type Data<'a> = &'a mut ResourceTable;
+}
+
+/// Everything that a component may import.
+pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
+    let l = &mut linker;
+    let options = LinkOptions::default();
+    io::error::add_to_linker::<Host, Table>(l, |host| &mut host.table)?;
+    io::streams::add_to_linker::<Host, Table>(l, |host| &mut host.table)?;
+    io::poll::add_to_linker::<Host, Table>(l, |host| &mut host.table)?;
+
+    cli::environment::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    cli::stdin::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    cli::stdout::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    cli::stderr::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    cli::exit::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    cli::terminal_input::add_to_linker::<Host, WasiCli>(l, terminals)?;
+    cli::terminal_output::add_to_linker::<Host, WasiCli>(l, terminals)?;
+    cli::terminal_stdin::add_to_linker::<Host, WasiCli>(l, terminals)?;
+    cli::terminal_stdout::add_to_linker::<Host, WasiCli>(l, terminals)?;
+    cli::terminal_stderr::add_to_linker::<Host, WasiCli>(l, terminals)?;
+
+    clocks::wall_clock::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    clocks::monotonic_clock::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    rng::random::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    rng::insecure::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    rng::insecure_seed::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    filesystem::types::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    filesystem::preopens::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+
+    sockets::instance_network::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
+    sockets::network::add_to_linker::<Host, WasiSockets>(l, &(&options).into(), no_sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
+    sockets::tcp_create_socket::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
+    sockets::udp_create_socket::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
+    sockets::tcp::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
+    sockets::udp::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
+    Ok(linker)
+}
+
+/// The standard streams of this view are empty, so it says of all of them that they are no terminals.
+fn terminals(host: &mut Host) -> WasiCliCtxView<'_> {
+    WasiCliCtxView { ctx: &mut host.cli, table: &mut host.table }
+}
+
+/// A context that allows nothing: making a socket answers `access-denied` before the machine is asked for one.
+fn no_sockets(host: &mut Host) -> WasiSocketsCtxView<'_> {
+    WasiSocketsCtxView { ctx: &mut host.sockets, table: &mut host.table }
+}

@@ -1,0 +1,42 @@
+//! A component from its instantiation to its end.
+
+use tidebox_kernel::{SharedKernel, Start, Status};
+use wasmtime::Store;
+
+use super::handle::Handle;
+use super::host::Host;
+use super::{Program, gate};
+use crate::guest::Limiter;
+use crate::process::{self, Reason};
+
+/// Most bytes that one call brings to the host.
+const CALL_BYTES: usize = 32 << 20;
+
+/// Runs the component of a process and tells how it ended.
+pub(crate) async fn run(kernel: &SharedKernel, start: &Start, program: &Program) -> Status {
+    let handle = Handle::new(SharedKernel::clone(kernel), start.pid);
+    let mut store = store(&handle, start, program);
+    let ended = gate::drive(&handle, live(&mut store, program)).await;
+    match ended {
+        Ok(Ok(())) => Status::Exited(0),
+        Ok(Err(())) => Status::Exited(1),
+        Err((stage, error)) => {
+            let refused = store.data().limiter.refused;
+            process::status_of(kernel, start.pid, refused, stage, &error)
+        }
+    }
+}
+
+fn store(handle: &Handle, start: &Start, program: &Program) -> Store<Host> {
+    let limiter = Limiter::new(&handle.kernel, start.pid);
+    let mut store = Store::new(program.pre.engine(), Host::new(handle.clone(), limiter));
+    store.limiter(|host| &mut host.limiter);
+    store.set_hostcall_fuel(CALL_BYTES);
+    process::take_turns(&mut store, &start.kill_flag);
+    store
+}
+
+async fn live(store: &mut Store<Host>, program: &Program) -> Result<Result<(), ()>, (Reason, wasmtime::Error)> {
+    let command = program.pre.instantiate_async(&mut *store).await.map_err(|error| (Reason::Start, error))?;
+    command.wasi_cli_run().call_run(store).await.map_err(|error| (Reason::Run, error))
+}

@@ -1,0 +1,52 @@
+//! Randomness: the kernel's, for the secure and the insecure interface alike.
+
+use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
+
+use super::failure;
+use super::host::Host;
+
+/// Most random bytes of one call: they are on the host before they are in the guest.
+const MOST_RANDOM: u64 = 16 << 20;
+
+impl Host {
+    fn random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
+        if len > MOST_RANDOM {
+            return Err(wasmtime::format_err!("{len} random bytes at once are more than the {MOST_RANDOM} allowed"));
+        }
+        let mut bytes = vec![0; usize::try_from(len)?];
+        self.handle.ask(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(failure::trap)?;
+        Ok(bytes)
+    }
+
+    fn random_u64(&mut self) -> wasmtime::Result<u64> {
+        let mut bytes = [0; 8];
+        self.handle.ask(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(failure::trap)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+impl random::Host for Host {
+    fn get_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
+        self.random_bytes(len)
+    }
+
+    fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
+        self.random_u64()
+    }
+}
+
+impl insecure::Host for Host {
+    fn get_insecure_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
+        self.random_bytes(len)
+    }
+
+    fn get_insecure_random_u64(&mut self) -> wasmtime::Result<u64> {
+        self.random_u64()
+    }
+}
+
+impl insecure_seed::Host for Host {
+    fn insecure_seed(&mut self) -> wasmtime::Result<(u64, u64)> {
+        Ok((self.random_u64()?, self.random_u64()?))
+    }
+}

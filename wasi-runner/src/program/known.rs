@@ -1,0 +1,110 @@
+//! Which programs are compiled already.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+use sha2::{Digest as _, Sha256};
+use tidebox_kernel::fs::Contents;
+
+use super::Program;
+
+/// Compiled programs of guests that are kept, so that one which a script starts a thousand times is compiled once. Each
+/// holds several times its own size in native code.
+const KEPT_OF_GUESTS: usize = 32;
+
+/// Compiled programs of the application that are kept after the last sandbox with their bytes is gone.
+const KEPT_OF_THE_PAST: usize = 32;
+
+/// What names a program by its content.
+pub(super) type Digest = [u8; 32];
+
+pub(super) fn digest(wasm: &[u8]) -> Digest {
+    Sha256::digest(wasm).into()
+}
+
+#[derive(Default)]
+pub(super) struct Known {
+    /// What the application installed, by the address of the shared bytes. The entry keeps their memory taken, so that the
+    /// address is theirs alone, but not them alive.
+    installed: HashMap<usize, Installed>,
+    /// What guests brought, by its place in memory: the same file started again is neither read nor hashed.
+    seen: VecDeque<(Contents, Program)>,
+    /// The same by content: a file written anew with the same bytes is not compiled again.
+    by_digest: HashMap<Digest, (u64, Program)>,
+    clock: u64,
+}
+
+struct Installed {
+    bytes: Weak<[u8]>,
+    digest: Digest,
+    used: u64,
+    program: Program,
+}
+
+impl Known {
+    pub(super) fn installed(&self, wasm: &Arc<[u8]>) -> Option<Program> {
+        self.installed.get(&address(wasm)).map(|found| found.program.clone())
+    }
+
+    /// A program of the same bytes elsewhere in memory.
+    pub(super) fn installed_before(&self, digest: &Digest) -> Option<Program> {
+        self.installed.values().find(|found| found.digest == *digest).map(|found| found.program.clone())
+    }
+
+    pub(super) fn install(&mut self, wasm: &Arc<[u8]>, digest: Digest, program: Program) {
+        self.clock += 1;
+        let installed = Installed { bytes: Arc::downgrade(wasm), digest, used: self.clock, program };
+        self.installed.insert(address(wasm), installed);
+        self.forget_the_past();
+    }
+
+    /// Drops what no sandbox has any more: at once where the same program is known by other bytes, else the oldest.
+    fn forget_the_past(&mut self) {
+        let gone = |found: &Installed| found.bytes.strong_count() == 0;
+        let mut past: Vec<(u64, Digest, usize)> = self
+            .installed
+            .iter()
+            .filter(|(_, found)| gone(found))
+            .map(|(address, found)| (found.used, found.digest, *address))
+            .collect();
+        past.sort_unstable_by_key(|(used, _, _)| std::cmp::Reverse(*used));
+        let mut kept: Vec<Digest> =
+            self.installed.values().filter(|found| !gone(found)).map(|found| found.digest).collect();
+        let alive = kept.len();
+        for (_, digest, address) in past {
+            if kept.contains(&digest) || kept.len() >= alive + KEPT_OF_THE_PAST {
+                self.installed.remove(&address);
+            } else {
+                kept.push(digest);
+            }
+        }
+    }
+
+    pub(super) fn seen(&self, contents: &Contents) -> Option<Program> {
+        self.seen.iter().find(|(seen, _)| seen.is_same(contents)).map(|(_, program)| program.clone())
+    }
+
+    pub(super) fn touch(&mut self, digest: &Digest) -> Option<Program> {
+        self.clock += 1;
+        let (used, program) = self.by_digest.get_mut(digest)?;
+        *used = self.clock;
+        Some(program.clone())
+    }
+
+    pub(super) fn keep(&mut self, digest: Digest, contents: &Contents, program: Program) {
+        self.clock += 1;
+        self.seen.truncate(KEPT_OF_GUESTS - 1);
+        self.seen.push_front((contents.clone(), program.clone()));
+        if self.by_digest.len() >= KEPT_OF_GUESTS && !self.by_digest.contains_key(&digest) {
+            let oldest = self.by_digest.iter().min_by_key(|(_, (used, _))| *used).map(|(digest, _)| *digest);
+            if let Some(oldest) = oldest {
+                self.by_digest.remove(&oldest);
+            }
+        }
+        self.by_digest.insert(digest, (self.clock, program));
+    }
+}
+
+fn address(bytes: &Arc<[u8]>) -> usize {
+    bytes.as_ptr().addr()
+}

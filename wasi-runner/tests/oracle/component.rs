@@ -1,0 +1,67 @@
+//! The probe as a component on wasmtime-wasi: the same program with the adapter that speaks WASI 0.2 for it.
+
+use wasmtime::component::{Component, ResourceTable};
+use wasmtime::{Config, Engine, Store};
+use wasmtime_wasi::p2::bindings::sync::CommandPre;
+use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
+use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+use crate::theirs::{OUTPUT_BYTES, temporary_folder};
+use crate::{Call, End, Run, tree};
+
+struct State {
+    ctx: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.ctx, table: &mut self.table }
+    }
+}
+
+/// The other implementation, with the component compiled for it.
+pub(crate) struct Theirs {
+    engine: Engine,
+    command: CommandPre<State>,
+}
+
+impl Theirs {
+    pub(crate) fn new(component: &[u8]) -> Self {
+        let engine = Engine::new(&Config::new()).expect("the default configuration works");
+        let mut linker = wasmtime::component::Linker::new(&engine);
+        wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("nothing is linked yet");
+        let component = Component::new(&engine, component).expect("the probe is a valid component");
+        let command = CommandPre::new(linker.instantiate_pre(&component).expect("the probe imports WASI only"));
+        Self { engine, command: command.expect("the probe is a command") }
+    }
+
+    pub(crate) fn run(&self, call: &Call) -> Run {
+        let folder = temporary_folder();
+        tree::lay_on_disk(&tree::initial(), folder.path());
+        let output = MemoryOutputPipe::new(OUTPUT_BYTES);
+        let mut builder = WasiCtxBuilder::new();
+        builder
+            .allow_blocking_current_thread(true)
+            .args(&call.arguments())
+            .envs(&call.environment())
+            .stdin(MemoryInputPipe::new(call.input().to_vec()))
+            .stdout(output.clone());
+        for name in ["/", "."] {
+            builder.preopened_dir(folder.path(), name, FsPerms::ReadWrite).expect("the folder can be opened");
+        }
+        let mut store = Store::new(&self.engine, State { ctx: builder.build(), table: ResourceTable::new() });
+        let command = self.command.instantiate(&mut store).expect("the probe can be instantiated");
+        let end = match command.wasi_cli_run().call_run(&mut store) {
+            Ok(Ok(())) => End::Exit(0),
+            Ok(Err(())) => End::Exit(1),
+            Err(error) => match error.downcast_ref::<I32Exit>() {
+                Some(exit) => End::Exit(exit.0),
+                None => End::Ended(format!("{error:#}")),
+            },
+        };
+        drop(store);
+        let text = String::from_utf8_lossy(&output.contents()).into_owned();
+        Run { text, end, tree: tree::read_from_disk(folder.path()) }
+    }
+}
