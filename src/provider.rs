@@ -9,6 +9,7 @@ use std::time::Duration;
 use tidebox_core::Result;
 use tidebox_vfs_backend::{ProviderSettings, SandboxBuilder, Saving, SnapshotStore, VfsProvider};
 
+use crate::Runtime;
 use crate::host::HostClock;
 use crate::store::FolderStore;
 
@@ -25,7 +26,7 @@ use crate::store::FolderStore;
 /// # }
 /// ```
 ///
-/// Defaults: every sandbox is what [`sandbox()`](crate::sandbox()) makes, lives until it is deleted or closed, and is gone with the
+/// Defaults: every sandbox is what [`Runtime::sandbox`] makes, lives until it is deleted or closed, and is gone with the
 /// program.
 pub struct ProviderBuilder {
     make: Box<dyn Fn() -> Result<SandboxBuilder> + Send + Sync>,
@@ -115,6 +116,14 @@ impl ProviderBuilder {
             settings.store = Some(Arc::new(FolderStore::open(folder)?));
         }
         Ok(VfsProvider::with_settings(make, Box::new(HostClock::new()), settings))
+    }
+}
+
+impl Runtime {
+    /// Begins a provider of sandboxes on this runtime.
+    pub fn provider(&self) -> ProviderBuilder {
+        let runtime = self.clone();
+        ProviderBuilder::new(move || Ok(runtime.sandbox()))
     }
 }
 

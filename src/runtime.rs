@@ -27,7 +27,8 @@ impl Default for RuntimeConfig {
 /// What sandboxes share: the WebAssembly engine, the compiled programs and the file tree that each begins with.
 ///
 /// Most programs need one, which [`sandbox`] keeps for them. Sharing it shares no state between sandboxes.
-#[derive(Debug)]
+/// A clone is the same runtime.
+#[derive(Clone, Debug)]
 pub struct Runtime {
     engine: Arc<WasmtimeEngine>,
     base: BaseImage,

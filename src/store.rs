@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result, SandboxId};
-use tidebox_vfs_backend::{SavedSandbox, SnapshotStore};
+use tidebox_vfs_backend::{SavedSandbox, Snapshot, SnapshotStore};
 
 use crate::atomic_file::{self, TEMPORARY};
 use file::Damage;
@@ -86,9 +86,9 @@ impl FolderStore {
 }
 
 impl SnapshotStore for FolderStore {
-    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Vec<u8>) -> BoxFuture<'a, Result<()>> {
+    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Snapshot) -> BoxFuture<'a, Result<()>> {
         let saved = saved.clone();
-        self.run(move |folder| folder.put(&saved, &snapshot))
+        self.run(move |folder| folder.put(&saved, &snapshot.to_bytes()))
     }
 
     fn get<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<Vec<u8>>>> {

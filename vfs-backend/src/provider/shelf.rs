@@ -137,9 +137,16 @@ impl Shelf {
         }
     }
 
+    /// Whether a sandbox's time is over.
+    pub(super) fn is_over(&self, live: &Live) -> bool {
+        self.over(live.created, live.used(), self.now()).is_some()
+    }
+
     /// Deletes a sandbox whose time is over. Cheap when it is not.
     pub(super) async fn expire(&self, live: &Live) -> Result<()> {
-        let Some(_) = self.over(live.created, live.used(), self.now()) else { return Ok(()) };
+        if !self.is_over(live) {
+            return Ok(());
+        }
         let _changing = self.changing.lock().await;
         match self.over(live.created, live.used(), self.now()) {
             Some(ended) => self.remove(live.sandbox.id(), ended).await,

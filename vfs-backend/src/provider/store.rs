@@ -5,6 +5,8 @@ use std::fmt;
 
 use tidebox_core::{BoxFuture, Result, SandboxId};
 
+use crate::Snapshot;
+
 /// What is known of a saved sandbox without its files. Times are nanoseconds since the Unix epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedSandbox {
@@ -25,10 +27,11 @@ pub struct SavedSandbox {
 /// the new one. When `put` answers, the new one outlives a crash. One program uses a store at a time; an implementation
 /// refuses a second one with a clear error. Methods may run at the same time, for one id only one of `put` and `delete`.
 pub trait SnapshotStore: Send + Sync + fmt::Debug {
-    /// Saves a sandbox.
-    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Vec<u8>) -> BoxFuture<'a, Result<()>>;
+    /// Saves a sandbox. What is kept is [`Snapshot::to_bytes`], which takes its time with a large one: an implementation
+    /// that has threads calls it on another one.
+    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Snapshot) -> BoxFuture<'a, Result<()>>;
 
-    /// The snapshot of a sandbox; `None` when none was saved.
+    /// The bytes of a sandbox's snapshot; `None` when none was saved.
     fn get<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<Vec<u8>>>>;
 
     /// All saved sandboxes, in any order.

@@ -15,7 +15,7 @@ use tidebox_kernel::{Clock, FixedClock, SeededEntropy};
 
 use super::engine::{Play, Stage};
 use super::path;
-use crate::{BaseImage, ProviderSettings, SandboxBuilder, SavedSandbox, Saving, SnapshotStore, VfsProvider};
+use crate::{BaseImage, ProviderSettings, SandboxBuilder, SavedSandbox, Saving, Snapshot, SnapshotStore, VfsProvider};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -70,11 +70,11 @@ impl Drawer {
 }
 
 impl SnapshotStore for Drawer {
-    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Vec<u8>) -> BoxFuture<'a, Result<()>> {
+    fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Snapshot) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.check().await?;
             self.puts.fetch_add(1, Ordering::SeqCst);
-            self.saved.lock().unwrap().insert(saved.id.clone(), (saved.clone(), snapshot));
+            self.saved.lock().unwrap().insert(saved.id.clone(), (saved.clone(), snapshot.to_bytes()));
             Ok(())
         })
     }
