@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tidebox::{
-    ErrorKind, ExecuteRequest, ListRequest, Provider, SandboxBackend, SandboxPath, SandboxProvider, Selector,
-    ShellMode, WriteRequest,
+    ErrorKind, ExecuteRequest, HostCall, ListRequest, Provider, SandboxBackend, SandboxBuilder, SandboxPath,
+    SandboxProvider, Selector, ShellMode, WriteRequest,
 };
 
 /// Names the folder to the child, which is this test program again.
@@ -17,7 +17,12 @@ const FOLDER: &str = "TIDEBOX_TEST_FOLDER";
 const KILLED: u32 = 40;
 
 fn open(folder: &Path) -> tidebox::Result<Provider> {
-    tidebox::provider()?.sandbox(|new| new.shell_mode(ShellMode::Persistent)).persist(folder).build()
+    let shape = |new: SandboxBuilder| new.shell_mode(ShellMode::Persistent).host_tool("ask", answer);
+    tidebox::provider()?.sandbox(shape).persist(folder).build()
+}
+
+async fn answer(mut call: HostCall) -> u8 {
+    call.stdout.write("42\n").await.map_or(141, |()| 0)
 }
 
 fn thread() -> Selector {
@@ -120,9 +125,9 @@ async fn files_and_shell_session_survive_a_restart_and_so_does_the_id() {
     };
     let provider = open(folder.path()).unwrap();
     let sandbox = provider.get_or_create(Selector::Id(id)).await.unwrap();
-    let command = "pwd; greet $X; cat a.txt; stat -c %a a.txt";
+    let command = "pwd; greet $X; cat a.txt; stat -c %a a.txt; ask";
     let response = sandbox.execute(ExecuteRequest::new(command)).await.unwrap();
-    assert_eq!(response.output_text(), "/workspace/src\nhello 5\nhi\n600\n");
+    assert_eq!(response.output_text(), "/workspace/src\nhello 5\nhi\n600\n42\n");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ const OPERATION: &str = "mount";
 pub(crate) struct Wanted {
     path: Vec<u8>,
     mount: Arc<dyn Mount>,
-    mode: MountMode,
+    pub(crate) mode: MountMode,
 }
 
 impl fmt::Debug for Wanted {

@@ -1,7 +1,7 @@
 //! From a running sandbox to what is saved, and back.
 
-use tidebox_core::{Result, SandboxId};
-use tidebox_kernel::fs;
+use tidebox_core::{Error, ErrorKind, Result, SandboxId};
+use tidebox_kernel::fs::{self, MountMode};
 
 use crate::seed::Beginning;
 use crate::{SandboxBuilder, Snapshot, VfsBackend};
@@ -13,6 +13,13 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// What a store keeps: mounts are made anew, and what they show is not the sandbox's.
+    pub(super) fn without_mounts(&self) -> Self {
+        Self { files: self.files.without_mounts(), ..self.clone() }
+    }
+}
+
 impl VfsBackend {
     /// A snapshot of files that were taken out of this sandbox, which may be closed by now.
     pub(super) fn snapshot_of(&self, files: fs::Snapshot) -> Snapshot {
@@ -21,6 +28,17 @@ impl VfsBackend {
 }
 
 impl SandboxBuilder {
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for a sandbox of which a part could not be saved.
+    pub(super) fn check_savable(&self) -> Result<()> {
+        if self.mounts.iter().any(|wanted| wanted.mode == MountMode::CopyOnWrite) {
+            let message = "what is changed in a copy-on-write mount cannot be saved; mount it read-only or to be written \
+                           through, or keep this provider's sandboxes in memory";
+            return Err(Error::new(ErrorKind::Unsupported, "create sandbox", message));
+        }
+        Ok(())
+    }
+
     /// Makes the sandbox as it was saved. The files that this builder puts in are left out: they were there from the
     /// beginning, and what became of them since is in what was saved.
     pub(super) fn resume(mut self, id: SandboxId, bytes: &[u8]) -> Result<VfsBackend> {

@@ -27,7 +27,11 @@ impl Shelf {
 
     /// A new sandbox. The caller holds `changing`.
     pub(super) async fn create(&self, asked: BTreeMap<String, String>) -> Result<Arc<Live>> {
-        let sandbox = self.make()?.build()?;
+        let builder = self.make()?;
+        if self.settings.store.is_some() {
+            builder.check_savable()?;
+        }
+        let sandbox = builder.build()?;
         let id = sandbox.id().clone();
         if self.entries().contains_key(&id) {
             let message =
@@ -89,7 +93,7 @@ impl Shelf {
         if saved.gone || (same && !self.use_is_due(saved.used, about.used)) {
             return Ok(());
         }
-        store.put(&about, snapshot.clone()).await.map_err(|error| {
+        store.put(&about, snapshot.without_mounts()).await.map_err(|error| {
             let message = format!("the call was made, and what it changed could not be saved: {}", error.message());
             Error::new(error.kind(), "save sandbox", message)
                 .with_context("sandbox", about.id.as_str())

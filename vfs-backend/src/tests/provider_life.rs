@@ -11,7 +11,8 @@ use tidebox_core::{
     BoxFuture, Error, ErrorKind, ExecuteRequest, ListRequest, ReadRequest, Result, SandboxBackend, SandboxId,
     SandboxProvider, Selector, WriteRequest,
 };
-use tidebox_kernel::{Clock, FixedClock, SeededEntropy};
+use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile, MountMode};
+use tidebox_kernel::{Clock, Errno, FixedClock, SeededEntropy};
 
 use super::engine::{Play, Stage};
 use super::path;
@@ -116,14 +117,20 @@ impl World {
     }
 
     fn start_with(&self, settings: ProviderSettings, play: impl IntoIterator<Item = Play>) -> VfsProvider {
+        VfsProvider::with_settings(self.make(play), Box::new(self.watch.clone()), settings)
+    }
+
+    fn make(
+        &self,
+        play: impl IntoIterator<Item = Play>,
+    ) -> impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static {
         let (seeds, play) = (Arc::clone(&self.seeds), play.into_iter().collect::<Vec<_>>());
         let base = BaseImage::new(&[crate::Program::new(["bash", "sh"], b"\0asm\x01\0\0\0".to_vec())]).unwrap();
-        let make = move || {
+        move || {
             let entropy = Box::new(SeededEntropy::new(seeds.fetch_add(1, Ordering::Relaxed)));
             let stage = Arc::new(Stage::new(play.clone()));
             Ok(SandboxBuilder::new(stage, &base, Box::new(FixedClock::new(0)), entropy).file("seed", "planted"))
-        };
-        VfsProvider::with_settings(make, Box::new(self.watch.clone()), settings)
+        }
     }
 
     fn stored(&self) -> ProviderSettings {
@@ -381,6 +388,68 @@ fn a_damaged_snapshot_is_an_error_and_no_empty_sandbox() {
     let again = world.start(world.stored());
     assert_eq!(kind(block_on(again.get_or_create(thread(1)))), ErrorKind::InvalidRequest);
     assert_eq!(world.drawer.ids().len(), 1);
+}
+
+/// A file system with one file in it.
+#[derive(Debug)]
+struct OneFile;
+
+impl Mount for OneFile {
+    fn metadata(&self, path: &[u8]) -> std::result::Result<Metadata, Errno> {
+        let kind = match path {
+            b"" => EntryKind::Dir,
+            b"shared" => EntryKind::File,
+            _ => return Err(Errno::Noent),
+        };
+        Ok(Metadata { kind, mode: 0o755, nlink: 1, size: 4, atime: 0, mtime: 0, ctime: 0 })
+    }
+
+    fn read_dir(&self, _: &[u8]) -> std::result::Result<Vec<(Vec<u8>, EntryKind)>, Errno> {
+        Ok(vec![(b"shared".to_vec(), EntryKind::File)])
+    }
+
+    fn open(&self, _: &[u8], _: Access) -> std::result::Result<Arc<dyn MountFile>, Errno> {
+        Ok(Arc::new(Self))
+    }
+}
+
+impl MountFile for OneFile {
+    fn metadata(&self) -> std::result::Result<Metadata, Errno> {
+        Mount::metadata(self, b"shared")
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> std::result::Result<usize, Errno> {
+        let rest = b"host".get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let n = rest.len().min(dst.len());
+        dst[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+}
+
+/// A provider that saves sandboxes with a mount.
+fn mounting(world: &World, mode: MountMode) -> VfsProvider {
+    let make = world.make([Play::Exit(0)]);
+    let make = move || Ok(make()?.mount("/mnt/host", Arc::new(OneFile), mode));
+    VfsProvider::with_settings(make, Box::new(world.watch.clone()), world.stored())
+}
+
+#[test]
+fn a_sandbox_with_a_mount_comes_back_with_the_mount_and_nothing_of_it_is_saved() {
+    let world = World::default();
+    for _ in 0..3 {
+        let sandbox = get(&mounting(&world, MountMode::ReadOnly), thread(1));
+        assert_eq!(read(&*sandbox, "/mnt/host/shared").unwrap().as_deref(), Some(&b"host"[..]));
+        write(&*sandbox, "/workspace/own", "x").unwrap();
+    }
+    let unmounted = get(&world.start(world.stored()), thread(1));
+    assert_eq!(read(&*unmounted, "/mnt/host/shared").unwrap(), None);
+    assert_eq!(read(&*unmounted, "/workspace/own").unwrap().as_deref(), Some(&b"x"[..]));
+}
+
+#[test]
+fn what_could_not_be_saved_is_refused_when_the_sandbox_is_made() {
+    let provider = mounting(&World::default(), MountMode::CopyOnWrite);
+    assert_eq!(kind(block_on(provider.get_or_create(thread(1)))), ErrorKind::Unsupported);
 }
 
 #[test]
