@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lexopt::prelude::*;
-use tidebox::Limits;
+use tidebox::{Dialect, Limits};
 
 use crate::limits;
 
@@ -16,6 +16,8 @@ pub(crate) enum Call {
     Exec(Exec),
     /// `tidebox shell`
     Shell(Setting),
+    /// `tidebox backend`
+    Backend(Setting, Dialect),
     /// `tidebox warm`: compiles the guest programs into the cache. For set-up scripts, so the usage leaves it out.
     Warm,
     /// `--help`, for the whole command.
@@ -58,6 +60,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cal
     match parser.next()? {
         Some(Value(word)) if word == "exec" => exec(parser),
         Some(Value(word)) if word == "shell" => shell(parser),
+        Some(Value(word)) if word == "backend" => backend(parser),
         Some(Value(word)) if word == "warm" => alone(parser, Call::Warm),
         Some(Value(word)) if word == "help" => alone(parser, Call::Help),
         Some(Value(word)) => Err(format!("there is no command {word:?}; see `tidebox --help`").into()),
@@ -105,6 +108,29 @@ fn shell(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
         }
     }
     Ok(Call::Shell(setting))
+}
+
+fn backend(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
+    let mut setting = Setting::default();
+    let mut chosen = Dialect::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => return Ok(Call::Help),
+            Long("dialect") => chosen = dialect(&parser.value()?.string()?)?,
+            Long(name) if setting.takes(name) => {
+                let name = name.to_owned();
+                setting.set(&name, parser.value()?)?;
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Call::Backend(setting, chosen))
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    let names = || Dialect::ALL.map(Dialect::as_str).join(", ");
+    let found = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == name);
+    found.ok_or_else(|| format!("there is no dialect {name:?}; there are: {}", names()))
 }
 
 fn alone(mut parser: lexopt::Parser, call: Call) -> Result<Call, lexopt::Error> {

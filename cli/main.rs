@@ -1,6 +1,7 @@
 //! The command `tidebox`: one command line, or a session, in a sandbox of this process.
 
 mod arguments;
+mod backend;
 mod exec;
 mod limits;
 mod printer;
@@ -34,6 +35,7 @@ fn run(call: Call) -> Result<u8> {
     match call {
         Call::Exec(exec) => exec::exec(exec),
         Call::Shell(setting) => shell::shell(setting),
+        Call::Backend(setting, dialect) => backend::serve(&setting, dialect),
         Call::Warm => session::warm(),
         Call::Help => say(&usage()),
         Call::Version => say(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -67,10 +69,12 @@ tidebox runs shell commands in a sandbox inside this process.
 usage:
   tidebox exec [options] [--json] [--stdin] 'COMMAND'
   tidebox shell [options]
+  tidebox backend [options] [--dialect js|python|langchain-tests]
 
 exec runs one command line, prints what it prints as it arrives, and ends with its exit code: 124 when time was up, {OWN_FAILURE}
 when tidebox itself could not do its job. shell is an interactive session; files, the working directory,
 variables, functions and aliases persist between its lines.
+backend gives a program in any language a sandbox: it reads one JSON request per line and answers each in one line.
 
 options:
   --file HOST:GUEST     put a file of the host into the sandbox, its execute bit kept; may be given again
@@ -83,6 +87,9 @@ of exec only:
                         exit_code, truncated, stopped_by, duration_ms, peak_memory_bytes; bytes that are not UTF-8
                         become U+FFFD there
   --stdin               let the command read the standard input of tidebox; without it the command reads nothing
+
+of backend only:
+  --dialect NAME        whose rules the file tools follow: js (default), python or langchain-tests
 
 limits and their defaults:
 {}",

@@ -36,10 +36,14 @@ pub(crate) fn request(setting: &Setting, command: String) -> Result<ExecuteReque
     let mut request = ExecuteRequest::new(command);
     request.timeout = setting.timeout;
     request.env = setting.env.clone();
-    if let Some(cwd) = &setting.cwd {
-        request.cwd = Some(SandboxPath::parse(WORKSPACE)?.resolve(cwd)?);
-    }
+    request.cwd = cwd(setting)?;
     Ok(request)
+}
+
+/// The directory of `--cwd`.
+pub(crate) fn cwd(setting: &Setting) -> Result<Option<SandboxPath>> {
+    let Some(cwd) = &setting.cwd else { return Ok(None) };
+    Ok(Some(SandboxPath::parse(WORKSPACE)?.resolve(cwd)?))
 }
 
 /// The exit code as ours. A backend that does not know one leaves nothing to report.

@@ -19,6 +19,18 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Js, Self::Python, Self::LangchainTests];
+
+    /// A stable name for other languages and for command lines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Js => "js",
+            Self::Python => "python",
+            Self::LangchainTests => "langchain-tests",
+        }
+    }
+
     /// Lines that `read` returns when the caller names no limit: 500 in JavaScript, 2,000 in Python.
     pub fn read_limit(self) -> u64 {
         match self {

@@ -1,5 +1,6 @@
 //! The command `tidebox` as a user meets it: what is promised for it, one test per promise, through the built binary.
 
+mod backend;
 mod bash;
 mod bounds;
 mod isolation;

@@ -1,0 +1,153 @@
+//! `tidebox backend`: a sandbox for programs in other languages.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::run::{PLANTED, command, tidebox, tidebox_reading};
+
+/// Sends requests, numbered from 0, and returns the answers in their order.
+fn ask(options: &[&str], requests: &[Value]) -> Vec<Value> {
+    let lines = requests.iter().enumerate().map(|(id, request)| {
+        let mut request = request.clone();
+        request["id"] = json!(id);
+        format!("{request}\n")
+    });
+    let ran = tidebox_reading(&[&["backend"], options].concat(), lines.collect::<String>().as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr());
+    let answers: HashMap<u64, Value> = ran
+        .stdout()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("an answer is JSON"))
+        .map(|answer| (answer["id"].as_u64().expect("the id comes back"), answer))
+        .collect();
+    (0..requests.len() as u64).map(|id| answers[&id].clone()).collect()
+}
+
+fn execute(command: &str) -> Value {
+    json!({ "method": "execute", "params": { "command": command } })
+}
+
+#[test]
+fn requests_are_answered_at_the_same_time_and_all_before_the_end() {
+    let before = Instant::now();
+    let requests: Vec<Value> = (0..5).map(|n| execute(&format!("sleep 1; echo {n}"))).collect();
+    for (n, answer) in ask(&[], &requests).iter().enumerate() {
+        assert_eq!(answer["result"]["output"], format!("{n}\n"));
+        assert_eq!((&answer["result"]["exit_code"], &answer["result"]["stopped_by"]), (&json!(0), &Value::Null));
+    }
+    assert!(before.elapsed() < Duration::from_secs(4), "{:?}", before.elapsed());
+}
+
+#[test]
+fn refusals_are_results_and_what_is_not_understood_is_an_error() {
+    let answers = ask(
+        &[],
+        &[
+            json!({ "method": "read", "params": { "path": "none" } }),
+            json!({ "method": "fly" }),
+            json!({ "method": "execute", "params": { "command": "x", "env": { "A=B": "" } } }),
+            execute("exit 3"),
+        ],
+    );
+    assert_eq!(
+        answers[0]["result"]["error"],
+        json!({ "code": "file_not_found", "message": "File '/workspace/none' not found" })
+    );
+    for answer in &answers[1..3] {
+        assert_eq!(
+            (&answer["error"]["kind"], &answer["error"]["retryable"]),
+            (&json!("invalid_request"), &json!(false))
+        );
+    }
+    assert_eq!(answers[3]["result"]["exit_code"], 3);
+    let ran = tidebox_reading(&["backend"], b"not json\n\n");
+    assert!(ran.stdout().starts_with("{\"id\":null,\"error\":{\"kind\":\"invalid_request\""), "{}", ran.stdout());
+}
+
+#[test]
+fn bytes_that_are_no_text_go_in_and_out_as_base64() {
+    let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+    let mut ask = |request: Value| {
+        writeln!(stdin, "{request}").expect("it reads");
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("it answers");
+        serde_json::from_str::<Value>(&line).expect("JSON")["result"].clone()
+    };
+    let file = json!({ "path": "/workspace/b", "content_base64": "/wAK" });
+    let uploaded =
+        ask(json!({ "method": "upload_files", "params": { "files": [file, { "path": "b", "content_base64": "" }] } }));
+    assert_eq!(
+        (&uploaded["files"][0]["error"], &uploaded["files"][1]["error"]),
+        (&Value::Null, &json!("invalid_path"))
+    );
+    let ran = ask(json!({ "method": "execute", "params": { "command": "cat b -", "stdin_base64": "/g==" } }));
+    assert_eq!((&ran["stdout"], &ran["stdout_base64"]), (&json!("\u{fffd}\0\n\u{fffd}"), &json!("/wAK/g==")));
+    let read = ask(json!({ "method": "read", "params": { "path": "b" } }));
+    assert_eq!((&read["content"], &read["encoding"]), (&json!("/wAK"), &json!("base64")));
+    let odd = ask(json!({ "method": "execute", "params": { "command": "mkdir d; touch d/$'\\xff'" } }));
+    assert_eq!(odd["exit_code"], 0);
+    let listed = ask(json!({ "method": "ls", "params": { "path": "d" } }));
+    assert_eq!(listed["entries"][0]["path_base64"], "L3dvcmtzcGFjZS9kL/8=");
+    let closed = ask(json!({ "method": "close" }));
+    assert_eq!(closed, json!({}));
+    drop(stdin);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn options_and_dialect_hold_for_the_sandbox_and_nothing_of_the_host_is_seen() {
+    let options = ["--dialect", "python", "--env", "A=1", "--cwd", "/tmp/new", "--timeout", "0.3"];
+    let answers = ask(
+        &options,
+        &[
+            json!({ "method": "info" }),
+            execute(&format!("echo $A; pwd; echo ${{{}-hidden}}", PLANTED.0)),
+            execute("sleep 9"),
+            json!({ "method": "ls", "params": { "path": "/nowhere" } }),
+        ],
+    );
+    let info = &answers[0]["result"];
+    assert_eq!((&info["dialect"], &info["cwd"]), (&json!("python"), &json!("/tmp/new")));
+    assert_eq!(answers[1]["result"]["output"], "1\n/tmp/new\nhidden\n");
+    assert_eq!(
+        (&answers[2]["result"]["exit_code"], &answers[2]["result"]["stopped_by"]),
+        (&json!(124), &json!("timeout"))
+    );
+    assert!(answers[3]["result"]["error"]["message"].as_str().is_some_and(|text| text.contains("path_not_found")));
+    assert_eq!(tidebox(&["backend", "--dialect", "klingon"]).code, Some(125));
+}
+
+#[test]
+fn a_command_may_take_part_in_a_session() {
+    let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+    for (command, expected) in [("cd /tmp; a=1", ""), ("pwd; echo $a", "/tmp\n1\n")] {
+        let params = json!({ "command": command, "shell_mode": "persistent" });
+        writeln!(stdin, "{}", json!({ "method": "execute", "params": params })).expect("it reads");
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("it answers");
+        assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON")["result"]["output"], expected);
+    }
+    drop(stdin);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn it_ends_when_nobody_reads_its_answers() {
+    let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    writeln!(stdin, "{}", execute("echo answered")).expect("it reads");
+    let end = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().expect("it can be asked for").is_none() {
+        assert!(Instant::now() < end, "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,45 @@
+//! Packages of other languages, in a folder of the user's cache that outlives the test.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The folder with what `wanted` lists, installed by `install` unless it is there already. The error is one line.
+pub(crate) fn installed(
+    name: &str,
+    wanted: &str,
+    install: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    let folder = cache()?.join("tidebox").join("tests").join(name);
+    let failed = |error: std::io::Error| format!("{} cannot be used: {error}", folder.display());
+    fs::create_dir_all(&folder).map_err(failed)?;
+    // The runner starts a process for every test, all at once.
+    let lock = File::create(folder.join("lock")).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    let stamp = folder.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|done| done == wanted) {
+        return Ok(folder);
+    }
+    install(&folder)?;
+    fs::write(&stamp, wanted).map_err(failed)?;
+    Ok(folder)
+}
+
+fn cache() -> Result<PathBuf, String> {
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    cache.ok_or_else(|| "there is no HOME and no XDG_CACHE_HOME to install packages in".to_owned())
+}
+
+/// Runs a step of an installation; what it complains of last is the reason.
+pub(crate) fn step(what: &str, command: &mut Command) -> Result<String, String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{what} does not start: {error}"))?;
+    let stdout = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() {
+        return Ok(stdout);
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    Err(format!("{what} failed: {}", last.trim()))
+}

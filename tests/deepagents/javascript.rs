@@ -1,0 +1,49 @@
+//! Deep Agents for JavaScript. Its standard tests are not in the package registry, so its tools are asked directly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::install::{installed, step};
+use crate::{output, says, trial};
+
+/// Lays the sources beside the packages, because Node looks for those from there upwards.
+const SOURCES: [(&str, &str); 2] = [
+    ("tidebox_backend.mjs", include_str!("javascript/tidebox_backend.mjs")),
+    ("agent.test.mjs", include_str!("javascript/agent.test.mjs")),
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![trial("javascript_tools_show_a_model_the_truth", &prepare(), |packages| {
+        let output = node(&packages)?;
+        says(&output, "# pass 11\n")?;
+        says(&output, "# skipped 0\n")
+    })]
+}
+
+fn prepare() -> Result<PathBuf, String> {
+    let version = step("node", Command::new("node").arg("--version"))?;
+    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_none_or(|major| major < 20) {
+        return Err(format!("Node 20 is needed, this is {version}"));
+    }
+    let wanted = include_str!("javascript/package.json");
+    installed("deepagents-javascript", wanted, |folder| {
+        fs::write(folder.join("package.json"), wanted).map_err(|error| error.to_string())?;
+        let mut npm = Command::new("npm");
+        // What Deep Agents asks of its peers contradicts itself; this set of versions works.
+        npm.args(["install", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel", "error"]);
+        npm.args(["--fetch-retries", "1", "--fetch-timeout", "15000"]);
+        step("npm install", npm.current_dir(folder)).map(drop)
+    })
+}
+
+fn node(packages: &Path) -> Result<String, Failed> {
+    let folder = tempfile::tempdir_in(packages)?;
+    for (name, text) in SOURCES {
+        fs::write(folder.path().join(name), text)?;
+    }
+    output(Command::new("node").args(["--test", "--test-reporter=tap", "agent.test.mjs"]).current_dir(folder.path()))
+}

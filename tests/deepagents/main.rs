@@ -1,0 +1,54 @@
+//! Deep Agents itself, for Python and for JavaScript, on sandboxes of `tidebox backend`: its standard tests, and what a
+//! scripted model sees through its tools.
+//!
+//! Interpreters and packages are not ours to demand. Where one is missing, its tests are ignored, under a name that says
+//! why; none of them passes without having run. The packages are installed once, into the user's cache folder.
+
+mod install;
+mod javascript;
+mod python;
+
+use std::process::{Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The built command.
+const TIDEBOX: &str = env!("CARGO_BIN_EXE_tidebox");
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = [python::trials(), javascript::trials()].into_iter().flatten().collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A test, or an ignored one that is named after what is missing.
+fn trial<P: Clone + Send + 'static>(
+    name: &str,
+    prepared: &Result<P, String>,
+    run: impl FnOnce(P) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    match prepared {
+        Ok(prepared) => {
+            let prepared = prepared.clone();
+            Trial::test(name, move || run(prepared))
+        }
+        Err(missing) => {
+            eprintln!("skipped: {name}: {missing}");
+            let missing = missing.clone();
+            let kind = format!("skipped, {missing}");
+            Trial::test(name, move || Err(Failed::from(missing))).with_kind(kind).with_ignored_flag(true)
+        }
+    }
+}
+
+/// Runs a program and gives its output when it ends well; else the output is the failure.
+fn output(command: &mut Command) -> Result<String, Failed> {
+    let output = command.env("TIDEBOX", TIDEBOX).stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(text) } else { Err(format!("{}\n{text}", output.status).into()) }
+}
+
+/// Checks that so many cases ran as the test says, and no fewer.
+fn says(output: &str, summary: &str) -> Result<(), Failed> {
+    if output.contains(summary) { Ok(()) } else { Err(format!("no {summary:?} in:\n{output}").into()) }
+}

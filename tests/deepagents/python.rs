@@ -1,0 +1,58 @@
+//! Deep Agents for Python: its 86 standard tests in two dialects. Two need a `python` inside the sandbox and fail as expected;
+//! in the dialect of today so do seven that ask for rules of Deep Agents 0.6.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::install::{installed, step};
+use crate::{output, says, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let environment = prepare();
+    vec![
+        trial("python_standard_tests_pass", &environment, |environment| {
+            says(&pytest(&environment, "test_standard.py")?, "161 passed, 11 xfailed in ")
+        }),
+        trial("python_tools_show_a_model_the_truth", &environment, |environment| {
+            says(&pytest(&environment, "test_agent.py")?, "10 passed in ")
+        }),
+    ]
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deepagents/python")
+}
+
+fn prepare() -> Result<PathBuf, String> {
+    let new = "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 is needed, this is ' + sys.version)";
+    step("python3", Command::new("python3").args(["-c", new]))?;
+    let wanted = include_str!("python/requirements.txt");
+    installed("deepagents-python", wanted, |environment| {
+        step("python3 -m venv", Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment.join("venv")))?;
+        let mut pip = python(environment);
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--retries",
+            "1",
+            "--timeout",
+            "15",
+        ]);
+        step("pip install", pip.arg("-r").arg(folder().join("requirements.txt")))?;
+        Ok(())
+    })
+}
+
+fn python(environment: &Path) -> Command {
+    Command::new(environment.join("venv/bin/python"))
+}
+
+fn pytest(environment: &Path, file: &str) -> Result<String, Failed> {
+    // Nothing is written beside the sources.
+    output(python(environment).args(["-m", "pytest", file]).current_dir(folder()).env("PYTHONDONTWRITEBYTECODE", "1"))
+}
