@@ -30,7 +30,9 @@ pub use provider::{ProviderBuilder, provider};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use store::FolderStore;
 pub use tidebox_core::*;
+pub use tidebox_mounts::SeedFolder;
 pub use tidebox_vfs_backend::{
-    SandboxBuilder, SavedSandbox, Saving, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,
+    BaseImage, Change, ContentChange, Look, Planter, SandboxBuilder, SavedSandbox, Saving, Side, Snapshot,
+    SnapshotDiff, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,
 };
 pub use tidebox_wasi_runner::CacheDir;

@@ -34,6 +34,7 @@ mod stat;
 mod testing;
 mod time;
 mod transfer;
+mod turn;
 pub mod wasi;
 
 pub use at::{Opening, Stamp};

@@ -156,6 +156,9 @@ pub(crate) struct Process {
     pub(crate) memory_bytes: u64,
     pub(crate) started: u64,
     pub(crate) blocked: Blocked,
+    /// Calls of this turn, and whether it was ended before the process had to wait.
+    pub(crate) calls: u32,
+    pub(crate) gave_way: bool,
     /// Set while it is parked.
     waker: Option<Waker>,
     /// Until when at the latest it is parked.
@@ -249,6 +252,7 @@ impl Process {
 
     pub(crate) fn park(&mut self, wait: Wait, waker: &Waker) {
         self.until = wait.deadline;
+        self.calls = 0;
         if std::mem::take(&mut self.woken) {
             waker.wake_by_ref();
         } else {
@@ -339,6 +343,8 @@ impl Processes {
             memory_bytes: 0,
             started: birth.started,
             blocked: Blocked::default(),
+            calls: 0,
+            gave_way: false,
             waker: None,
             until: None,
             woken: false,

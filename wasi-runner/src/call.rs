@@ -58,13 +58,22 @@ pub(crate) fn finish(sys: Sys) -> wasmtime::Result<u32> {
     }
 }
 
-/// Runs a kernel function until it no longer blocks.
+/// Runs a kernel function until it no longer blocks. Where runs are to be repeatable, the guest may have to let others
+/// have a turn first.
 pub(crate) async fn enter_blocking(
     caller: &mut Caller<'_, Guest>,
     mut call: impl FnMut(&mut Kernel, Pid, &mut dyn GuestMem) -> Sys + Send,
 ) -> wasmtime::Result<u32> {
     let mut alarm = None;
+    let mut counted = false;
     poll_fn(|cx| {
+        if !std::mem::replace(&mut counted, true) {
+            let guest = caller.data();
+            if lock(&guest.kernel).turn_is_over(guest.pid) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
         let sys = enter(caller, |kernel, pid, memory| {
             let sys = call(kernel, pid, memory);
             // The waker is left under the same lock as the answer, so that nothing can happen unseen in between.
@@ -75,12 +84,30 @@ pub(crate) async fn enter_blocking(
         });
         let Sys::Block(wait) = sys else { return Poll::Ready(finish(sys)) };
         if let Some(deadline) = wait.deadline {
-            let now = lock(&caller.data().kernel).monotonic();
-            arm(&mut alarm, Duration::from_nanos(deadline.saturating_sub(now)), cx);
+            let kernel = lock(&caller.data().kernel);
+            // Time that passes only when all wait needs no timer.
+            if !kernel.is_repeatable() {
+                let left = deadline.saturating_sub(kernel.monotonic());
+                drop(kernel);
+                arm(&mut alarm, Duration::from_nanos(left), cx);
+            }
         }
         Poll::Pending
     })
     .await
+}
+
+/// Lets the scheduler choose again. Tokio's way of yielding would wake the task at a time of its own.
+pub(crate) async fn give_way() {
+    let mut gave = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut gave, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 type Alarm = Option<std::pin::Pin<Box<tokio::time::Sleep>>>;

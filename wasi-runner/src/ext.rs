@@ -20,19 +20,19 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         getcwd(buffer: u32, len: u32, len_out: u32);
         getids(out: u32);
         setpgid(pid: i32, pgid: i32);
-        kill(pid: i32, signal: u32);
         sig_set(signal: u32, disposition: u32);
         sig_take(out: u32);
         umask(mask: u32, out: u32);
         chmod(path: u32, len: u32, mode: u32);
-        stat(path: u32, len: u32, flags: u32, out: u32);
         fstat(fd: u32, out: u32);
-        access(path: u32, len: u32, mode: u32);
         limits(out: u32);
         shell_state_read(buffer: u32, len: u32, len_out: u32);
         shell_state_write(from: u32, len: u32);
     }
     blocking! { linker, MODULE, ext:
+        kill(pid: i32, signal: u32);
+        stat(path: u32, len: u32, flags: u32, out: u32);
+        access(path: u32, len: u32, mode: u32);
         wait(pid: i32, flags: u32, out: u32);
     }
     linker.func_wrap_async(MODULE, "fork", |mut caller: Caller<'_, Guest>, (arg, pid_out): (i32, u32)| {

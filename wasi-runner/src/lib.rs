@@ -17,6 +17,7 @@ mod process;
 mod program;
 mod scheduler;
 mod ticker;
+mod turns;
 
 pub use aot::CacheDir;
 pub use engine::{EngineConfig, SetupError, WasmtimeEngine};

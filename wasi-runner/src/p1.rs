@@ -3,7 +3,7 @@
 use tidebox_kernel::wasi::p1;
 use wasmtime::{Caller, Linker};
 
-use crate::call::{enter, enter_blocking, finish};
+use crate::call::{enter, enter_blocking, finish, give_way};
 use crate::guest::Guest;
 
 const MODULE: &str = "wasi_snapshot_preview1";
@@ -57,18 +57,8 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         fd_seek(fd: u32, offset: i64, whence: u32, out: u32);
         fd_sync(fd: u32);
         fd_tell(fd: u32, out: u32);
-        path_create_directory(fd: u32, path: u32, len: u32);
-        path_filestat_get(fd: u32, flags: u32, path: u32, len: u32, out: u32);
         path_filestat_set_times(fd: u32, flags: u32, path: u32, len: u32, atime: u64, mtime: u64, which: u32);
-        path_link(old_fd: u32, old_flags: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
-        path_open(
-            fd: u32, dirflags: u32, path: u32, len: u32, oflags: u32, base: u64, inheriting: u64, fdflags: u32, out: u32
-        );
         path_readlink(fd: u32, path: u32, len: u32, buffer: u32, buffer_len: u32, out: u32);
-        path_remove_directory(fd: u32, path: u32, len: u32);
-        path_rename(fd: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
-        path_symlink(old: u32, old_len: u32, fd: u32, new: u32, new_len: u32);
-        path_unlink_file(fd: u32, path: u32, len: u32);
         proc_raise(signal: u32);
         random_get(buffer: u32, len: u32);
         sock_accept(fd: u32, flags: u32, out: u32);
@@ -76,15 +66,34 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         sock_send(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32);
         sock_shutdown(fd: u32, how: u32);
     }
+    // Calls that others' doings show in never wait, but a guest that repeats one until they show must let them run.
     blocking! { linker, MODULE, p1:
         fd_read(fd: u32, iovs: u32, iovs_len: u32, out: u32);
         fd_write(fd: u32, iovs: u32, iovs_len: u32, out: u32);
+        path_create_directory(fd: u32, path: u32, len: u32);
+        path_filestat_get(fd: u32, flags: u32, path: u32, len: u32, out: u32);
+        path_link(old_fd: u32, old_flags: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
+        path_open(
+            fd: u32, dirflags: u32, path: u32, len: u32, oflags: u32, base: u64, inheriting: u64, fdflags: u32, out: u32
+        );
+        path_remove_directory(fd: u32, path: u32, len: u32);
+        path_rename(fd: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
+        path_symlink(old: u32, old_len: u32, fd: u32, new: u32, new_len: u32);
+        path_unlink_file(fd: u32, path: u32, len: u32);
         poll_oneoff(subscriptions: u32, events: u32, count: u32, out: u32);
     }
     linker.func_wrap_async(MODULE, "sched_yield", |mut caller: Caller<'_, Guest>, (): ()| {
         Box::new(async move {
-            let sys = enter(&mut caller, |kernel, pid, memory| p1::sched_yield(kernel, pid, memory));
-            tokio::task::yield_now().await;
+            let mut repeatable = false;
+            let sys = enter(&mut caller, |kernel, pid, memory| {
+                repeatable = kernel.end_turn(pid);
+                p1::sched_yield(kernel, pid, memory)
+            });
+            if repeatable {
+                give_way().await
+            } else {
+                tokio::task::yield_now().await
+            }
             finish(sys)
         })
     })?;

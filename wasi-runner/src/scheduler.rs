@@ -6,7 +6,6 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use futures_util::stream::{FuturesUnordered, Stream};
 use tidebox_kernel::engine::EngineError;
 use tidebox_kernel::{Chunk, HostProcess, SessionId, SharedKernel, Stop};
 
@@ -14,8 +13,11 @@ use crate::engine::Inner;
 use crate::fork::Forked;
 use crate::guest::lock;
 use crate::process::{self, Surroundings};
+use crate::turns::{Process, Step, Turns};
 
-type Process = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Steps after which the task returns to its executor.
+const STEPS: u32 = 256;
+
 type OnOutput<'a> = Option<&'a mut (dyn FnMut(Chunk) + Send)>;
 
 /// Drives a session until its first process has ended or its time is up. What still runs then is dropped.
@@ -33,7 +35,7 @@ pub(crate) async fn drive(
     let mut running = Running {
         around: Surroundings { inner: Arc::clone(inner), kernel: Arc::clone(kernel), nursery: Arc::default() },
         session,
-        processes: FuturesUnordered::new(),
+        turns: Turns::new(kernel),
         // A wall time beyond what the clock can hold is no limit.
         deadline: Instant::now().checked_add(wall_time),
         alarm: None,
@@ -46,7 +48,7 @@ pub(crate) async fn drive(
 struct Running<'a> {
     around: Surroundings,
     session: SessionId,
-    processes: FuturesUnordered<Process>,
+    turns: Turns,
     deadline: Option<Instant>,
     alarm: Option<Pin<Box<tokio::time::Sleep>>>,
     on_output: OnOutput<'a>,
@@ -54,9 +56,13 @@ struct Running<'a> {
 
 impl Running<'_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        loop {
+        for _ in 0..STEPS {
             self.admit();
-            let polled = Pin::new(&mut self.processes).poll_next(cx);
+            let step = self.turns.run(cx);
+            if step == Step::Interrupted {
+                // What it has written is not handed out yet, so that pieces of output begin and end where turns do.
+                return self.sleep(cx);
+            }
             self.hand_out();
             let mut kernel = lock(&self.around.kernel);
             if kernel.root_status(self.session).is_some() {
@@ -68,30 +74,34 @@ impl Running<'_> {
             }
             let starts = kernel.has_starts(self.session) || !self.nursery().is_empty();
             drop(kernel);
-            match polled {
-                Poll::Ready(Some(())) => {}
+            match step {
                 // Without a process that could end it, a session would wait for its deadline.
-                Poll::Ready(None) if !starts => return Poll::Ready(()),
-                Poll::Pending if !starts && !lock(&self.around.kernel).skip_waiting(self.session) => {
+                Step::Empty if !starts => return Poll::Ready(()),
+                Step::Idle if !starts && !lock(&self.around.kernel).skip_waiting(self.session) => {
                     return self.sleep(cx);
                 }
                 _ => {}
             }
         }
+        // The caller's other tasks have a turn, too.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Takes in what was spawned or forked since the last look.
     fn admit(&mut self) {
         let starts = lock(&self.around.kernel).take_starts(self.session);
         for start in starts {
-            self.processes.push(match HostProcess::new(&self.around.kernel, &start) {
+            let pid = start.pid;
+            let process: Process = match HostProcess::new(&self.around.kernel, &start) {
                 Some(process) => Box::pin(process),
                 None => Box::pin(process::spawned(self.around.clone(), start)),
-            });
+            };
+            self.turns.push(pid, process);
         }
         let forked = std::mem::take(&mut *self.nursery());
         for child in forked {
-            self.processes.push(Box::pin(process::forked(Arc::clone(&self.around.kernel), child)));
+            self.turns.push(child.start.pid, Box::pin(process::forked(Arc::clone(&self.around.kernel), child)));
         }
     }
 

@@ -1,0 +1,231 @@
+//! Equal seeds give equal runs, byte for byte: the scripts of the folder `scripts` are run again and again, under other
+//! circumstances each time.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tidebox::{ExecuteRequest, OutputEvent, Sandbox, SandboxBackend};
+
+/// 2026-11-21, in nanoseconds.
+const TODAY: u64 = 1_795_219_200_000_000_000;
+
+const SEED: u64 = 20_261_121;
+
+/// All that a caller can see of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    name: String,
+    events: Vec<OutputEvent>,
+    exit_code: Option<i32>,
+    duration: Duration,
+    /// The files with their times, as a compact file.
+    files: Vec<u8>,
+}
+
+impl Run {
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.events.iter().flat_map(|event| event.bytes.clone()).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+fn scripts() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/determinism/scripts");
+    let mut scripts: Vec<_> = fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| {
+            let path = entry.expect("the folder can be listed").path();
+            let name = path.file_stem().expect("a script has a name").to_string_lossy().into_owned();
+            (name, fs::read_to_string(&path).expect("a script is text"))
+        })
+        .collect();
+    scripts.sort();
+    assert!(scripts.len() >= 60, "there are {} scripts", scripts.len());
+    scripts
+}
+
+fn sandbox() -> Sandbox {
+    tidebox::sandbox().expect("the engine starts").deterministic(SEED, TODAY).build().expect("a sandbox is made")
+}
+
+async fn run_in(sandbox: &Sandbox, name: &str, script: &str) -> Run {
+    let mut events = Vec::new();
+    let mut sink = |event| events.push(event);
+    let response = sandbox.execute_streaming(ExecuteRequest::new(script), &mut sink).await.expect("the script runs");
+    assert_eq!(response.stopped_by, None, "{name} has to end by itself: {}", response.output_text());
+    let files = sandbox.snapshot().expect("open").to_bytes();
+    Run { name: name.to_owned(), events, exit_code: response.exit_code, duration: response.duration, files }
+}
+
+/// Every script in a sandbox of its own.
+fn run_all(scripts: &[(String, String)]) -> Vec<Run> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
+    scripts.iter().map(|(name, script)| runtime.block_on(run_in(&sandbox(), name, script))).collect()
+}
+
+fn compare(first: &[Run], second: &[Run], how: &str) {
+    assert_eq!(first.len(), second.len());
+    let mut different = Vec::new();
+    for (one, other) in first.iter().zip(second) {
+        if one != other {
+            let files = if one.files == other.files { "" } else { " (the files differ)" };
+            let text = format!("first:\n{}\nthen:\n{}", cut(&one.text()), cut(&other.text()));
+            different.push(format!(
+                "{}{files}: {:?} and {:?}, {} and {} events\n{text}",
+                one.name,
+                one.exit_code,
+                other.exit_code,
+                one.events.len(),
+                other.events.len()
+            ));
+        }
+    }
+    assert!(different.is_empty(), "{how}, {} of {}:\n{}", different.len(), first.len(), different.join("\n"));
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(600).collect()
+}
+
+/// Keeps every core busy until it is dropped, so that epochs and wake-ups come at other moments.
+struct Load(Arc<AtomicBool>);
+
+impl Load {
+    fn new(threads: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        for _ in 0..threads {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::black_box((0..1000_u64).sum::<u64>());
+                }
+            });
+        }
+        Self(stop)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn sixty_scripts_run_twice_give_identical_bytes_whatever_happens_around_them() {
+    let scripts = scripts();
+    let first = run_all(&scripts);
+    if let Ok(folder) = std::env::var("DETERMINISM_OUT") {
+        for run in &first {
+            fs::write(Path::new(&folder).join(&run.name), format!("{:?}\n{}", run.exit_code, run.text()))
+                .expect("written");
+        }
+    }
+    compare(&first, &run_all(&scripts), "again in the same thread");
+
+    let mut reversed = scripts.clone();
+    reversed.reverse();
+    let mut backwards = run_all(&reversed);
+    backwards.reverse();
+    compare(&first, &backwards, "in the other order");
+
+    let _load = Load::new(4);
+    let (half, other_half) = scripts.split_at(scripts.len() / 2);
+    let runs: Vec<Run> = std::thread::scope(|threads| {
+        let running = [half, other_half].map(|part| threads.spawn(move || run_all(part)));
+        running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    });
+    compare(&first, &runs, "in two threads under load");
+}
+
+#[test]
+fn sandboxes_that_run_at_the_same_time_in_one_runtime_do_not_disturb_each_other() {
+    let scripts: Vec<_> = scripts().into_iter().step_by(5).collect();
+    let first = run_all(&scripts);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().expect("starts");
+    let runs = runtime.block_on(async {
+        let tasks: Vec<_> = scripts
+            .iter()
+            .cloned()
+            .map(|(name, script)| tokio::spawn(async move { run_in(&sandbox(), &name, &script).await }))
+            .collect();
+        let mut runs = Vec::new();
+        for task in tasks {
+            runs.push(task.await.expect("no panic"));
+        }
+        runs
+    });
+    compare(&first, &runs, "all at once");
+}
+
+#[test]
+fn a_sandbox_that_lives_long_is_repeatable_and_its_fork_does_what_it_would_have_done() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
+    let scripts: Vec<_> = scripts().into_iter().step_by(4).collect();
+    let life = |fork_after: Option<usize>| {
+        runtime.block_on(async {
+            let (mut sandbox, mut runs) = (sandbox(), Vec::new());
+            for (at, (name, script)) in scripts.iter().enumerate() {
+                let script = format!("mkdir -p {name}; cd {name}; {script}");
+                runs.push(run_in(&sandbox, name, &script).await);
+                if fork_after == Some(at) {
+                    sandbox = sandbox.fork().expect("open");
+                }
+            }
+            runs
+        })
+    };
+    let first = life(None);
+    compare(&first, &life(None), "a second life");
+    compare(&first, &life(Some(scripts.len() / 2)), "a life that a fork goes on with");
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
+    let run = |seed| {
+        let sandbox = tidebox::sandbox().expect("starts").deterministic(seed, TODAY).build().expect("is made");
+        runtime.block_on(run_in(&sandbox, "random", "echo $RANDOM; head -c 8 /dev/urandom | od -An -tx1; mktemp -u"))
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).events, run(2).events);
+}
+
+#[test]
+fn a_program_that_never_calls_is_still_stopped_when_its_time_is_up() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
+    let sandbox = sandbox();
+    runtime.block_on(sandbox.execute(ExecuteRequest::new("true"))).expect("runs");
+    let started = Instant::now();
+    let request =
+        ExecuteRequest::new("while :; do :; done & while :; do :; done").with_timeout(Duration::from_millis(300));
+    let response = runtime.block_on(sandbox.execute(request)).expect("runs");
+    assert_eq!(response.exit_code, Some(124), "{}", response.output_text());
+    let taken = started.elapsed();
+    assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&taken), "{taken:?}");
+}
+
+#[test]
+fn the_callers_other_tasks_run_while_a_program_computes() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
+    let sandbox = sandbox();
+    let ticks = runtime.block_on(async {
+        let computing = sandbox.execute(ExecuteRequest::new("i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"));
+        let mut ticks = 0;
+        let ticking = async {
+            loop {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                ticks += 1;
+            }
+        };
+        tokio::select! {
+            response = computing => assert_eq!(response.expect("runs").exit_code, Some(0)),
+            () = ticking => {}
+        }
+        ticks
+    });
+    assert!(ticks > 3, "{ticks} ticks");
+}

@@ -1,0 +1,3 @@
+for n in a b c d; do seq -f "$n %g" 1 300 & done
+wait
+echo done

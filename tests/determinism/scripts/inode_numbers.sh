@@ -1,0 +1,1 @@
+touch a b c; rm b; touch d; mkdir e; ln a f; ln -s a g; ls -lai

@@ -1,0 +1,2 @@
+mktemp; mktemp -d; mktemp -u xx.XXXXXX; mktemp /tmp/abc.XXXXXXXX
+ls /tmp

@@ -1,0 +1,1 @@
+sleep 3 & ps 2>&1; ps aux 2>&1; jobs; wait

@@ -1,0 +1,1 @@
+echo $SECONDS; sleep 5; echo $SECONDS; printf '%(%F %T)T\n' -1

@@ -1,0 +1,1 @@
+for i in 1 2 3; do date +%T; sleep 20; done

@@ -1,0 +1,1 @@
+od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; echo
