@@ -89,9 +89,12 @@ impl Kernel {
     /// Takes these programs instead of those there were, and places a file for each where theirs is not yet.
     ///
     /// # Errors
-    /// Those of [`Fs::install`](crate::fs::Fs::install). The programs before it in the order of their addresses are installed.
+    /// Those of [`Fs::install`](crate::fs::Fs::install). The programs before it in the order of their paths are installed.
     pub fn set_host_programs(&mut self, programs: HostPrograms) -> Result<(), Errno> {
-        for installed in programs.installed.values() {
+        // Where the bytes lie differs from run to run, and inodes must not.
+        let mut in_order: Vec<&Installed> = programs.installed.values().collect();
+        in_order.sort_by(|one, other| one.path.cmp(&other.path));
+        for installed in in_order {
             if !self.holds(&installed.path, &programs) {
                 self.fs.install(&installed.path, Arc::clone(&installed.bytes), MODE, ROOT.uid)?;
             }
