@@ -1,13 +1,12 @@
 //! `printf`.
 
+use crate::escape::{Escapes, replace, unescape};
 use crate::expand::{lossy, shell_quote};
 use crate::ir::{Bytes, Name};
 use crate::parse::token::name_len;
-use crate::parse::{number, push_char};
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
-use super::echo::unescape;
 use super::strftime;
 
 /// Widest field and finest precision; more would only be a way to use up memory.
@@ -108,7 +107,10 @@ impl Printf<'_> {
                 return;
             }
             match byte {
-                b'\\' => rest = self.escape(after),
+                b'\\' => {
+                    let shell = &mut *self.shell;
+                    rest = replace(Escapes::Ansi, after, &mut self.out, |missing| shell.complain_builtin(missing));
+                }
                 b'%' if after.first() == Some(&b'%') => {
                     self.out.push(b'%');
                     rest = after.get(1..).unwrap_or_default();
@@ -120,50 +122,6 @@ impl Printf<'_> {
                 }
             }
         }
-    }
-
-    /// An escape of the format, after its backslash; answers what follows.
-    fn escape<'b>(&mut self, text: &'b [u8]) -> &'b [u8] {
-        let Some((&escape, after)) = text.split_first() else {
-            self.out.push(b'\\');
-            return text;
-        };
-        let simple = match escape {
-            b'a' => 7,
-            b'b' => 8,
-            b'e' | b'E' => 27,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'\\' | b'"' | b'\'' | b'?' => escape,
-            b'0'..=b'7' => {
-                let (value, len) = number(text, 8, 3);
-                self.out.push((value & 255) as u8);
-                return text.get(len..).unwrap_or_default();
-            }
-            b'x' | b'u' | b'U' => {
-                let most = match escape {
-                    b'x' => 2,
-                    b'u' => 4,
-                    _ => 8,
-                };
-                let (value, len) = number(after, 16, most);
-                match (len, escape) {
-                    (0, _) => self.out.extend_from_slice(&[b'\\', escape]),
-                    (_, b'x') => self.out.push((value & 255) as u8),
-                    _ => push_char(&mut self.out, value),
-                }
-                return after.get(len..).unwrap_or_default();
-            }
-            _ => {
-                self.out.extend_from_slice(&[b'\\', escape]);
-                return after;
-            }
-        };
-        self.out.push(simple);
-        after
     }
 
     fn count<'b>(&mut self, text: &'b [u8]) -> (i64, &'b [u8]) {
@@ -230,7 +188,9 @@ impl Printf<'_> {
                 let arg = self.next().cloned().unwrap_or_default();
                 let text = match letter {
                     b'b' => {
-                        let (text, ended) = unescape(&arg);
+                        let shell = &mut *self.shell;
+                        let complain = |missing: &str| shell.complain_builtin(missing);
+                        let (text, ended) = unescape(Escapes::Operand, &arg, complain);
                         self.pad_text(spec, &text);
                         self.ended |= ended;
                         return;

@@ -26,7 +26,7 @@ pub(crate) use alias::Texts;
 pub(crate) use arith::{parse_expr, plain_number};
 pub(crate) use error::{Problem, SyntaxError};
 pub(crate) use function::read_function;
-pub(crate) use quote::{ansi_c, number, push_char};
+pub(crate) use quote::ansi_c;
 pub(crate) use subscript::subscript_from_text;
 
 use crate::ir::{HereDoc, List};
