@@ -6,7 +6,6 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
@@ -206,13 +205,6 @@ impl Kernel {
         self.sessions.get_mut(&session).map(Session::take_output).unwrap_or_default()
     }
 
-    /// Wakes `waker` whenever output arrives, and at once when some is there.
-    pub fn set_output_waker(&mut self, session: SessionId, waker: &Waker) {
-        if let Some(session) = self.sessions.get_mut(&session) {
-            session.set_output_waker(waker);
-        }
-    }
-
     /// How the root process ended; `None` while it runs.
     pub fn root_status(&self, session: SessionId) -> Option<Status> {
         self.sessions.get(&session)?.root_status
@@ -269,12 +261,6 @@ impl Kernel {
         if let Some(process) = self.processes.get_mut(pid) {
             process.outside = outside;
         }
-    }
-
-    /// Non-zero: the number of the signal that the process must die of. The engine reads it at its ticks without the
-    /// kernel's lock.
-    pub fn kill_flag(&self, pid: Pid) -> Option<Arc<AtomicU32>> {
-        Some(Arc::clone(&self.processes.get(pid)?.kill_flag))
     }
 
     /// Asks before linear memory grows from `from` to `to` bytes; `false` when a limit forbids it. A new instance

@@ -77,7 +77,8 @@ pub struct Start {
     pub fork: Option<Fork>,
     /// Set when the application runs it; [`HostProcess`](crate::HostProcess) is then what the engine polls.
     pub host: Option<Arc<dyn HostProgram>>,
-    /// As [`Kernel::kill_flag`](crate::Kernel::kill_flag).
+    /// Non-zero: the number of the signal that the process must die of. The engine reads it at its ticks, without the
+    /// kernel's lock.
     pub kill_flag: Arc<AtomicU32>,
 }
 

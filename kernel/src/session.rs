@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::task::Waker;
 
 use crate::process::{Pid, Start, Status};
 
@@ -112,7 +111,6 @@ struct Output {
     chunks: VecDeque<Chunk>,
     room: u64,
     truncated: bool,
-    waker: Option<Waker>,
 }
 
 impl Session {
@@ -146,23 +144,10 @@ impl Session {
             }
             _ => self.output.chunks.push_back(Chunk { stream, bytes: kept.to_vec() }),
         }
-        if let Some(waker) = &self.output.waker {
-            waker.wake_by_ref();
-        }
     }
 
     pub(crate) fn take_output(&mut self) -> Vec<Chunk> {
         self.output.chunks.drain(..).collect()
-    }
-
-    pub(crate) fn set_output_waker(&mut self, waker: &Waker) {
-        match &mut self.output.waker {
-            Some(old) => old.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-        if !self.output.chunks.is_empty() {
-            waker.wake_by_ref();
-        }
     }
 
     pub(crate) fn report(&self) -> Report {

@@ -1,8 +1,8 @@
 use crate::testing::{Count, Guest, kernel, spec};
 use crate::wasi::Wait;
-use crate::{Errno, SessionSpec, Signal, Status, Stop, Stream};
+use crate::{Errno, Pid, SessionSpec, Signal, Status, Stop, Stream};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 use tidebox_core::Limits;
 
@@ -46,12 +46,17 @@ fn a_session_that_cannot_begin_leaves_nothing() {
     assert_eq!((k.process_count(), k.files.count()), (0, 0));
 }
 
+/// What the engine reads to see whether a process must die.
+fn flag(g: &Guest, pid: Pid) -> Arc<AtomicU32> {
+    Arc::clone(&g.k.process(pid).expect("it lives").kill_flag)
+}
+
 #[test]
 fn ending_a_session_frees_everything_it_left_behind() {
     let mut g = Guest::new();
     g.pipe();
     let child = g.fork();
-    let flag = g.k.kill_flag(child).expect("it lives");
+    let flag = flag(&g, child);
     assert!(g.k.grow_memory(child, 0, 4096));
     let parked = g.park(child);
     let report = g.k.end(g.session);
@@ -70,8 +75,8 @@ fn stopping_kills_all_of_a_session_and_nothing_else_and_the_first_reason_counts(
     let (_, other) = g.k.begin(spec(&[])).expect("a second session");
     g.k.stop(g.session, Stop::Time);
     g.k.stop(g.session, Stop::Caller);
-    let flag = |pid| g.k.kill_flag(pid).map(|f| f.load(Ordering::Relaxed));
-    assert_eq!([flag(g.pid), flag(child), flag(other)], [Some(9), Some(9), Some(0)]);
+    let flags = [g.pid, child, other].map(|pid| flag(&g, pid).load(Ordering::Relaxed));
+    assert_eq!(flags, [9, 9, 0]);
     g.k.exited(g.pid, Status::Killed(Signal::Kill));
     let report = g.k.end(g.session);
     assert_eq!((report.status.map(Status::code), report.stopped_by), (Some(137), Some(Stop::Time)));
@@ -100,18 +105,6 @@ fn no_output_at_all_may_be_wanted() {
     k.message(pid, "abc");
     assert_eq!(k.take_output(session), []);
     assert!(k.end(session).truncated);
-}
-
-#[test]
-fn arriving_output_wakes_who_waits_for_it() {
-    let mut g = Guest::new();
-    let count = Arc::new(Count::default());
-    g.k.set_output_waker(g.session, &Waker::from(Arc::clone(&count)));
-    assert_eq!(count.get(), 0);
-    g.write(1, b"x").expect("room");
-    assert_eq!(count.get(), 1);
-    g.k.set_output_waker(g.session, &Waker::from(Arc::clone(&count)));
-    assert_eq!(count.get(), 2, "some is there already");
 }
 
 #[test]

@@ -211,8 +211,8 @@ fn closing_stops_what_runs_and_refuses_the_rest() {
     let pid = tidebox_kernel::Pid(2);
     block_on(sandbox.close()).unwrap();
     block_on(sandbox.close()).unwrap();
-    let flag = lock(&kernel).kill_flag(pid).expect("the engine has not reported its end yet");
-    assert_eq!(flag.load(std::sync::atomic::Ordering::Relaxed), u32::from(Signal::Kill.number()));
+    let doomed = lock(&kernel).read(pid, 0, &mut []);
+    assert_eq!(doomed, Err(tidebox_kernel::wasi::Halt::Kill(Signal::Kill)), "its next call ends it");
     drop(running);
     let errors = [
         block_on(sandbox.execute(ExecuteRequest::new("x"))).map(drop),

@@ -17,7 +17,7 @@ fn signed(pid: Pid) -> i32 {
 fn a_signal_ends_its_target_at_its_next_call_and_sets_the_flag_for_the_engine() {
     let mut g = Guest::new();
     let child = g.fork();
-    let flag = g.k.kill_flag(child).expect("it lives");
+    let flag = std::sync::Arc::clone(&g.k.process(child).expect("it lives").kill_flag);
     assert_eq!(flag.load(Ordering::Relaxed), 0);
     assert_eq!(kill(&mut g, signed(child), 15), OK);
     assert_eq!(flag.load(Ordering::Relaxed), 15);
