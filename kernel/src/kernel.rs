@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
+use std::time::Duration;
 
 use tidebox_core::Limits;
 
@@ -134,17 +135,37 @@ impl Kernel {
     /// earliest deadline among them and who is due is woken. `false` when the clock is a real one ([`Clock::skip_to`]),
     /// a process is still busy, or none waits for a time; then the engine has to wait. A host process that waits for the
     /// outside world counts as busy: what comes from there comes at no time that the sandbox could tell.
+    ///
+    /// A session whose patience ([`limit_waiting`](Self::limit_waiting)) ends before the deadline is stopped when it does.
     pub fn skip_waiting(&mut self, session: SessionId) -> bool {
         let all = || self.processes.iter().filter(|p| p.session == session && p.ended.is_none());
         let Some(until) = all().filter_map(Process::alarm).min() else { return false };
-        if !all().all(Process::waits_inside) || !self.clock.skip_to(until) {
+        let before = self.clock.monotonic();
+        let patience = self.sessions.get(&session).and_then(|found| found.patience).unwrap_or(u64::MAX);
+        let end = before.saturating_add(patience);
+        if !all().all(Process::waits_inside) || !self.clock.skip_to(until.min(end)) {
             return false;
+        }
+        if end < until {
+            self.stop(session, Stop::Time);
+            return true;
+        }
+        if let Some(patience) = self.sessions.get_mut(&session).and_then(|found| found.patience.as_mut()) {
+            *patience = patience.saturating_sub(until.saturating_sub(before));
         }
         let now = self.clock.monotonic();
         for process in self.processes.iter_mut().filter(|p| p.alarm().is_some_and(|due| due <= now)) {
             process.wake();
         }
         true
+    }
+
+    /// Bounds the time that [`skip_waiting`](Self::skip_waiting) may let pass for a session. Without it a `sleep 60` that may
+    /// take a second would end well in deterministic mode, because no time of the world passes.
+    pub fn limit_waiting(&mut self, session: SessionId, most: Duration) {
+        if let Some(found) = self.sessions.get_mut(&session) {
+            found.patience = Some(u64::try_from(most.as_nanos()).unwrap_or(u64::MAX));
+        }
     }
 
     /// The bounds in force.

@@ -102,6 +102,8 @@ pub(crate) struct Session {
     pub(crate) peak_memory_bytes: u64,
     pub(crate) processes_started: u64,
     pub(crate) shell_state: Option<ShellState>,
+    /// Nanoseconds that may still be skipped while all of it waits. `None` is without end.
+    pub(crate) patience: Option<u64>,
     output: Output,
 }
 
@@ -118,6 +120,7 @@ impl Session {
         Self {
             root,
             root_status: None,
+            patience: None,
             stopped_by: None,
             starts: Vec::new(),
             memory_bytes: 0,

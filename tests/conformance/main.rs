@@ -6,6 +6,7 @@ mod broken;
 mod broken_provider;
 mod defects;
 mod layers;
+mod variants;
 
 use std::sync::Arc;
 use std::time::Duration;

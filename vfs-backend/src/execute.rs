@@ -173,6 +173,7 @@ pub(crate) async fn execute(
     // Who closed the sandbox a moment ago did not see this session.
     backend.remember(session)?;
     let wall_time = timeout.unwrap_or_else(|| lock(&kernel).limits().wall_time);
+    lock(&kernel).limit_waiting(session, wall_time);
     let driven = if delivery.sink.is_some() {
         let mut on_output = |chunk| delivery.chunk(chunk);
         backend.engine().drive(&kernel, session, wall_time, Some(&mut on_output)).await

@@ -50,6 +50,10 @@ impl<'a> Ground<'a> {
 
     /// Deletes the directory with everything in it.
     pub(super) async fn clear(&self) -> Verdict {
+        if self.capabilities.execute && !self.capabilities.fresh_shell {
+            // A shell that lasts is still in it.
+            self.backend.execute(ExecuteRequest::new("cd /")).await?;
+        }
         match self.backend.delete(&self.dir).await? {
             Ok(_) => Ok(()),
             Err(error) if error.code == FileErrorCode::FileNotFound => Ok(()),

@@ -4,6 +4,7 @@ use crate::{Errno, Pid, SessionSpec, Signal, Status, Stop, Stream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 use tidebox_core::Limits;
 
 #[test]
@@ -174,6 +175,21 @@ fn time_passes_when_all_wait_and_wakes_who_is_due() {
     assert_eq!((g.k.monotonic(), root.get()), (900, 1));
     parked(&mut g, own, None);
     assert!(!g.k.skip_waiting(g.session), "nobody waits for a time");
+}
+
+#[test]
+fn a_session_that_waits_longer_than_it_may_is_stopped_when_its_time_is_up() {
+    let mut g = Guest::new();
+    let (pid, waker) = (g.pid, Waker::from(Arc::new(Count::default())));
+    g.k.limit_waiting(g.session, Duration::from_nanos(1000));
+    g.k.park(pid, Wait { deadline: Some(400) }, &waker);
+    assert!(g.k.skip_waiting(g.session));
+    g.k.park(pid, Wait { deadline: Some(1000) }, &waker);
+    assert!(g.k.skip_waiting(g.session), "a wait that ends with the time is in time");
+    assert_eq!((g.k.monotonic(), g.k.sessions[&g.session].stopped_by), (1000, None));
+    g.k.park(pid, Wait { deadline: Some(1001) }, &waker);
+    assert!(g.k.skip_waiting(g.session));
+    assert_eq!((g.k.monotonic(), g.k.end(g.session).stopped_by), (1000, Some(Stop::Time)));
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! Sandboxes that are not made from nothing, or not like the default, keep the same contract.
+
+use tidebox::conformance::provider::{self, ProviderCapabilities};
+use tidebox::conformance::{self, Capabilities};
+use tidebox::{Dialect, ExecuteRequest, Limits, Sandbox, SandboxBackend, SandboxBuilder, SandboxPath, ShellMode};
+
+use crate::{OUTPUT_BYTES, assert_nothing_else_is_skipped, capabilities};
+
+/// 2026-11-21, in nanoseconds.
+const TODAY: u64 = 1_795_219_200_000_000_000;
+
+fn builder(dialect: Dialect) -> SandboxBuilder {
+    let mut limits = Limits::default();
+    limits.output_bytes = OUTPUT_BYTES;
+    tidebox::sandbox().expect("the engine starts").dialect(dialect).limits(limits)
+}
+
+async fn run(sandbox: &Sandbox, capabilities: &Capabilities) -> conformance::Report {
+    let root = SandboxPath::parse("/workspace").expect("the path is absolute");
+    let report = conformance::run(sandbox, capabilities, &root).await;
+    println!("{report}");
+    report.assert();
+    report
+}
+
+#[tokio::test]
+async fn a_deterministic_sandbox_keeps_the_contract() {
+    let sandbox = builder(Dialect::Python).deterministic(7, TODAY).build().expect("the sandbox is made");
+    assert_nothing_else_is_skipped(&run(&sandbox, &capabilities(Dialect::Python)).await);
+}
+
+#[tokio::test]
+async fn a_fork_of_a_sandbox_in_use_keeps_the_contract() {
+    let sandbox = builder(Dialect::Js).build().expect("the sandbox is made");
+    let used = ExecuteRequest::new("mkdir -p a/b; seq 1 1000 > a/b/c; ln -s a d; chmod 700 a");
+    sandbox.execute(used).await.expect("the command runs");
+    let fork = sandbox.fork().expect("the sandbox is forked");
+    assert_nothing_else_is_skipped(&run(&fork, &capabilities(Dialect::Js)).await);
+}
+
+#[tokio::test]
+async fn a_sandbox_with_a_lasting_shell_keeps_the_rest_of_the_contract() {
+    let sandbox = builder(Dialect::Js).shell_mode(ShellMode::Persistent).build().expect("the sandbox is made");
+    let capabilities = Capabilities { fresh_shell: false, ..capabilities(Dialect::Js) };
+    let report = run(&sandbox, &capabilities).await;
+    let other = report.skipped.iter().filter(|skipped| !skipped.reason.starts_with("the dialect "));
+    assert_eq!(other.count(), 1, "{:?}", report.skipped);
+}
+
+#[tokio::test]
+async fn a_provider_that_keeps_its_sandboxes_on_disk_keeps_the_contract_of_providers() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let provider = tidebox::provider().expect("the engine starts").persist(folder.path()).build();
+    let report = provider::run(&provider.expect("the provider is made"), &ProviderCapabilities::full()).await;
+    println!("{report}");
+    report.assert();
+    assert_eq!(report.skipped, []);
+}
