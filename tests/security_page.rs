@@ -75,7 +75,10 @@ fn written(name: &str, value: &str) -> String {
     }
     let number: u64 = value.parse().expect("a number");
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.iter().find(|(unit, _)| name.ends_with("_bytes") && name != "path_bytes" && number % unit == 0) {
+    match units
+        .iter()
+        .find(|(unit, _)| name.ends_with("_bytes") && name != "path_bytes" && number.is_multiple_of(*unit))
+    {
         Some((unit, sign)) => format!("{} {sign}", number / unit),
         None if number >= 1000 => format!("{},{:03}", number / 1000, number % 1000),
         None => number.to_string(),
