@@ -3,7 +3,7 @@
 use crate::{Errno, Result, border};
 
 /// What most sessions fit into, so that one call is enough.
-const FIRST_BYTES: usize = 4096;
+const FIRST_BYTES: usize = 1024;
 const VERSION: u32 = 1;
 
 /// What a shell is told of its session; `docs/abi.md` has the layout.

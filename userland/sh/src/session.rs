@@ -174,11 +174,10 @@ impl Shell {
     /// What is not as in a new shell.
     fn changes(&self, session: &Session, dir: Option<Bytes>) -> State {
         let own = |name: &[u8]| OWN.contains(&name);
-        let names = self.vars.names();
-        let changed = names.into_iter().filter(|name| !own(name)).filter_map(|name| {
-            let var = self.vars.get(&name)?;
-            (session.new.get(&name) != Some(var)).then(|| (name.to_vec(), var.clone()))
-        });
+        let now = self.vars.all().iter();
+        let changed = now.filter(|(name, var)| !own(name) && session.new.get(&***name) != Some(*var));
+        let mut variables: Vec<(Bytes, Var)> = changed.map(|(name, var)| (name.to_vec(), var.clone())).collect();
+        variables.sort_by(|a, b| a.0.cmp(&b.0));
         let gone = session.new.keys().filter(|name| !own(name) && self.vars.get(name).is_none());
         let mut removed: Vec<Bytes> = gone.map(|name| name.to_vec()).collect();
         removed.sort();
@@ -194,7 +193,7 @@ impl Shell {
             dir,
             removed,
             removed_functions,
-            variables: changed.collect(),
+            variables,
             functions,
             aliases,
             dir_stack: self.dir_stack.iter().cloned().collect(),
