@@ -205,7 +205,12 @@ fn make_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    // The folder's own name shall last, too. A folder above that may not be opened is synced when the system likes.
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        let _ = atomic_file::sync_folder(above);
+    }
+    Ok(())
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {

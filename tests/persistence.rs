@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tidebox::{
     ErrorKind, ExecuteRequest, HostCall, ListRequest, Provider, SandboxBackend, SandboxBuilder, SandboxPath,
-    SandboxProvider, Selector, ShellMode, WriteRequest,
+    SandboxProvider, Selector, ShellMode, StopReason, WriteRequest,
 };
 
 /// Names the folder to the child, which is this test program again.
@@ -128,6 +128,22 @@ async fn files_and_shell_session_survive_a_restart_and_so_does_the_id() {
     let command = "pwd; greet $X; cat a.txt; stat -c %a a.txt; ask";
     let response = sandbox.execute(ExecuteRequest::new(command)).await.unwrap();
     assert_eq!(response.output_text(), "/workspace/src\nhello 5\nhi\n600\n42\n");
+}
+
+#[tokio::test]
+async fn a_lifetime_that_is_over_ends_what_runs() {
+    let lifetime = Duration::from_secs(2);
+    let provider = tidebox::provider().unwrap().lifetime(lifetime).build().unwrap();
+    let sandbox = provider.get_or_create(thread()).await.unwrap();
+    let sweep = async {
+        tokio::time::sleep(lifetime).await;
+        provider.sweep().await.unwrap()
+    };
+    let (response, swept) = tokio::join!(sandbox.execute(ExecuteRequest::new("echo begun; sleep 60")), sweep);
+    let response = response.unwrap();
+    assert_eq!((response.stopped_by, response.stdout.as_slice()), (Some(StopReason::Cancelled), &b"begun\n"[..]));
+    assert_eq!(swept, [sandbox.id().clone()]);
+    assert_eq!(sandbox.execute(ExecuteRequest::new("true")).await.unwrap_err().kind(), ErrorKind::Closed);
 }
 
 #[tokio::test]

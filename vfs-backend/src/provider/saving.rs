@@ -64,7 +64,8 @@ impl Shelf {
             self.entries().remove(id);
             return Err(missing());
         };
-        let sandbox = self.make()?.resume(id.clone(), &bytes)?;
+        let resumed = self.make()?.resume(id.clone(), &bytes);
+        let sandbox = resumed.map_err(|error| error.with_context("saved sandbox", id.as_str()))?;
         let now = self.now();
         let live = Live::new(sandbox, labels, created, now);
         *live.saved.lock().await = Saved { snapshot: Some(live.sandbox.snapshot()?), used: now, gone: false };

@@ -386,7 +386,9 @@ fn a_damaged_snapshot_is_an_error_and_no_empty_sandbox() {
     let sandbox = get(&world.start(world.stored()), thread(1));
     world.drawer.saved.lock().unwrap().get_mut(sandbox.id()).unwrap().1.truncate(9);
     let again = world.start(world.stored());
-    assert_eq!(kind(block_on(again.get_or_create(thread(1)))), ErrorKind::InvalidRequest);
+    let error = block_on(again.get_or_create(thread(1))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert!(error.to_string().contains(sandbox.id().as_str()), "{error}");
     assert_eq!(world.drawer.ids().len(), 1);
 }
 
@@ -490,6 +492,21 @@ fn a_saved_sandbox_is_loaded_once_for_all_who_ask() {
     for sandbox in &found {
         assert_eq!(read(&**sandbox, "/workspace/shared").unwrap().as_deref(), Some(&b"x"[..]));
     }
+}
+
+#[test]
+fn calls_that_end_while_it_is_being_saved_are_saved_together() {
+    let world = World::default();
+    let provider = world.start(world.stored());
+    let sandbox = get(&provider, thread(1));
+    let puts = world.drawer.puts();
+    let writes = (0..16).map(|at| sandbox.write(WriteRequest::new(path(&format!("/workspace/{at}")), "x")));
+    for written in block_on(join_all(writes)) {
+        written.unwrap().unwrap();
+    }
+    assert!(world.drawer.puts() - puts < 4, "{} saves", world.drawer.puts() - puts);
+    let back = get(&world.start(world.stored()), thread(1));
+    assert!((0..16).all(|at| read(&*back, &format!("/workspace/{at}")).unwrap().is_some()));
 }
 
 #[test]
