@@ -66,6 +66,8 @@ async fn other_programs_start_it() {
     .await;
     prints(&sandbox, "(ask s) | upper; f() { upper; }; echo f | f", "ASK|S IN /WORKSPACE WITH A UNSET\nF\n").await;
     prints(&sandbox, "echo b | upper > out & wait $!; cat out", "B\n").await;
+    let script = "printf '#!/usr/local/bin/ask -x\\n' > s; chmod +x s; ./s y | cut -d' ' -f1,2";
+    prints(&sandbox, script, "/usr/local/bin/ask|-x|./s|y in\n").await;
     prints(&sandbox, "exec ask last", "ask|last in /workspace with A unset\n").await;
 }
 

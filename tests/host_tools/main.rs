@@ -3,6 +3,7 @@
 mod commands;
 mod ends;
 mod outside;
+mod storm;
 mod streams;
 
 use std::sync::Arc;

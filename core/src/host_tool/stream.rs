@@ -46,7 +46,8 @@ impl HostInput {
         Self(Box::new(source))
     }
 
-    /// Waits for bytes and returns up to `most` of them; none at all at the end.
+    /// Waits for bytes and returns up to `most` of them; none at all at the end. A call of a sandbox gets 64 KiB at most.
+    /// When the future is dropped before it is done, no byte is lost.
     pub async fn read(&mut self, most: usize) -> Vec<u8> {
         poll_fn(|cx| self.0.poll_read(cx, most)).await
     }
@@ -82,7 +83,8 @@ impl HostOutput {
         Self(Box::new(sink))
     }
 
-    /// Writes all of `bytes`, waiting while the reader is slow.
+    /// Writes all of `bytes`, waiting while the reader is slow. When the future is dropped before it is done, some of them may
+    /// be written.
     ///
     /// # Errors
     /// [`Disconnected`] when nobody reads any more.

@@ -101,6 +101,8 @@ impl Link {
         run: impl FnOnce(&mut Kernel, Pid) -> Result<usize, Halt>,
     ) -> Poll<Option<Result<usize, Errno>>> {
         let Some(kernel) = self.kernel.upgrade() else { return Poll::Ready(None) };
+        // Given back after the locks: what a waker does when it is dropped is its owner's business.
+        let mut _replaced = None;
         let mut kernel = lock(&kernel);
         let mut state = self.state();
         if state.over {
@@ -128,7 +130,7 @@ impl Link {
             // Left under the kernel's lock, so that nothing can happen unseen in between.
             Err(Halt::Block(_)) => {
                 if let Some(waiting) = state.waiting.get_mut(fd as usize) {
-                    *waiting = Some(cx.waker().clone());
+                    _replaced = waiting.replace(cx.waker().clone());
                 }
                 Poll::Pending
             }
