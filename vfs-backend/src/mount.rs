@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Result, SandboxPath};
-use tidebox_kernel::fs::{Mount, MountMode};
+use tidebox_kernel::fs::{Fs, Mount, MountMode};
 use tidebox_kernel::{Errno, Kernel};
 
-use crate::SandboxBuilder;
+use crate::backend::lock;
+use crate::{SandboxBuilder, VfsBackend};
 
 const OPERATION: &str = "mount";
 
@@ -68,4 +69,17 @@ fn refused(path: &SandboxPath, mode: MountMode, errno: Errno) -> Error {
         other => format!("the file system cannot be mounted: {other}"),
     };
     Error::new(ErrorKind::InvalidRequest, OPERATION, message).with_context("path", path.to_string())
+}
+
+impl VfsBackend {
+    /// Works on the files directly, with the time of the sandbox's clock. Commands wait meanwhile.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Closed`].
+    pub fn with_files<T>(&self, work: impl FnOnce(&mut Fs, u64) -> T) -> Result<T> {
+        let kernel = self.kernel("use files")?;
+        let mut kernel = lock(&kernel);
+        let now = kernel.now();
+        Ok(work(kernel.fs_mut(), now))
+    }
 }

@@ -1,0 +1,79 @@
+//! What the tests of this package share.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidebox_core::Limits;
+use tidebox_kernel::engine::{Engine, EngineError};
+use tidebox_kernel::fs::{Cred, Fs, Ino, Mount, MountMode, Target};
+use tidebox_kernel::{Chunk, Errno, FixedClock, SeededEntropy, SessionId, SharedKernel};
+use tidebox_vfs_backend::{BaseImage, SandboxBuilder, VfsBackend};
+
+pub(crate) const USER: Cred = Cred { uid: 1000, gid: 1000 };
+
+/// A tree of a sandbox, with something mounted at `/m`.
+pub(crate) fn mounted(mount: impl Mount + 'static, mode: MountMode) -> Fs {
+    let mut fs = Fs::new(&Limits::default());
+    fs.install_dir(b"/", 0o755, USER.uid).expect("the root exists");
+    fs.mount(b"/m", Arc::new(mount), mode).expect("it can be mounted");
+    fs
+}
+
+/// Short forms of what a program would do.
+pub(crate) trait Use {
+    fn at(&self, path: &str) -> Result<Ino, Errno>;
+    fn text(&self, path: &str) -> Result<String, Errno>;
+    fn names(&self, path: &str) -> Result<Vec<String>, Errno>;
+    fn put(&mut self, path: &str, text: &str) -> Result<(), Errno>;
+}
+
+impl Use for Fs {
+    fn at(&self, path: &str) -> Result<Ino, Errno> {
+        match self.walk(&USER, self.root(), path.as_bytes(), true)? {
+            Target::Node(ino) => Ok(ino),
+            Target::Proc(_) => Err(Errno::Noent),
+        }
+    }
+
+    fn text(&self, path: &str) -> Result<String, Errno> {
+        self.read_all(self.at(path)?, u64::MAX).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn names(&self, path: &str) -> Result<Vec<String>, Errno> {
+        let dir = self.at(path)?;
+        self.check_dir(dir, None)?;
+        Ok(self.read_dir(dir, None).map(|(name, ..)| String::from_utf8_lossy(&name).into_owned()).collect())
+    }
+
+    fn put(&mut self, path: &str, text: &str) -> Result<(), Errno> {
+        let (ino, _) = self.create(&USER, self.root(), path.as_bytes(), 0o644, false, 5)?;
+        self.write_all(ino, text.as_bytes(), 5)
+    }
+}
+
+/// An engine for sandboxes in which no program runs.
+#[derive(Debug)]
+struct Idle;
+
+impl Engine for Idle {
+    fn drive<'a>(
+        &'a self,
+        _: &'a SharedKernel,
+        _: SessionId,
+        _: Duration,
+        _: Option<&'a mut (dyn FnMut(Chunk) + Send)>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+pub(crate) fn builder() -> SandboxBuilder {
+    let base = BaseImage::new(&[]).expect("it holds no programs");
+    SandboxBuilder::new(Arc::new(Idle), &base, Box::new(FixedClock::new(0)), Box::new(SeededEntropy::new(1)))
+}
+
+pub(crate) fn sandbox() -> Arc<VfsBackend> {
+    Arc::new(builder().build().expect("it can be built"))
+}
