@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lexopt::prelude::*;
-use tidebox::{Dialect, Limits};
+use tidebox::{Dialect, Limits, MountMode};
 
 use crate::limits;
 
@@ -39,6 +39,7 @@ pub(crate) struct Exec {
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Setting {
     pub(crate) files: Vec<Upload>,
+    pub(crate) mounts: Vec<Folder>,
     /// `None`: `/workspace`.
     pub(crate) cwd: Option<String>,
     pub(crate) env: Vec<(String, String)>,
@@ -52,6 +53,14 @@ pub(crate) struct Setting {
 pub(crate) struct Upload {
     pub(crate) host: PathBuf,
     pub(crate) guest: String,
+}
+
+/// A folder of the host, where it shows inside, and who may change it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Folder {
+    pub(crate) host: PathBuf,
+    pub(crate) guest: String,
+    pub(crate) mode: MountMode,
 }
 
 /// Parses the arguments after the program's name. The error is one line that says what to change.
@@ -142,12 +151,13 @@ fn alone(mut parser: lexopt::Parser, call: Call) -> Result<Call, lexopt::Error> 
 
 impl Setting {
     fn takes(&self, option: &str) -> bool {
-        matches!(option, "file" | "cwd" | "env" | "timeout" | "limits")
+        matches!(option, "file" | "mount" | "cwd" | "env" | "timeout" | "limits")
     }
 
     fn set(&mut self, option: &str, value: OsString) -> Result<(), lexopt::Error> {
         match option {
             "file" => self.files.push(upload(&value.string()?)?),
+            "mount" => self.mounts.push(folder(&value.string()?)?),
             "cwd" => self.cwd = Some(value.string()?),
             "env" => self.env.push(variable(&value.string()?)?),
             "timeout" => self.timeout = Some(seconds(&value.string()?)?),
@@ -164,6 +174,22 @@ fn upload(text: &str) -> Result<Upload, String> {
             Ok(Upload { host: host.into(), guest: guest.to_owned() })
         }
         _ => Err(format!("--file {text:?} is not of the form HOST:GUEST, as in data.csv:/workspace/data.csv")),
+    }
+}
+
+/// `HOST:GUEST`, and `:ro` (the default), `:rw` or `:cow` behind it.
+fn folder(text: &str) -> Result<Folder, String> {
+    let (paths, mode) = match text.rsplit_once(':') {
+        Some((paths, "ro")) => (paths, MountMode::ReadOnly),
+        Some((paths, "rw")) => (paths, MountMode::ReadWrite),
+        Some((paths, "cow")) => (paths, MountMode::CopyOnWrite),
+        _ => (text, MountMode::ReadOnly),
+    };
+    match paths.rsplit_once(':') {
+        Some((host, guest)) if !host.is_empty() && !guest.is_empty() => {
+            Ok(Folder { host: host.into(), guest: guest.to_owned(), mode })
+        }
+        _ => Err(format!("--mount {text:?} is not of the form HOST:GUEST[:ro|rw|cow], as in .:/workspace/repo:cow")),
     }
 }
 

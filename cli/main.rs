@@ -78,6 +78,9 @@ backend gives a program in any language a sandbox: it reads one JSON request per
 
 options:
   --file HOST:GUEST     put a file of the host into the sandbox, its execute bit kept; may be given again
+  --mount HOST:GUEST[:ro|rw|cow]
+                        show a folder of the host: read-only (ro, the default), written through (rw), or copy-on-write
+                        (cow: changes stay in the sandbox); may be given again
   --cwd DIR             start in this directory; default /workspace
   --env NAME=VALUE      set an environment variable; may be given again; nothing of the host's is set
   --timeout SECONDS     end a command after this wall time, fractions allowed

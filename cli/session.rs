@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tidebox::{ExecuteRequest, ExecuteResponse, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath};
+use tidebox::{ExecuteRequest, ExecuteResponse, MountExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::{self, Setting};
@@ -22,9 +22,12 @@ pub(crate) fn open(setting: &Setting) -> Result<Arc<dyn SandboxBackend>> {
     Ok(Arc::new(builder(setting)?.build()?))
 }
 
-/// The sandbox before it is made, with the files of `--file`.
+/// The sandbox before it is made, with the folders of `--mount` and the files of `--file`.
 pub(crate) fn builder(setting: &Setting) -> Result<SandboxBuilder> {
     let mut sandbox = tidebox::sandbox()?.limits(setting.limits.clone());
+    for folder in &setting.mounts {
+        sandbox = sandbox.mount_host(&folder.host, folder.guest.as_str(), folder.mode)?;
+    }
     for file in &setting.files {
         sandbox = with_file(sandbox, file)?;
     }

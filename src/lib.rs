@@ -30,7 +30,9 @@ pub use provider::{ProviderBuilder, provider};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use store::FolderStore;
 pub use tidebox_core::*;
-pub use tidebox_mounts::SeedFolder;
+#[cfg(unix)]
+pub use tidebox_mounts::{HostDir, MountError};
+pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedFolder, VfsMount, mounting};
 pub use tidebox_vfs_backend::{
     BaseImage, Change, ContentChange, Look, Planter, SandboxBuilder, SavedSandbox, Saving, Side, Snapshot,
     SnapshotDiff, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,

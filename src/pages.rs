@@ -3,6 +3,9 @@
 #[doc = include_str!("../docs/record-and-replay.md")]
 mod record_and_replay {}
 
+#[doc = include_str!("../docs/mounts.md")]
+mod mounts {}
+
 #[doc = include_str!("../docs/providers.md")]
 mod providers {}
 

@@ -12,6 +12,20 @@ fn executed(arguments: &[&str]) -> Exec {
 }
 
 #[test]
+fn a_mount_is_read_only_unless_its_mode_says_otherwise() {
+    let mount = |text: &str| executed(&["exec", "--mount", text, "ls"]).setting.mounts;
+    let folder = |host: &str, guest: &str, mode| [Folder { host: host.into(), guest: guest.to_owned(), mode }];
+    assert_eq!(mount("src:/workspace/src"), folder("src", "/workspace/src", MountMode::ReadOnly));
+    assert_eq!(mount("src:s:ro"), folder("src", "s", MountMode::ReadOnly));
+    assert_eq!(mount("C:\\x:/x:rw"), folder("C:\\x", "/x", MountMode::ReadWrite));
+    assert_eq!(mount(".:/workspace/repo:cow"), folder(".", "/workspace/repo", MountMode::CopyOnWrite));
+    for wrong in ["src", "src:", ":/workspace", "src:rw", ":cow"] {
+        let error = parsed(&["exec", "--mount", wrong, "ls"]).expect_err(wrong);
+        assert!(error.contains("HOST:GUEST[:ro|rw|cow]"), "{error}");
+    }
+}
+
+#[test]
 fn exec_takes_every_option_before_and_after_the_command() {
     let exec = executed(&[
         "exec",

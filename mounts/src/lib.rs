@@ -2,7 +2,7 @@
 //!
 //! [`HostDir`] is a folder of the host behind `cap-std`, [`VfsMount`] any file system of the `vfs` crate, and
 //! [`SandboxFs`] the other direction: a sandbox for programs that speak `vfs`. [`MountExt`] puts the first two into a
-//! sandbox that is being built; [`Mount`] is the port for file systems of one's own.
+//! sandbox that is being built; [`mounting`] is the port for file systems of one's own.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,13 @@ pub use host_dir::{HostDir, MountError};
 #[cfg(feature = "vfs")]
 pub use sandbox_fs::SandboxFs;
 pub use seed_folder::SeedFolder;
-pub use tidebox_kernel::Errno;
-pub use tidebox_kernel::fs::{Access, Contents, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};
+pub use tidebox_kernel::fs::{Mount, MountMode};
 #[cfg(feature = "vfs")]
 pub use vfs_crate::VfsMount;
+
+/// The port: what a file system of one's own has to do to be mounted by
+/// [`SandboxBuilder::mount`](tidebox_vfs_backend::SandboxBuilder::mount).
+pub mod mounting {
+    pub use tidebox_kernel::Errno;
+    pub use tidebox_kernel::fs::{Access, Contents, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};
+}

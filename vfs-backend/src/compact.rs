@@ -20,7 +20,7 @@ use crate::{BaseImage, SandboxBuilder, Snapshot};
 impl Snapshot {
     /// The snapshot as the bytes of one file, to be kept and read back by [`from_bytes`](Self::from_bytes). Blocks that
     /// are equal are stored once, and all is compressed with LZ4. The base image and its programs are not in it; what was
-    /// changed or removed of them is. Equal snapshots give equal bytes.
+    /// changed or removed of them is. What lies below mounts is not, nor what a copy-on-write mount keeps. Equal snapshots give equal bytes.
     ///
     /// The digest in it finds damage, not forgery: who can write the file can write the digest. Reading is safe in any
     /// case.

@@ -291,7 +291,7 @@ fn what_the_host_forbids_is_forbidden() {
     let top = folder();
     // Who is root may read everything, so that there is nothing to see.
     let locked = top.path().join("in/d");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).expect("ours");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).expect("ours");
     if fs::read_dir(&locked).is_err() {
         let tree = mount(&top, MountMode::ReadOnly);
         assert_eq!(tree.text("m/d/g"), Err(Errno::Acces));

@@ -10,6 +10,7 @@ use vfs::{FileSystem, VfsPath};
 use super::SandboxFs;
 use crate::testing::{builder, sandbox};
 
+#[allow(clippy::useless_vec, reason = "the suite is the crate's")]
 mod suite {
     use super::super::SandboxFs;
     use crate::testing::sandbox;

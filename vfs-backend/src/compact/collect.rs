@@ -69,6 +69,10 @@ impl Collecting<'_> {
             self.of_base(name, here, base);
             return;
         }
+        // What is mounted is mounted again by the builder, and what a copy-on-write mount keeps makes sense only on top of it.
+        if here.is_some_and(|ino| self.fs.is_mount_point(ino)) {
+            return;
+        }
         // What the host installed beyond the base image is put there again by the builder, and covers what was there.
         let is_tool = |ino: Ino| self.fs.is_installed(ino) && self.base.stat(ino).is_err() && !self.is_dir(ino);
         if here.is_some_and(is_tool) {

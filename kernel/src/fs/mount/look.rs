@@ -280,7 +280,13 @@ impl Fs {
         matches!(self.charge(self.own(dir)), Ok(Charge::Mounted))
     }
 
-    /// Whether a directory is where something is mounted.
+    /// Whether a directory of the tree is where something is mounted.
+    #[must_use]
+    pub fn is_mount_point(&self, dir: Ino) -> bool {
+        self.is_mount_root(self.own(dir))
+    }
+
+    /// The same of a number that is the tree's own.
     pub(in crate::fs) fn is_mount_root(&self, ino: Ino) -> bool {
         let root = self.table.get(ino).and_then(|node| lower(node)).is_some_and(|lower| lower.path.is_empty());
         root && self.mounts.is_some()
