@@ -69,14 +69,18 @@ impl VfsProvider {
         Self { shelf, learned: AtomicBool::new(false) }
     }
 
-    /// Deletes every sandbox whose time is over, and answers which. For a timer of the caller's, so that memory is given
-    /// back also while nobody calls.
+    /// Deletes every sandbox whose time is over, and answers which. Saves what [`Saving::AtMostEvery`] held back for long
+    /// enough. For a timer of the caller's, so that both happen also while nobody calls.
     ///
     /// # Errors
     /// Those of the store. What was not deleted is deleted by the next call.
     pub async fn sweep(&self) -> Result<Vec<SandboxId>> {
-        let _changing = self.change().await?;
-        self.shelf.expire_all().await
+        let expired = {
+            let _changing = self.change().await?;
+            self.shelf.expire_all().await?
+        };
+        self.shelf.save_over_due().await?;
+        Ok(expired)
     }
 
     /// Saves every sandbox in memory that has changed since it was saved.
@@ -84,17 +88,8 @@ impl VfsProvider {
     /// # Errors
     /// Those of the store; the others are saved nevertheless.
     pub async fn save(&self) -> Result<()> {
-        let live: Vec<Arc<Live>> = self
-            .shelf
-            .entries()
-            .values()
-            .filter_map(|entry| match &entry.place {
-                Place::Memory(live) => Some(Arc::clone(live)),
-                Place::Store { .. } => None,
-            })
-            .collect();
         let mut result = Ok(());
-        for live in live {
+        for live in self.shelf.in_memory() {
             result = result.and(self.shelf.save(&live).await);
         }
         result

@@ -6,7 +6,6 @@ use tidebox_core::layer::{Answer, Call, Layer};
 use tidebox_core::{BoxFuture, OutputSink, Result, SandboxBackend, SandboxId};
 
 use super::live::Live;
-use super::settings::Saving;
 use super::shelf::Shelf;
 
 /// Counts its calls as uses, refuses when the sandbox's time is over, and saves what changed.
@@ -46,9 +45,8 @@ impl Layer for Handle {
             let changes =
                 !matches!(call, Call::Ls(_) | Call::Read(_) | Call::Grep(_) | Call::Glob(_) | Call::DownloadFiles(_));
             let answer = call.run(&*self.live.sandbox, sink).await;
-            let save = self.shelf.settings.saving == Saving::EachChange
-                && (changes || self.shelf.is_use_due(&self.live).await);
-            let saved = if save { self.shelf.save(&self.live).await } else { Ok(()) };
+            let due = self.shelf.is_due(&self.live, changes);
+            let saved = if due { self.shelf.save(&self.live).await } else { Ok(()) };
             // A failure of the call itself is told first.
             let answer = answer?;
             saved.map(|()| answer)

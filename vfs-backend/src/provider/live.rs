@@ -32,6 +32,8 @@ struct Uses {
 pub(super) struct Saved {
     pub(super) snapshot: Option<Snapshot>,
     pub(super) used: u64,
+    /// When it was saved.
+    pub(super) at: u64,
     /// It was deleted, and must not be saved any more.
     pub(super) gone: bool,
 }

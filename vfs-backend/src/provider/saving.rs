@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxId};
 
 use super::live::{Live, Saved};
+use super::settings::Saving;
 use super::shelf::{Entry, Place, Shelf};
 use super::store::{SavedSandbox, SnapshotStore};
 use crate::Snapshot;
@@ -68,7 +70,7 @@ impl Shelf {
         let sandbox = resumed.map_err(|error| error.with_context("saved sandbox", id.as_str()))?;
         let now = self.now();
         let live = Live::new(sandbox, labels, created, now);
-        *live.saved.lock().await = Saved { snapshot: Some(live.sandbox.snapshot()?), used: now, gone: false };
+        *live.saved.lock().await = Saved { snapshot: Some(live.sandbox.snapshot()?), used: now, at: now, gone: false };
         self.put_in(id.clone(), &live);
         Ok(live)
     }
@@ -100,16 +102,49 @@ impl Shelf {
                 .with_context("sandbox", about.id.as_str())
                 .with_source(error)
         })?;
-        (saved.snapshot, saved.used) = (Some(snapshot), about.used);
+        (saved.snapshot, saved.used, saved.at) = (Some(snapshot), about.used, self.now());
         Ok(())
     }
 
-    /// Whether the last use has to be saved although nothing changed.
-    pub(super) async fn is_use_due(&self, live: &Live) -> bool {
-        self.settings.store.is_some() && self.settings.idle.is_some() && {
-            let saved = live.saved.lock().await;
-            self.use_is_due(saved.used, live.used().0)
+    /// Whether a call has to be followed by saving, as far as the time says. That nothing changed shows then.
+    pub(super) fn is_due(&self, live: &Live, changes: bool) -> bool {
+        if self.settings.store.is_none() {
+            return false;
         }
+        match self.settings.saving {
+            Saving::WhenAsked => false,
+            Saving::EachChange if changes => true,
+            Saving::EachChange if self.settings.idle.is_none() => false,
+            // While it is being saved nothing is due, and nobody waits to hear so.
+            Saving::EachChange => live.saved.try_lock().is_some_and(|saved| self.use_is_due(saved.used, live.used().0)),
+            Saving::AtMostEvery(pause) => self.is_over_due(live, pause),
+        }
+    }
+
+    fn is_over_due(&self, live: &Live, pause: Duration) -> bool {
+        let over_due = |at: u64| u128::from(self.now().saturating_sub(at)) >= pause.as_nanos();
+        live.saved.try_lock().is_some_and(|saved| over_due(saved.at))
+    }
+
+    /// Saves what waits for its time, for sandboxes that nobody calls.
+    pub(super) async fn save_over_due(&self) -> Result<()> {
+        let Saving::AtMostEvery(pause) = self.settings.saving else { return Ok(()) };
+        let mut result = Ok(());
+        for live in self.in_memory() {
+            if self.is_over_due(&live, pause) {
+                result = result.and(self.save(&live).await);
+            }
+        }
+        result
+    }
+
+    /// Every sandbox in memory.
+    pub(super) fn in_memory(&self) -> Vec<Arc<Live>> {
+        let live = |entry: &Entry| match &entry.place {
+            Place::Memory(live) => Some(Arc::clone(live)),
+            Place::Store { .. } => None,
+        };
+        self.entries().values().filter_map(live).collect()
     }
 
     fn use_is_due(&self, saved: u64, used: u64) -> bool {

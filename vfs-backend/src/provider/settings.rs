@@ -29,6 +29,10 @@ pub enum Saving {
     /// it suits sandboxes up to some ten megabytes. A call that changed nothing costs nothing.
     #[default]
     EachChange,
+    /// As [`EachChange`](Self::EachChange), but no sooner than so long after the last time. What changes in between is
+    /// saved by the first call after it, by [`VfsProvider::sweep`](crate::VfsProvider::sweep), and on `close`; a crash
+    /// loses at most that much. For sandboxes that are too large to be written for every command.
+    AtMostEvery(Duration),
     /// On `close` and when [`VfsProvider::save`](crate::VfsProvider::save) is called. What changed since is lost when the
     /// program ends without either.
     WhenAsked,

@@ -304,6 +304,40 @@ fn when_asked_it_is_saved_by_save_and_by_close_only() {
 }
 
 #[test]
+fn at_most_every_so_often_it_is_saved_by_the_next_call_by_sweep_and_by_close() {
+    let world = World::default();
+    let saving = Saving::AtMostEvery(Duration::from_secs(10));
+    let provider = world.start(ProviderSettings { saving, ..world.stored() });
+    let sandbox = get(&provider, thread(1));
+    let mut puts = world.drawer.puts();
+    let mut saved = |saves: usize| {
+        assert_eq!(world.drawer.puts() - puts, saves);
+        puts = world.drawer.puts();
+    };
+    write(&*sandbox, "/workspace/a", "1").unwrap();
+    world.watch.pass(9);
+    write(&*sandbox, "/workspace/a", "2").unwrap();
+    block_on(provider.sweep()).unwrap();
+    saved(0);
+    world.watch.pass(1);
+    read(&*sandbox, "/workspace/a").unwrap();
+    saved(1);
+    write(&*sandbox, "/workspace/a", "3").unwrap();
+    saved(0);
+    world.watch.pass(10);
+    block_on(provider.sweep()).unwrap();
+    block_on(provider.sweep()).unwrap();
+    saved(1);
+    write(&*sandbox, "/workspace/a", "4").unwrap();
+    block_on(sandbox.close()).unwrap();
+    saved(1);
+    assert_eq!(
+        read(&*get(&world.start(world.stored()), thread(1)), "/workspace/a").unwrap().as_deref(),
+        Some(&b"4"[..])
+    );
+}
+
+#[test]
 fn closing_gives_the_memory_back_and_asking_again_brings_the_sandbox_back() {
     let world = World::default();
     let provider = world.start(world.stored());
