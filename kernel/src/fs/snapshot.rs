@@ -30,13 +30,6 @@ impl Snapshot {
         self.table.is_same(&other.table) && self.root == other.root && self.proc == other.proc
     }
 
-    /// The same without its mounts: the directories at which they are mounted are empty. What copy-on-write mounts kept is
-    /// not to be seen, but still charged.
-    #[must_use]
-    pub fn without_mounts(&self) -> Self {
-        Self { mounts: Arc::default(), ..self.clone() }
-    }
-
     /// What the files in it were charged.
     #[must_use]
     pub fn usage(&self) -> Usage {

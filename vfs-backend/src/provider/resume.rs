@@ -13,13 +13,6 @@ impl Snapshot {
     }
 }
 
-impl Snapshot {
-    /// What a store keeps: mounts are made anew, and what they show is not the sandbox's.
-    pub(super) fn without_mounts(&self) -> Self {
-        Self { files: self.files.without_mounts(), ..self.clone() }
-    }
-}
-
 impl VfsBackend {
     /// A snapshot of files that were taken out of this sandbox, which may be closed by now.
     pub(super) fn snapshot_of(&self, files: fs::Snapshot) -> Snapshot {

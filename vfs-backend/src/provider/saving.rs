@@ -96,7 +96,7 @@ impl Shelf {
         if saved.gone || (same && !self.use_is_due(saved.used, about.used)) {
             return Ok(());
         }
-        store.put(&about, snapshot.without_mounts()).await.map_err(|error| {
+        store.put(&about, snapshot.clone()).await.map_err(|error| {
             let message = format!("the call was made, and what it changed could not be saved: {}", error.message());
             Error::new(error.kind(), "save sandbox", message)
                 .with_context("sandbox", about.id.as_str())
