@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use tidebox::{ExecuteRequest, HostCall, Sandbox, SandboxBackend};
-
-/// What a program's exit code is when nobody reads what it writes any more.
-const BROKEN_PIPE: u8 = 141;
+use tidebox::{Disconnected, ExecuteRequest, HostCall, Sandbox, SandboxBackend};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidebox::Error> {
@@ -63,7 +60,7 @@ async fn price(mut call: HostCall, token: String) -> u8 {
             None => format!("{name}: unknown\n"),
         };
         if call.stdout.write(line).await.is_err() {
-            return BROKEN_PIPE;
+            return Disconnected::EXIT_CODE;
         }
     }
     0
@@ -83,7 +80,7 @@ async fn rot13(mut call: HostCall) -> u8 {
             }
         }
         if call.stdout.write(bytes).await.is_err() {
-            return BROKEN_PIPE;
+            return Disconnected::EXIT_CODE;
         }
     }
 }
@@ -92,7 +89,7 @@ async fn rot13(mut call: HostCall) -> u8 {
 async fn ticker(mut call: HostCall) -> u8 {
     for number in 1u64.. {
         if call.stdout.write(format!("{number}\n")).await.is_err() {
-            return BROKEN_PIPE;
+            return Disconnected::EXIT_CODE;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tidebox::{ExecuteRequest, ExecuteResponse, HostCall, Limits, Sandbox, SandboxBackend, SandboxBuilder};
 
 /// What a program says whose output nobody reads any more.
-const BROKEN_PIPE: u8 = 141;
+const BROKEN_PIPE: u8 = tidebox::Disconnected::EXIT_CODE;
 
 /// How many calls of `hang` are in progress, and how many bytes `gush` could write.
 #[derive(Clone, Default)]

@@ -25,6 +25,7 @@ impl SandboxBuilder {
     /// `move |call| tool.call(call)`.
     ///
     /// ```no_run
+    /// # use tidebox_core::Disconnected;
     /// # use tidebox_vfs_backend::SandboxBuilder;
     /// # fn example(builder: SandboxBuilder, token: String) -> SandboxBuilder {
     /// builder.host_tool("ask", move |mut call| {
@@ -32,7 +33,7 @@ impl SandboxBuilder {
     ///     async move {
     ///         let question = call.argument(1).unwrap_or_default().into_owned();
     ///         let answer = format!("{question}? A token of {} letters may know.\n", token.len());
-    ///         if call.stdout.write(answer).await.is_err() { 141 } else { 0 }
+    ///         call.stdout.write(answer).await.map_or(Disconnected::EXIT_CODE, |()| 0)
     ///     }
     /// })
     /// # }

@@ -19,9 +19,15 @@ pub trait ByteSink: Send {
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Disconnected>>;
 }
 
-/// Nobody reads what is written any more. A guest would get SIGPIPE; a host tool usually ends with exit code 141.
+/// Nobody reads what is written any more. A guest would die of SIGPIPE; a host tool usually ends with the exit code that
+/// this gives, [`Disconnected::EXIT_CODE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disconnected;
+
+impl Disconnected {
+    /// 141: 128 and the number of SIGPIPE, as shells show it.
+    pub const EXIT_CODE: u8 = 141;
+}
 
 impl fmt::Display for Disconnected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
