@@ -1,5 +1,6 @@
 //! Going from a replay over to a live backend.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Live;
@@ -35,11 +36,21 @@ enum Phase {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Made {
     call: Call,
     /// It failed when it was recorded, so it may fail again.
     failed: bool,
+}
+
+impl fmt::Debug for Made {
+    /// Without the arguments: they hold the secrets that the cassette does not.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Made")
+            .field("method", &self.call.method())
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
 }
 
 impl CatchUp {

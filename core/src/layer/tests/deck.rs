@@ -128,7 +128,12 @@ fn going_live_sends_the_secrets_that_the_cassette_does_not_hold() {
     let record = |mode, cassette, commands: &[&str]| {
         let deck = Deck::new(mode, cassette).redaction(redaction.clone());
         let backend = block_on(deck.backend(|| async { Ok(Counting::backend("sb-1")) })).unwrap();
-        (run(&*backend, commands), deck.cassette())
+        let told = run(&*backend, commands);
+        assert!(
+            !format!("{deck:?} {backend:?}").contains("k3y"),
+            "what is printed for a developer holds no secret either"
+        );
+        (told, deck.cassette())
     };
     let (_, cassette) = record(RecordMode::Always, None, &["login k3y"]);
     let (told, cassette) = record(RecordMode::Missing, Some(cassette), &["login k3y", "use k3y"]);
