@@ -80,6 +80,7 @@ async fn every_ordered_end_leaves_what_it_has() {
         ("set -e; c=3; false; c=not", 1, "1 2 3"),
         ("d=4\nif", 2, "1 2 3 4"),
         ("e=5; (exit 9); exec false", 1, "1 2 3 4 5"),
+        ("shopt -s execfail; f() { local a=local; exec /nowhere; }; f; e=5; exit 7", 7, "1 2 3 4 5"),
         ("set -u; g=6; echo $unknown", 127, "1 2 3 4 5 6"),
         ("trap 'h=7' EXIT; exit 0", 0, "1 2 3 4 5 6 7"),
         ("cd /nowhere; i=8; cd /tmp; return", 2, "1 2 3 4 5 6 7 8"),
@@ -259,4 +260,20 @@ async fn a_fresh_sandbox_keeps_nothing_and_one_request_may_choose_otherwise() {
     let apart = ExecuteRequest::new("echo ${a-none}; a=4").with_shell_mode(ShellMode::Fresh);
     assert_eq!(ask(&s, apart).await.stdout_text(), "none\n");
     says(&s, "echo $a", "3\n").await;
+}
+
+#[tokio::test]
+async fn a_session_survives_snapshot_and_restore_and_goes_its_own_way_in_a_fork() {
+    let s = sandbox();
+    says(&s, "mkdir -p /tmp/d; cd /tmp/d; a=1; f() { echo f $a; }; alias g='f'", "").await;
+    let snapshot = s.snapshot().expect("open");
+    let fork = s.fork().expect("open");
+    says(&fork, "pwd; g; a=fork; cd /", "/tmp/d\nf 1\n").await;
+    says(&s, "pwd; g; a=2; cd /usr; unset -f f", "/tmp/d\nf 1\n").await;
+    says(&fork, "pwd; g", "/\nf fork\n").await;
+    s.restore(&snapshot).expect("restored");
+    says(&s, "pwd; g", "/tmp/d\nf 1\n").await;
+    let stored = snapshot.to_bytes();
+    let other = builder().snapshot_bytes(&stored).and_then(|builder| builder.build()).expect("made");
+    says(&other, "pwd; g", "/tmp/d\nf 1\n").await;
 }

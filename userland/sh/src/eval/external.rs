@@ -224,9 +224,6 @@ impl Shell {
             return if self.options.execfail { Ok(()) } else { Err(Stop::Exit) };
         };
         self.io.flush();
-        if self.subshell == 0 {
-            self.leave_session();
-        }
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
         self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());
@@ -251,6 +248,8 @@ impl Shell {
         match started {
             Ok(pid) => {
                 self.traps.set(crate::trap::EXIT, None);
+                // In its place the program would end the session, so this is the shell's end.
+                self.leave_session();
                 // The program has the descriptors; ends of files must not wait for this process too.
                 self.io.set_table(vec![(2, self.io.fd(2).unwrap_or(2))]);
                 self.io.close_all_unused();
