@@ -3,6 +3,7 @@
 use std::sync::{OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use tidebox::{MountExt, MountMode};
 use tokio::sync::mpsc;
 
 use super::*;
@@ -83,6 +84,26 @@ async fn it_reads_the_file_that_an_argument_names_and_none_of_the_host() {
     assert_eq!(response.exit_code, Some(1));
     assert!(response.stdout.is_empty());
     assert_eq!(response.stderr_text().lines().count(), 2, "{}", response.stderr_text());
+}
+
+#[tokio::test]
+async fn it_uses_mounts_as_the_sandbox_may() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join("in"), "of the host").expect("it can be written");
+    let copy = |call: HostCall| async move {
+        let Ok(bytes) = call.files.read("in", 100).await else { return 1 };
+        u8::from(call.files.write("out", bytes).await.is_err()) * 2
+    };
+    for (mode, code, there) in
+        [(MountMode::ReadOnly, 2, false), (MountMode::CopyOnWrite, 0, false), (MountMode::ReadWrite, 0, true)]
+    {
+        let sandbox = tidebox::sandbox().expect("the engine starts").host_tool("copy", copy);
+        let sandbox =
+            sandbox.mount_host(folder.path(), "/mnt", mode).expect("it is a folder").build().expect("it is made");
+        let response = run(&sandbox, "cd /mnt && copy").await;
+        assert_eq!((response.exit_code, response.output_text().as_ref()), (Some(code), ""), "{mode:?}");
+        assert_eq!(folder.path().join("out").exists(), there, "{mode:?}");
+    }
 }
 
 #[tokio::test]
