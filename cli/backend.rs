@@ -27,7 +27,11 @@ use request::Request;
 const LINE_BYTES: u64 = 1 << 30;
 
 /// Lines that wait to be taken up. A program that sends faster than the sandbox answers waits then.
-const WAITING: usize = 64;
+const WAITING: usize = 16;
+
+/// Requests in progress. More than an agent starts in a turn, and few enough that the processes of as many commands stay
+/// below what one sandbox may have.
+const AT_ONCE: usize = 64;
 
 /// The answer to one request.
 #[derive(Debug, Serialize)]
@@ -75,7 +79,7 @@ async fn answer_all(sandbox: Arc<Sandbox>) -> Result<u8> {
     let mut more = true;
     while more || !running.is_empty() {
         let reply = select! {
-            line = lines.recv(), if more => {
+            line = lines.recv(), if more && running.len() < AT_ONCE => {
                 match line {
                     Some(line) => drop(running.spawn(answer(Arc::clone(&sandbox), line?))),
                     None => more = false,

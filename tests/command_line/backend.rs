@@ -43,6 +43,14 @@ fn requests_are_answered_at_the_same_time_and_all_before_the_end() {
 }
 
 #[test]
+fn more_requests_than_run_at_once_are_all_answered() {
+    let requests: Vec<Value> = (0..400).map(|n| execute(&format!("echo {n}"))).collect();
+    for (n, answer) in ask(&[], &requests).iter().enumerate() {
+        assert_eq!(answer["result"]["stdout"], format!("{n}\n"), "{answer}");
+    }
+}
+
+#[test]
 fn refusals_are_results_and_what_is_not_understood_is_an_error() {
     let answers = ask(
         &[],
