@@ -43,6 +43,8 @@ pub(crate) struct Setting {
     /// `None`: `/workspace`.
     pub(crate) cwd: Option<String>,
     pub(crate) env: Vec<(String, String)>,
+    /// Hosts to read from over `https`; without any there is no network.
+    pub(crate) allow: Vec<String>,
     /// `None`: the wall time of the limits.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: Limits,
@@ -151,7 +153,7 @@ fn alone(mut parser: lexopt::Parser, call: Call) -> Result<Call, lexopt::Error> 
 
 impl Setting {
     fn takes(&self, option: &str) -> bool {
-        matches!(option, "file" | "mount" | "cwd" | "env" | "timeout" | "limits")
+        matches!(option, "file" | "mount" | "cwd" | "env" | "allow" | "timeout" | "limits")
     }
 
     fn set(&mut self, option: &str, value: OsString) -> Result<(), lexopt::Error> {
@@ -160,6 +162,7 @@ impl Setting {
             "mount" => self.mounts.push(folder(&value.string()?)?),
             "cwd" => self.cwd = Some(value.string()?),
             "env" => self.env.push(variable(&value.string()?)?),
+            "allow" => self.allow.push(value.string()?),
             "timeout" => self.timeout = Some(seconds(&value.string()?)?),
             _ => limits::apply(&mut self.limits, &value.string()?)?,
         }

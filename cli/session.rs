@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use tidebox::network::{AllowRule, NetworkPolicy};
 use tidebox::{ExecuteRequest, ExecuteResponse, MountExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath};
 use tokio::runtime::{Builder, Runtime};
 
@@ -30,6 +31,13 @@ pub(crate) fn builder(setting: &Setting) -> Result<SandboxBuilder> {
     }
     for file in &setting.files {
         sandbox = with_file(sandbox, file)?;
+    }
+    if !setting.allow.is_empty() {
+        let mut policy = NetworkPolicy::new();
+        for host in &setting.allow {
+            policy = policy.allow(AllowRule::host(host)?);
+        }
+        sandbox = sandbox.network(policy);
     }
     Ok(sandbox)
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use tidebox_core::{Error, ErrorKind, Result};
+use tidebox_network::NativeGateway;
 use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
 use tidebox_wasi_runner::{CacheDir, EngineConfig, WasmtimeEngine};
 
@@ -33,6 +34,7 @@ pub struct Runtime {
     engine: Arc<WasmtimeEngine>,
     base: BaseImage,
     programs: Vec<Program>,
+    gateway: Arc<NativeGateway>,
 }
 
 impl Runtime {
@@ -48,7 +50,7 @@ impl Runtime {
             .map(|module| Program::new(module.commands.iter().copied(), module.wasm))
             .collect();
         let base = BaseImage::new(&programs)?;
-        Ok(Self { engine: Arc::new(engine), base, programs })
+        Ok(Self { engine: Arc::new(engine), base, programs, gateway: Arc::new(NativeGateway::new()) })
     }
 
     /// Compiles every program of the userland now, or loads it from the cache. The first time this takes a minute.
@@ -67,7 +69,8 @@ impl Runtime {
     /// Begins a sandbox on this runtime.
     pub fn sandbox(&self) -> SandboxBuilder {
         let engine = Arc::clone(&self.engine);
-        SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy))
+        let gateway = Arc::<NativeGateway>::clone(&self.gateway);
+        SandboxBuilder::new(engine, &self.base, Box::new(HostClock::new()), Box::new(HostEntropy)).gateway(gateway)
     }
 }
 

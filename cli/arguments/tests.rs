@@ -34,6 +34,9 @@ fn exec_takes_every_option_before_and_after_the_command() {
         "--env=A=1=2",
         "--cwd",
         "/tmp",
+        "--allow",
+        "a.example",
+        "--allow=*.b.example",
         "cat a.txt",
         "--timeout",
         "0.25",
@@ -47,6 +50,7 @@ fn exec_takes_every_option_before_and_after_the_command() {
     assert_eq!(exec.setting.env, [("A".to_owned(), "1=2".to_owned())]);
     assert_eq!(exec.setting.cwd.as_deref(), Some("/tmp"));
     assert_eq!(exec.setting.timeout, Some(Duration::from_millis(250)));
+    assert_eq!(exec.setting.allow, ["a.example", "*.b.example"]);
     assert_eq!(exec.setting.limits.processes, 7);
     assert!(exec.json && exec.stdin);
 }

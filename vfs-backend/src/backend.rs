@@ -16,6 +16,7 @@ use tidebox_kernel::{Kernel, SessionId, SharedKernel, Stop};
 
 use crate::execute::{self, Environment};
 use crate::file::{self, Opened};
+use crate::network::OwnNetwork;
 use crate::shell_state::ShellState;
 use crate::{remove, search, transfer};
 
@@ -32,6 +33,7 @@ pub struct VfsBackend {
     pub(crate) shell_mode: ShellMode,
     pub(crate) base: Snapshot,
     pub(crate) shell_state: ShellState,
+    pub(crate) network: Option<OwnNetwork>,
     /// How many forks were made of this sandbox.
     forks: AtomicU64,
     /// `None` when closed. Operations in progress hold the kernel on their own until they end.
@@ -79,6 +81,7 @@ impl VfsBackend {
             base,
             shell_mode: ShellMode::default(),
             shell_state: ShellState::default(),
+            network: None,
             forks: AtomicU64::new(0),
             open: Mutex::new(Some(open)),
         }
@@ -96,7 +99,8 @@ impl VfsBackend {
             self.base.clone(),
             kernel,
         );
-        sibling.with_shell_mode(self.shell_mode)
+        let networks = self.network.as_ref().map(OwnNetwork::family);
+        sibling.with_shell_mode(self.shell_mode).with_networks(networks)
     }
 
     /// The number of the next fork, counted from 0.

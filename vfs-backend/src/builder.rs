@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tidebox_core::network::{HttpGateway, NetworkPolicy};
 use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath, ShellMode};
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::{Clock, Entropy, FixedClock, Kernel, KernelConfig, SeededEntropy};
@@ -25,13 +26,15 @@ use crate::transfer;
 pub struct SandboxBuilder {
     engine: Arc<dyn Engine>,
     pub(crate) base: BaseImage,
-    clock: Box<dyn Clock>,
+    pub(crate) clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
     pub(crate) beginning: Beginning,
     pub(crate) files: Vec<Seed>,
     pub(crate) mounts: Vec<Wanted>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) host_tools: Vec<Installation>,
+    pub(crate) network: Option<NetworkPolicy>,
+    pub(crate) gateway: Option<Arc<dyn HttpGateway>>,
     env: Vec<(String, String)>,
     cwd: SandboxPath,
     pub(crate) limits: Limits,
@@ -49,6 +52,7 @@ impl fmt::Debug for SandboxBuilder {
             .field("mounts", &self.mounts)
             .field("tools", &self.tools.len())
             .field("host_tools", &self.host_tools.len())
+            .field("network", &self.network)
             .field("cwd", &self.cwd)
             .field("limits", &self.limits)
             .field("dialect", &self.dialect)
@@ -72,6 +76,8 @@ impl SandboxBuilder {
             mounts: Vec::new(),
             tools: Vec::new(),
             host_tools: Vec::new(),
+            network: None,
+            gateway: None,
             env: Vec::new(),
             // Known to be absolute.
             cwd: SandboxPath::root().resolve("workspace").unwrap_or_else(|_| SandboxPath::root()),
@@ -157,8 +163,10 @@ impl SandboxBuilder {
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for an environment variable, host name, [`tool`](Self::tool) or
     /// [`host_tool`](Self::host_tool) that cannot be;
+    /// [`ErrorKind::Unsupported`] for a [`network`](Self::network) policy without a gateway;
     /// [`ErrorKind::FileOperationFailed`] for a file that cannot be put in.
     pub fn build(self) -> Result<VfsBackend> {
+        let (this, networks) = self.open_network()?;
         let Self {
             engine,
             base,
@@ -176,7 +184,9 @@ impl SandboxBuilder {
             hostname,
             id,
             shell_mode,
-        } = self;
+            network: _,
+            gateway: _,
+        } = this;
         let id = match id {
             Some(id) => id,
             None => random_id(&mut *entropy)?,
@@ -198,7 +208,9 @@ impl SandboxBuilder {
             let path = cwd.resolve(&file.path)?;
             transfer::place(&mut kernel, &path, &file.content, file.executable)?;
         }
-        let sandbox = VfsBackend::new(id, dialect, cwd, environment, engine, base, kernel).with_shell_mode(shell_mode);
+        let sandbox = VfsBackend::new(id, dialect, cwd, environment, engine, base, kernel)
+            .with_shell_mode(shell_mode)
+            .with_networks(networks);
         sandbox.set_shell_state(shell_state)?;
         Ok(sandbox)
     }

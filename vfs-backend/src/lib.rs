@@ -14,6 +14,7 @@ mod file;
 mod host_tool;
 mod image;
 mod mount;
+mod network;
 mod plant;
 mod provider;
 mod refusal;
