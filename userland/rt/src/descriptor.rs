@@ -112,3 +112,9 @@ pub fn is_terminal(fd: Fd) -> bool {
 pub fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     border::poll_read(fd, timeout_ns)
 }
+
+/// Waits until `read` is readable or `write` takes at least 4,096 bytes, and says which. An error or a hang-up counts as
+/// ready: the call that follows meets it. `INTR` when a noted signal came first.
+pub fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
+    border::poll_both(read, write)
+}

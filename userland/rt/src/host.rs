@@ -146,6 +146,14 @@ pub(crate) fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     Ok(if ready > 0 { Readiness::Ready } else { Readiness::TimedOut })
 }
 
+pub(crate) fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
+    let wanted = |fd, events| libc::pollfd { fd: raw(fd), events, revents: 0 };
+    let mut both = [wanted(read, libc::POLLIN), wanted(write, libc::POLLOUT)];
+    // SAFETY: `both` is two live entries.
+    check(unsafe { libc::poll(both.as_mut_ptr(), 2, -1) })?;
+    Ok((both[0].revents != 0, both[1].revents != 0))
+}
+
 fn stat_of(system: &libc::stat) -> Stat {
     let ns = |seconds: i64, nanoseconds: i64| {
         u64::try_from(seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)).unwrap_or(0)

@@ -208,6 +208,20 @@ pub(crate) fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     Ok(if ready { Readiness::Ready } else { Readiness::TimedOut })
 }
 
+/// Waits for either descriptor and says which are ready. An event that tells of an error counts: the call that follows
+/// meets the error.
+pub(crate) fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
+    const FD_READ: u64 = 1;
+    const FD_WRITE: u64 = 2;
+    let subscriptions = [[1, FD_READ, u64::from(read), 0, 0, 0], [2, FD_WRITE, u64::from(write), 0, 0, 0]];
+    let mut events = [[0; 4]; 2];
+    let mut count = 0;
+    // SAFETY: both arrays are live locals of the sizes that two subscriptions and two events have.
+    check(unsafe { wasi::poll_oneoff(subscriptions.as_ptr(), events.as_mut_ptr(), 2, &mut count) })?;
+    let told = |which: u64| events.iter().take(count).any(|event| event[0] == which);
+    Ok((told(1), told(2)))
+}
+
 pub(crate) fn stat(path: &[u8], follow: bool) -> Result<Stat> {
     let mut raw = [0; 64];
     // SAFETY: the path is a live slice, `raw` a live local of the size the border writes.

@@ -1,0 +1,171 @@
+//! As much of a URL as a client needs: where names for files, cookies and scopes of credentials come from. What a URL
+//! means is decided by the host, which has the only parser that counts.
+
+/// The parts of `scheme://user@host:port/path?query#fragment`, as they stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// In lower case.
+    pub(crate) scheme: String,
+    /// Before the `@`, still encoded.
+    pub(crate) user: Option<String>,
+    /// In lower case, an IPv6 address with its brackets.
+    pub(crate) host: String,
+    pub(crate) port: Option<String>,
+    /// With its slash; empty when there is none.
+    pub(crate) path: String,
+    /// Without its question mark.
+    pub(crate) query: Option<String>,
+}
+
+impl Address {
+    /// Takes a URL apart; a missing scheme is `http`, as curl and wget guess.
+    pub(crate) fn parse(url: &str) -> Self {
+        let url = url.split('#').next().unwrap_or_default();
+        let (scheme, rest) = match url.split_once("://") {
+            Some((scheme, rest)) if is_scheme(scheme) => (scheme.to_ascii_lowercase(), rest),
+            _ => ("http".to_owned(), url.strip_prefix("//").unwrap_or(url)),
+        };
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, rest) = rest.split_at(end);
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query.to_owned())),
+            None => (rest, None),
+        };
+        let (user, place) = match authority.rsplit_once('@') {
+            Some((user, place)) => (Some(user.to_owned()), place),
+            None => (None, authority),
+        };
+        let colon = place.rfind(':').filter(|at| !place.get(*at..).is_some_and(|rest| rest.contains(']')));
+        let (host, port) = match colon {
+            Some(at) => (place.get(..at).unwrap_or_default(), place.get(at + 1..)),
+            None => (place, None),
+        };
+        Self {
+            scheme,
+            user,
+            host: host.to_ascii_lowercase(),
+            port: port.filter(|port| !port.is_empty()).map(str::to_owned),
+            path: path.to_owned(),
+            query,
+        }
+    }
+
+    /// The URL to ask the host for: without user and fragment, with what curl would encode encoded.
+    pub(crate) fn url(&self) -> String {
+        let port = self.port.as_ref().map(|port| format!(":{port}")).unwrap_or_default();
+        let path = if self.path.is_empty() { "/" } else { &self.path };
+        let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{}://{}{port}{path}{query}", self.scheme, self.host)
+    }
+
+    /// The port, also when it is the scheme's own.
+    pub(crate) fn port(&self) -> &str {
+        self.port.as_deref().unwrap_or(if self.scheme == "https" { "443" } else { "80" })
+    }
+
+    /// Host and port, as a `Host` header has them.
+    pub(crate) fn authority(&self) -> String {
+        match &self.port {
+            Some(port) if port != if self.scheme == "https" { "443" } else { "80" } => format!("{}:{port}", self.host),
+            _ => self.host.clone(),
+        }
+    }
+
+    /// What follows the last slash of the path.
+    pub(crate) fn file_name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether a credential for one may be sent to the other.
+    pub(crate) fn same_place(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.host == other.host && self.port() == other.port()
+    }
+
+    /// User and password, decoded.
+    pub(crate) fn credentials(&self) -> Option<Vec<u8>> {
+        let user = self.user.as_ref()?;
+        let (name, password) = user.split_once(':').unwrap_or((user, ""));
+        Some([decode(name).as_slice(), b":", &decode(password)].concat())
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// Undoes `%xx`.
+pub(crate) fn decode(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+        match (first, hex(after.first()), hex(after.get(1))) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+/// Writes every byte but letters, digits and `-._~` as `%XX`.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
+            out.push(char::from(*byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// Base64 of RFC 4648, for `Authorization: Basic`.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let at = |n: usize| u32::from(group.get(n).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for n in 0..4 {
+            let letter = LETTERS.get((bits >> (18 - 6 * n)) as usize & 63).copied().unwrap_or(b'=');
+            out.push(if n <= group.len() { char::from(letter) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, base64, decode, encode};
+
+    #[test]
+    fn a_url_comes_apart_and_together_again() {
+        let address = Address::parse("HTTPS://me:p%40ss@Example.com:8443/a/b.txt?q=1#top");
+        assert_eq!(address.url(), "https://example.com:8443/a/b.txt?q=1");
+        assert_eq!(address.credentials().as_deref(), Some(&b"me:p@ss"[..]));
+        assert_eq!((address.file_name(), address.port()), ("b.txt", "8443"));
+        assert_eq!(Address::parse("example.com").url(), "http://example.com/");
+        assert_eq!(Address::parse("localhost:8000/x?y").url(), "http://localhost:8000/x?y");
+        assert_eq!(Address::parse("http://[::1]:80/").authority(), "[::1]");
+        assert_eq!(Address::parse("http://[::1]:81").authority(), "[::1]:81");
+        assert_eq!(Address::parse("http://a?b").url(), "http://a/?b");
+    }
+
+    #[test]
+    fn encodings_are_those_of_the_standards() {
+        assert_eq!(encode("a b/é".as_bytes()), "a%20b%2F%C3%A9");
+        assert_eq!(decode("a%20b%2F%zz%"), b"a b/%zz%");
+        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("me:p@ss", "bWU6cEBzcw==")] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! One URL: request, redirects, attempts, and the file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tidebox_gnu::message::{bytes_path, reason};
+
+use super::log::{Log, now, speed};
+use super::options::Options;
+use crate::address::{Address, base64, decode};
+use crate::body::{Body, Part};
+use crate::curl::Jar;
+use crate::wire::{Failure, Head, Request, Transfer};
+
+/// wget's exit codes.
+pub(super) const FILE: i32 = 3;
+pub(super) const NETWORK: i32 = 4;
+pub(super) const CERTIFICATE: i32 = 5;
+pub(super) const LOGIN: i32 = 6;
+pub(super) const PROTOCOL: i32 = 7;
+pub(super) const SERVER: i32 = 8;
+
+/// The longest pause between attempts. wget waits a second more after each.
+const LONGEST_WAIT: u64 = 10;
+
+/// What all URLs share.
+pub(super) struct Session<'a> {
+    pub(super) options: &'a Options,
+    pub(super) log: Log,
+    pub(super) jar: Jar,
+    /// The one file of `-O`, or standard output.
+    pub(super) document: Option<Box<dyn Write>>,
+}
+
+/// Why a URL was not fetched.
+struct Trouble {
+    code: i32,
+    /// Whether another attempt may help.
+    again: bool,
+}
+
+impl Session<'_> {
+    /// Fetches a URL and answers the exit code.
+    pub(super) fn fetch(&mut self, url: &str) -> i32 {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            match self.attempt(url) {
+                Ok(()) => return 0,
+                Err(trouble) => {
+                    let most = self.options.tries;
+                    if !trouble.again || most != 0 && tried >= most {
+                        if trouble.again && most > 1 {
+                            self.log.always("Giving up.\n\n");
+                        }
+                        return trouble.code;
+                    }
+                    self.log.all("Retrying.\n\n");
+                    std::thread::sleep(Duration::from_secs(tried.min(LONGEST_WAIT)));
+                }
+            }
+        }
+    }
+
+    fn attempt(&mut self, url: &str) -> Result<(), Trouble> {
+        let fail = |code| Trouble { code, again: false };
+        let options = self.options;
+        let mut to = Address::parse(url);
+        if !matches!(to.scheme.as_str(), "http" | "https") || to.host.is_empty() {
+            self.log.always(&format!("{url}: Unsupported scheme, or no host.\n"));
+            return Err(fail(1));
+        }
+        let first = to.clone();
+        let (mut method, mut body) = self.payload();
+        for redirects in 0.. {
+            let (transfer, head, started) = self.send(&to, &method, body.as_ref(), to.same_place(&first))?;
+            let Some(next) = head.redirect.clone() else {
+                return self.save(&to, transfer, &head, started);
+            };
+            drain(transfer);
+            self.log.all(&format!("Location: {next} [following]\n"));
+            if redirects >= options.redirects {
+                self.log.always(&format!("{} redirections exceeded.\n", options.redirects));
+                return Err(fail(SERVER));
+            }
+            let stays_post = matches!(head.status, 307 | 308);
+            if !stays_post && method != "HEAD" && method != "GET" && (method == "POST" || head.status == 303) {
+                (method, body) = ("GET".to_owned(), None);
+            }
+            to = Address::parse(&next);
+        }
+        Err(fail(SERVER))
+    }
+
+    fn payload(&self) -> (String, Option<Body>) {
+        let options = self.options;
+        let body = match (&options.body, &options.body_file) {
+            (Some(bytes), _) => Some(Body::bytes(bytes.clone())),
+            (None, Some(name)) if name == b"-" => Some(Body(vec![Part::Stdin])),
+            (None, Some(name)) => Some(Body(vec![Part::File(name.clone(), 0)])),
+            (None, None) => None,
+        };
+        let default = match () {
+            () if options.is_post => "POST",
+            () if options.is_spider => "HEAD",
+            () => "GET",
+        };
+        (options.method.clone().unwrap_or_else(|| default.to_owned()), body)
+    }
+
+    fn send(
+        &mut self,
+        to: &Address,
+        method: &str,
+        body: Option<&Body>,
+        is_trusted: bool,
+    ) -> Result<(Transfer, Head, u64), Trouble> {
+        let started = tidebox_rt::monotonic_ns();
+        self.log.all(&format!("--{}--  {}\n", now(), to.url()));
+        let length = match body.map(Body::length).transpose() {
+            Ok(length) => length,
+            Err(error) => {
+                self.log.always(&format!("BODY data file missing: {}\n", reason(&error)));
+                return Err(Trouble { code: FILE, again: false });
+            }
+        };
+        let request = Request {
+            method: method.to_owned(),
+            url: to.url(),
+            headers: self.headers(to, body.is_some(), is_trusted),
+            body: length,
+            connect_ms: self.options.connect_ms.or(self.options.timeout_ms),
+            total_ms: None,
+        };
+        let mut opened = body.map(Body::open);
+        match Transfer::begin(&request, opened.as_mut().map(|body| body as &mut dyn Read)) {
+            Ok((transfer, head)) => {
+                self.answered(to, &head);
+                Ok((transfer, head, started))
+            }
+            Err(failure) => Err(self.failed(to, &failure)),
+        }
+    }
+
+    fn headers(&self, to: &Address, has_body: bool, is_trusted: bool) -> Vec<(String, Vec<u8>)> {
+        let options = self.options;
+        let custom: Vec<(String, Vec<u8>)> = options
+            .headers
+            .iter()
+            .filter_map(|header| {
+                let (name, value) = crate::wire::split(header, b':');
+                let name = String::from_utf8_lossy(name).trim().to_owned();
+                (!name.is_empty()).then(|| (name, value.trim_ascii().to_vec()))
+            })
+            .collect();
+        let mut headers: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut add = |name: &str, value: Vec<u8>| {
+            if !custom.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                headers.push((name.to_owned(), value));
+            }
+        };
+        if let Some(referer) = &options.referer {
+            add("Referer", referer.clone());
+        }
+        if let Some(from) = self.resumes(to) {
+            add("Range", format!("bytes={from}-").into_bytes());
+        }
+        add("User-Agent", options.agent.clone());
+        add("Accept", b"*/*".to_vec());
+        add("Accept-Encoding", b"identity".to_vec());
+        let login = options.user.as_ref().filter(|_| is_trusted);
+        let login = login.map(|user| [user.as_slice(), b":", options.password.as_deref().unwrap_or_default()].concat());
+        if let Some(login) = login.or_else(|| to.credentials()) {
+            add("Authorization", format!("Basic {}", base64(&login)).into_bytes());
+        }
+        let seconds = i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0);
+        if let Some(cookies) = self.jar.header(to, seconds) {
+            add("Cookie", cookies.into_bytes());
+        }
+        if has_body {
+            add("Content-Type", b"application/x-www-form-urlencoded".to_vec());
+        }
+        let own = ["connection", "host"];
+        headers.extend(custom.into_iter().filter(|(name, _)| {
+            let name = name.to_ascii_lowercase();
+            !own.contains(&name.as_str()) && (is_trusted || name != "authorization" && name != "cookie")
+        }));
+        headers
+    }
+
+    fn answered(&mut self, to: &Address, head: &Head) {
+        let seconds = i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0);
+        for (_, value) in head.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
+            self.jar.set(&String::from_utf8_lossy(value), to, seconds);
+        }
+        let host = &to.host;
+        self.log.all(&format!(
+            "Connecting to {host} ({host})|{}|:{}... connected.\nHTTP request sent, awaiting response... ",
+            head.ip,
+            to.port()
+        ));
+        if self.options.shows_response {
+            let text = head.text();
+            let lines = String::from_utf8_lossy(&text).into_owned();
+            let shown: String =
+                lines.lines().filter(|line| !line.is_empty()).map(|line| format!("  {line}\n")).collect();
+            self.log.all("\n");
+            self.log.always(&shown);
+        } else {
+            self.log.all(&format!("{} {}\n", head.status, head.reason));
+        }
+    }
+
+    fn failed(&mut self, to: &Address, failure: &Failure) -> Trouble {
+        let (host, port) = (&to.host, to.port());
+        let (code, again, text) = match failure {
+            Failure::Disabled => (
+                NETWORK,
+                false,
+                format!("wget: unable to resolve host address '{host}' (the network is disabled in this sandbox)"),
+            ),
+            Failure::Refused(rule, message) if rule == "url" => (1, false, format!("wget: {message}")),
+            Failure::Refused(_, message) => (NETWORK, false, format!("wget: {message}")),
+            Failure::Failed(kind, message) => match kind.as_str() {
+                "resolve" => (NETWORK, false, format!("wget: unable to resolve host address '{host}'")),
+                "connect" => (NETWORK, false, format!("Connecting to {host}:{port}... failed: {message}.")),
+                "certificate" => {
+                    let hint = if self.options.is_insecure {
+                        "--no-check-certificate has no effect: the host of this sandbox always checks certificates."
+                    } else {
+                        "The host of this sandbox decides which certificates are trusted."
+                    };
+                    (CERTIFICATE, false, format!("ERROR: cannot verify {host}'s certificate: {message}\n{hint}"))
+                }
+                "tls" => (NETWORK, false, format!("Unable to establish SSL connection: {message}.")),
+                "timeout" => (NETWORK, true, format!("failed: Connection timed out ({message}).")),
+                "empty" => (NETWORK, true, "No data received.".to_owned()),
+                "protocol" => (PROTOCOL, false, format!("wget: {message}")),
+                _ => (NETWORK, true, format!("wget: {message}")),
+            },
+            Failure::Unreadable(message) => (FILE, false, format!("wget: {message}")),
+            Failure::Confused(message) => (1, false, format!("wget: the host's network command failed: {message}")),
+        };
+        self.log.always(&format!("{text}\n"));
+        Trouble { code, again }
+    }
+
+    /// From where an interrupted file goes on.
+    fn resumes(&self, to: &Address) -> Option<u64> {
+        if !self.options.continues {
+            return None;
+        }
+        let path = match &self.options.document {
+            Some(name) => bytes_path(name).to_owned(),
+            None => self.named(to),
+        };
+        std::fs::metadata(path).ok().map(|known| known.len()).filter(|length| *length > 0)
+    }
+
+    /// The file that a URL is saved as.
+    fn named(&self, to: &Address) -> PathBuf {
+        let mut name = decode(to.file_name());
+        if name.is_empty() {
+            name = b"index.html".to_vec();
+        }
+        if let Some(query) = to.query.as_ref().filter(|query| !query.is_empty()) {
+            name.extend_from_slice(&[b"?", query.as_bytes()].concat());
+        }
+        // What was encoded in a name stays a name.
+        name.iter_mut().filter(|byte| matches!(byte, b'/' | 0)).for_each(|byte| *byte = b'_');
+        if name == b".." || name == b"." {
+            name = b"index.html".to_vec();
+        }
+        self.folder().join(bytes_path(&name))
+    }
+
+    fn folder(&self) -> &Path {
+        bytes_path(self.options.folder.as_deref().unwrap_or_default())
+    }
+
+    fn save(&mut self, to: &Address, transfer: Transfer, head: &Head, started: u64) -> Result<(), Trouble> {
+        let fail = |code| Trouble { code, again: false };
+        let options = self.options;
+        if options.is_spider {
+            return self.looked(head);
+        }
+        if options.continues && head.status == 416 {
+            drain(transfer);
+            self.log.all("\n    The file is already fully retrieved; nothing to do.\n\n");
+            return Ok(());
+        }
+        if head.status >= 400 {
+            self.log.always(&self.refusal(to, head));
+            let code = if head.status == 401 { LOGIN } else { SERVER };
+            if !options.keeps_on_error {
+                drain(transfer);
+                return Err(fail(code));
+            }
+        }
+        let length: Option<u64> =
+            head.header("content-length").and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+        let kind =
+            head.header("content-type").map(|kind| String::from_utf8_lossy(kind).into_owned()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let shown = length.map_or_else(|| "unspecified".to_owned(), |length| length.to_string());
+        let kind = if kind.is_empty() { String::new() } else { format!(" [{kind}]") };
+        self.log.all(&format!("Length: {shown}{kind}\n"));
+        let document = self.document.take();
+        let is_document = document.is_some();
+        let (mut file, name) = match document {
+            Some(document) => {
+                let name = self.options.document.as_deref().unwrap_or(b"-");
+                (document, String::from_utf8_lossy(name).into_owned())
+            }
+            None => self.open(to, head)?,
+        };
+        self.log.all(&format!("Saving to: '{name}'\n\n"));
+        let copied = self.copy(to, transfer, &mut *file, &name);
+        if is_document {
+            self.document = Some(file);
+        }
+        let received = copied?;
+        let us = tidebox_rt::monotonic_ns().saturating_sub(started) / 1000;
+        let counted = length.map_or_else(|| received.to_string(), |length| format!("{received}/{length}"));
+        let verb = if name == "-" { "written to stdout" } else { "saved" };
+        let place = if name == "-" { String::new() } else { format!("'{name}' ") };
+        let verb = if place.is_empty() { verb.to_owned() } else { format!("{place}{verb}") };
+        self.log.all(&format!("{} {} - {verb} [{counted}]\n\n", now(), speed(received, us)));
+        self.log.little(&format!("{} URL:{} [{counted}] -> \"{name}\" [1]\n", now(), to.url()));
+        if head.status >= 400 { Err(fail(if head.status == 401 { LOGIN } else { SERVER })) } else { Ok(()) }
+    }
+
+    /// Moves the body into the file and answers how many bytes it had.
+    fn copy(
+        &mut self,
+        from: &Address,
+        mut transfer: Transfer,
+        file: &mut dyn Write,
+        name: &str,
+    ) -> Result<u64, Trouble> {
+        let mut received: u64 = 0;
+        loop {
+            let (piece, ends) = match transfer.next() {
+                Ok(Some(piece)) => (piece, false),
+                Ok(None) => (Vec::new(), true),
+                Err(failure) => return Err(self.failed(from, &failure)),
+            };
+            received += piece.len() as u64;
+            let written = file.write_all(&piece).and_then(|()| if ends { file.flush() } else { Ok(()) });
+            if let Err(error) = written {
+                self.log.always(&format!("Cannot write to '{name}' ({}).\n", reason(&error)));
+                return Err(Trouble { code: FILE, again: false });
+            }
+            if ends {
+                return Ok(received);
+            }
+        }
+    }
+
+    fn refusal(&self, to: &Address, head: &Head) -> String {
+        let reason = if head.reason.is_empty() { "(no description)" } else { &head.reason };
+        match self.options.talk {
+            super::options::Talk::Little => format!("{}:\n{} ERROR {}: {reason}.\n", to.url(), now(), head.status),
+            _ => format!("{} ERROR {}: {reason}.\n\n", now(), head.status),
+        }
+    }
+
+    fn looked(&mut self, head: &Head) -> Result<(), Trouble> {
+        if head.status >= 400 {
+            self.log.always("Remote file does not exist -- broken link!!!\n\n");
+            return Err(Trouble { code: SERVER, again: false });
+        }
+        self.log.all("Remote file exists.\n\n");
+        Ok(())
+    }
+
+    /// Opens the file for a reply, under a name that is free.
+    fn open(&mut self, to: &Address, head: &Head) -> Result<(Box<dyn Write>, String), Trouble> {
+        let fail = |code| Trouble { code, again: false };
+        let resumes = self.options.continues && head.status == 206;
+        let chosen = head.header("content-disposition").filter(|_| self.options.heeds_disposition);
+        let mut path = match chosen.and_then(crate::curl::disposition_name) {
+            Some(name) => self.folder().join(bytes_path(&name)),
+            None => self.named(to),
+        };
+        if !resumes && !self.options.continues {
+            path = free(path);
+        }
+        if let Some(folder) = self.options.folder.as_ref().map(|folder| bytes_path(folder)) {
+            if let Err(error) = std::fs::create_dir_all(folder) {
+                self.log.always(&format!("{}: {}\n", folder.display(), reason(&error)));
+                return Err(fail(FILE));
+            }
+        }
+        let mut how = OpenOptions::new();
+        how.create(true).write(true).append(resumes).truncate(!resumes);
+        match how.open(&path) {
+            Ok(file) => Ok((Box::new(io::BufWriter::new(file)), path.display().to_string())),
+            Err(error) => {
+                self.log.always(&format!("{}: {}\n", path.display(), reason(&error)));
+                Err(fail(FILE))
+            }
+        }
+    }
+
+    /// Whether `-nc` leaves a URL alone.
+    pub(super) fn is_there(&mut self, url: &str) -> bool {
+        let path = self.named(&Address::parse(url));
+        let there = self.options.keeps && self.options.document.is_none() && path.exists();
+        if there {
+            self.log.always(&format!("File '{}' already there; not retrieving.\n", path.display()));
+        }
+        there
+    }
+}
+
+/// The name itself, or with `.1`, `.2` and so on behind.
+fn free(path: PathBuf) -> PathBuf {
+    if !path.exists() {
+        return path;
+    }
+    let name = path.as_os_str().to_owned();
+    (1..100_000)
+        .map(|number| {
+            let mut numbered = name.clone();
+            numbered.push(format!(".{number}"));
+            PathBuf::from(numbered)
+        })
+        .find(|numbered| !numbered.exists())
+        .unwrap_or(path)
+}
+
+fn drain(mut transfer: Transfer) {
+    while let Ok(Some(_)) = transfer.next() {}
+}
+
+/// Opens the file of `-O`.
+pub(super) fn document(options: &Options) -> io::Result<Option<Box<dyn Write>>> {
+    Ok(match options.document.as_deref() {
+        None => None,
+        Some(b"-") => Some(Box::new(io::stdout())),
+        Some(name) if options.continues => {
+            Some(Box::new(OpenOptions::new().create(true).append(true).open(bytes_path(name))?))
+        }
+        Some(name) => Some(Box::new(File::create(bytes_path(name))?)),
+    })
+}

@@ -1,0 +1,71 @@
+//! `wget` with the command line, the exit codes and the words of GNU Wget 1.21, for single files.
+
+mod fetch;
+mod log;
+mod options;
+
+use std::io::{self, Write};
+
+use fetch::{FILE, Session};
+use log::Log;
+use options::{Options, Request};
+use tidebox_gnu::message::{bytes_path, complain, reason};
+
+use crate::curl::Jar;
+
+/// Runs wget and answers the exit code.
+pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
+    let options = match options::parse(arguments) {
+        Ok(Request::Run(options)) => options,
+        Ok(Request::Say(text)) => {
+            // Whoever does not read it does not want it.
+            let _ = io::stdout().write_all(text.as_bytes());
+            return 0;
+        }
+        Err(message) => {
+            complain("wget", &message);
+            eprintln!("Usage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.");
+            return if message == "missing URL" { 1 } else { 2 };
+        }
+    };
+    match session(&options) {
+        Ok(session) => all(session),
+        Err(error) => {
+            complain("wget", &reason(&error));
+            FILE
+        }
+    }
+}
+
+fn session(options: &Options) -> io::Result<Session<'_>> {
+    let mut jar = Jar::default();
+    if let Some(name) = &options.load_cookies {
+        jar.load(&String::from_utf8_lossy(&std::fs::read(bytes_path(name))?), true);
+    }
+    Ok(Session { options, log: Log::new(options)?, jar, document: fetch::document(options)? })
+}
+
+/// Every URL in turn. The exit code is the most important one, and wget counts small numbers as more important.
+fn all(mut session: Session<'_>) -> i32 {
+    let options = session.options;
+    let mut code = 0;
+    for (at, url) in options.urls.iter().enumerate() {
+        if session.is_there(url) {
+            continue;
+        }
+        if at > 0 && options.wait > 0 {
+            std::thread::sleep(std::time::Duration::from_secs(options.wait));
+        }
+        let ended = session.fetch(url);
+        if ended != 0 && (code == 0 || ended < code) {
+            code = ended;
+        }
+    }
+    if let Some(name) = &options.save_cookies {
+        if let Err(error) = std::fs::write(bytes_path(name), session.jar.text()) {
+            complain("wget", &format!("{}: {}", bytes_path(name).display(), reason(&error)));
+            return FILE;
+        }
+    }
+    code
+}
