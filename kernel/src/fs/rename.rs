@@ -12,8 +12,8 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree), `BUSY` (`/`,
-    /// `/proc`, where something is mounted, and as on Linux a path that ends in `.` or `..`), `ACCES`, `ROFS`, `XDEV` (from one mount to
-    /// another), `MLINK`. Nothing has changed then.
+    /// `/proc`, where something is mounted, and as on Linux a path that ends in `.` or `..`), `ACCES`, `ROFS`, `XDEV` (into or out of a
+    /// mounted file system), `MLINK`. Nothing has changed then.
     pub fn rename(
         &mut self,
         cred: &Cred,
@@ -58,12 +58,12 @@ impl Fs {
         self.apply_rename(ino, moves_dir, old, new, now)
     }
 
-    /// What is mounted stays where it is, and nothing moves from one mount to another.
+    /// What is mounted stays where it is, and nothing moves into or out of what a mounted file system keeps.
     fn check_mounts(&self, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {
         if self.is_mount_root(ino) || new.node.is_some_and(|there| self.is_mount_root(there)) {
             return Err(Errno::Busy);
         }
-        if self.device(old.dir)? != self.device(new.dir)? { Err(Errno::Xdev) } else { Ok(()) }
+        self.check_border(old.dir, new.dir)
     }
 
     fn check_dir_move(&self, cred: &Cred, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {

@@ -108,7 +108,7 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`] for the new name; `EXIST`, `ACCES`, `NOSPC`, `ROFS`, `PERM` (a directory), `MLINK`, `NOENT`
-    /// (the inode has lost its last name), `XDEV` (from one mount to another).
+    /// (the inode has lost its last name), `XDEV` (into or out of a mounted file system).
     pub fn link(&mut self, cred: &Cred, existing: Ino, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
         let mut spot = self.vacant(cred, at.into(), path)?;
         if spot.slash {
@@ -119,9 +119,7 @@ impl Fs {
         if self.is_dir(existing)? {
             return Err(Errno::Perm);
         }
-        if self.device(existing)? != self.device(spot.dir)? {
-            return Err(Errno::Xdev);
-        }
+        self.check_border(existing, spot.dir)?;
         match self.prepare(cred, &mut spot)? {
             Names::Outside => return self.link_outside(&spot, existing),
             Names::Tree => existing = self.copy_up(existing, Copy::All)?,

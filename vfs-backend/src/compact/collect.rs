@@ -131,7 +131,9 @@ impl Collecting<'_> {
             self.emit(name, What::HardLink(first));
             return;
         }
-        let what = match (kind, self.fs.contents(ino), self.fs.readlink(ino)) {
+        // A file below a copy-on-write mount may show in a directory that was moved out of it.
+        let contents = self.fs.contents(ino).and_then(Contents::loaded);
+        let what = match (kind, contents, self.fs.readlink(ino)) {
             (Kind::File, Ok(contents), _) => What::File(look, self.held(&contents)),
             (Kind::Symlink, _, Ok(target)) => What::Symlink(look, target),
             // Devices are the base image's.

@@ -27,7 +27,10 @@ impl Fs {
     /// Goes back to the mounts of a snapshot. What is open stays usable as long as they are the same.
     pub(in crate::fs) fn restore_mounts(&mut self, list: &Arc<Vec<Mounted>>) {
         match &mut self.mounts {
-            Some(mounts) if !list.is_empty() => mounts.list = Arc::clone(list),
+            Some(mounts) if !list.is_empty() => {
+                mounts.list = Arc::clone(list);
+                mounts.found_mut().rolled_back(&self.table);
+            }
             mounts => *mounts = Mounts::of(list),
         }
     }

@@ -164,6 +164,13 @@ impl Found {
         }
     }
 
+    /// The table went back to an older one: what it has lost stands for nothing any more.
+    pub(super) fn rolled_back(&mut self, table: &Table) {
+        self.raised.retain(|_, raised| table.get(*raised).is_some());
+        self.shown.retain(|raised, _| table.get(*raised).is_some());
+        self.listings.clear();
+    }
+
     pub(super) fn touch(&mut self, ino: Ino) {
         self.clock += 1;
         if let Some(entry) = self.entries.get_mut(&ino) {
@@ -224,7 +231,7 @@ impl Found {
         let recent = self.clock.saturating_sub(REMEMBERED as u64 / 2);
         let mut kept = BTreeSet::new();
         for (&ino, entry) in &self.entries {
-            if !(entry.touched > recent || entry.gone || entry.buffer.is_some() || held(ino)) {
+            if !(entry.touched > recent || entry.buffer.is_some() || held(ino)) {
                 continue;
             }
             let mut at = Some(ino);

@@ -125,6 +125,9 @@ impl Fs {
             None => {
                 if let Some(ino) = found.known(dir, name) {
                     found.detach(ino);
+                    if !self.holds.contains_key(&ino) {
+                        found.close(ino);
+                    }
                 }
                 None
             }
@@ -261,6 +264,13 @@ impl Fs {
             MountMode::CopyOnWrite => Charge::CopyOnWrite,
             MountMode::ReadOnly | MountMode::ReadWrite => Charge::Mounted,
         })
+    }
+
+    /// Whether a name can lead from one directory to what is in the other. Only the mounted file systems themselves keep to
+    /// themselves; what lies on top of a copy-on-write mount is the tree's, and moves in it like everything else.
+    pub(in crate::fs) fn check_border(&self, one: Ino, two: Ino) -> Result<(), Errno> {
+        let keeps = |dir: Ino| Ok::<_, Errno>(matches!(self.charge(dir)?, Charge::Mounted));
+        if self.device(one)? != self.device(two)? && (keeps(one)? || keeps(two)?) { Err(Errno::Xdev) } else { Ok(()) }
     }
 
     /// The mount in which an inode or an object lies.

@@ -124,3 +124,26 @@ fn a_mount_that_fails_in_the_middle_leaves_everything_as_it_was() {
     assert_eq!(fs.usage(), Usage::default());
     fs.check();
 }
+
+#[test]
+fn what_is_kept_on_top_moves_freely_between_the_mount_and_the_rest() {
+    let foreign = Foreign::filled();
+    let before = foreign.fs().dump();
+    let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
+    let root = fs.root();
+    fs.put("ours", b"ours");
+    fs.rename(&USER, root, b"m/dir", root, b"dir", 6).expect("out of the mount");
+    fs.rename(&USER, root, b"m/file", root, b"file", 6).expect("out of the mount");
+    fs.rename(&USER, root, b"ours", root, b"m/dir", 6).expect("into the mount");
+    fs.link(&USER, fs.at("file").expect("there"), root, b"m/again", 6).expect("both are the tree's");
+    assert_eq!(read(&fs, "dir/sub/c").as_deref(), Ok("ccc"), "what is in it still comes from below");
+    fs.put("dir/a", b"changed");
+    fs.put("dir/new", b"new");
+    assert_eq!(fs.names("dir"), ["a", "b", "back", "new", "sub"]);
+    assert_eq!((read(&fs, "m/dir").as_deref(), read(&fs, "m/again").as_deref()), (Ok("ours"), Ok("hello")));
+    assert_eq!(fs.at("m/file"), Err(Errno::Noent));
+    let fork = Fs::from_snapshot(&fs.snapshot(), &Limits::default());
+    assert_eq!(view(&fork, "/"), view(&fs, "/"));
+    assert_eq!(foreign.fs().dump(), before);
+    fs.check();
+}
