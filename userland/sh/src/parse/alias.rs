@@ -47,6 +47,13 @@ pub(super) struct Expansion<'a> {
     blank_end: Option<usize>,
 }
 
+impl<'a> Expansion<'a> {
+    /// The same aliases for a text within the one that is read.
+    pub(super) fn for_inner(&self) -> Self {
+        Self { with: self.with.clone(), within: Vec::new(), blank_end: None }
+    }
+}
+
 impl<'a> Parser<'a> {
     /// Which aliases are expanded from here on; `None` for none.
     pub(crate) fn set_aliases(&mut self, aliases: Option<Rc<Map<Bytes, Bytes>>>, texts: &'a Texts) {

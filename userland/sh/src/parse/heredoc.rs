@@ -42,9 +42,7 @@ impl Parser<'_> {
         let word = if pending.document.quoted {
             Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
         } else {
-            let mut inner = Parser::new(&text, first_line, std::rc::Rc::clone(&self.source));
-            inner.depth = self.depth;
-            inner.whole_text()?
+            self.inner(&text, first_line).whole_text()?
         };
         // A placeholder is filled once; a second try would come from the same text read again, with the same result.
         let _ = pending.document.body.set(word);

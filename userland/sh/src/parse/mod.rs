@@ -79,6 +79,18 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// A parser for a text within this one, which is read by the same rules.
+    fn inner<'b>(&self, text: &'b [u8], line: u32) -> Parser<'b>
+    where
+        'a: 'b,
+    {
+        let mut inner = Parser::new(text, line, Rc::clone(&self.source));
+        inner.depth = self.depth;
+        inner.extglob = self.extglob;
+        inner.aliases = self.aliases.for_inner();
+        inner
+    }
+
     /// Whether `!(` starts a pattern where a command may start.
     pub(crate) fn set_extglob(&mut self, on: bool) {
         self.extglob = on;

@@ -180,8 +180,7 @@ impl Parser<'_> {
             self.word_until(Stop::Arith(b":}"), true)?;
             let end = self.pos;
             self.pos = start;
-            let mut inner = Parser::new(self.slice(start, end), self.line, std::rc::Rc::clone(&self.source));
-            inner.depth = self.depth;
+            let mut inner = self.inner(self.slice(start, end), self.line);
             let whole = inner.whole_text()?;
             self.pos = end;
             return Ok(arith::from_word(whole));

@@ -361,9 +361,7 @@ impl Parser<'_> {
             }
         }
         self.pos += 1;
-        let mut inner = Parser::new(&text, line, Rc::clone(&self.source));
-        inner.depth = self.depth;
-        inner.extglob = self.extglob;
+        let mut inner = self.inner(&text, line);
         let mut body = List::default();
         self.deeper(|_| {
             inner.depth += 1;
