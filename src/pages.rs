@@ -11,3 +11,9 @@ mod providers {}
 
 #[doc = include_str!("../docs/host-tools.md")]
 mod host_tools {}
+
+#[doc = include_str!("../docs/snapshots.md")]
+mod snapshots {}
+
+#[doc = include_str!("../docs/determinism.md")]
+mod determinism {}

@@ -13,6 +13,9 @@ const TEXT_BYTES: u64 = 1 << 20;
 /// Bytes of all files that are compared line by line, both sides together. Beyond it a change is told without its lines.
 const ALL_TEXT_BYTES: u64 = 32 << 20;
 
+/// What may be spent on finding lines, about a second.
+const WORK: u64 = 1_500_000_000;
+
 /// Changes that are told, and the bytes of their paths together. A guest can nest directories so deep that the paths of
 /// a small tree are gigabytes.
 const CHANGES: usize = 200_000;
@@ -64,7 +67,8 @@ pub enum ContentChange {
     Text(Vec<u8>),
     /// One side contains a NUL byte.
     Binary,
-    /// One side is longer than 1 MiB, or 32 MiB of text were compared already.
+    /// One side is longer than 1 MiB, 32 MiB of text were compared already, or the lines are so many and so alike that
+    /// comparing them would take seconds.
     TooLarge,
 }
 
@@ -73,7 +77,7 @@ impl Snapshot {
     /// without being read, so a few changes in a large tree take a look at each name and work for the changes.
     pub fn diff(before: &Self, after: &Self) -> SnapshotDiff {
         let mut diff = SnapshotDiff::default();
-        let (mut text_bytes, mut path_bytes) = (ALL_TEXT_BYTES, PATH_BYTES);
+        let (mut budget, mut path_bytes) = (Budget { bytes: ALL_TEXT_BYTES, work: WORK }, PATH_BYTES);
         let mut one = |path: &[u8], before: Option<Entry>, after: Option<Entry>| {
             match path_bytes.checked_sub(path.len()) {
                 Some(left) if diff.changes.len() < CHANGES => path_bytes = left,
@@ -82,7 +86,7 @@ impl Snapshot {
                     return ControlFlow::Break(());
                 }
             }
-            let content = content(before.as_ref(), after.as_ref(), &mut text_bytes);
+            let content = content(before.as_ref(), after.as_ref(), &mut budget);
             let (before, after) = (before.as_ref().map(side), after.as_ref().map(side));
             diff.changes.push(Change { path: path.to_vec(), before, after, content });
             ControlFlow::Continue(())
@@ -109,7 +113,13 @@ fn side(entry: &Entry) -> Side {
     Side { kind, mode: entry.stat.mode, size: if kind == FileKind::Directory { 0 } else { entry.stat.size } }
 }
 
-fn content(before: Option<&Entry>, after: Option<&Entry>, budget: &mut u64) -> ContentChange {
+/// What is left for texts.
+struct Budget {
+    bytes: u64,
+    work: u64,
+}
+
+fn content(before: Option<&Entry>, after: Option<&Entry>, budget: &mut Budget) -> ContentChange {
     let held = |entry: Option<&Entry>| entry.is_some_and(|entry| entry.contents.is_some() || entry.target.is_some());
     if !held(before) && !held(after) {
         return ContentChange::None;
@@ -121,15 +131,15 @@ fn content(before: Option<&Entry>, after: Option<&Entry>, budget: &mut u64) -> C
     }
     let size = |entry: Option<&Entry>| entry.filter(|_| held(entry)).map_or(0, |entry| entry.stat.size);
     let (old, new) = (size(before), size(after));
-    if old.max(new) > TEXT_BYTES || old + new > *budget {
+    if old.max(new) > TEXT_BYTES || old + new > budget.bytes {
         return ContentChange::TooLarge;
     }
-    *budget -= old + new;
+    budget.bytes -= old + new;
     let (old, new) = (bytes(before), bytes(after));
     if old.contains(&0) || new.contains(&0) {
         return ContentChange::Binary;
     }
-    ContentChange::Text(unified::hunks(&old, &new))
+    unified::hunks(&old, &new, &mut budget.work).map_or(ContentChange::TooLarge, ContentChange::Text)
 }
 
 fn bytes(entry: Option<&Entry>) -> Vec<u8> {
