@@ -34,10 +34,11 @@ impl Kernel {
     }
 
     /// Whether the process, which its engine could not run on just now, has nothing to do or has ended its turn. If not,
-    /// it was interrupted in the middle: it must go on before another of its session does. Asking takes an ended turn back.
+    /// it was interrupted in the middle, or waits for the world outside, whose answer comes at no repeatable time: it must
+    /// go on before another of its session does. Asking takes an ended turn back.
     pub fn gave_way(&mut self, pid: Pid) -> bool {
         match self.processes.get_mut(pid) {
-            Some(process) => std::mem::take(&mut process.gave_way) || process.is_parked() || process.ended.is_some(),
+            Some(process) => std::mem::take(&mut process.gave_way) || process.waits_inside() || process.ended.is_some(),
             None => true,
         }
     }

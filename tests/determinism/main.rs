@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tidebox::{ExecuteRequest, OutputEvent, Sandbox, SandboxBackend};
+use tidebox::{ExecuteRequest, HostCall, OutputEvent, Sandbox, SandboxBackend};
 
 /// 2026-11-21, in nanoseconds.
 const TODAY: u64 = 1_795_219_200_000_000_000;
@@ -228,4 +228,24 @@ fn the_callers_other_tasks_run_while_a_program_computes() {
         ticks
     });
     assert!(ticks > 3, "{ticks} ticks");
+}
+
+#[test]
+fn a_host_tool_that_takes_its_time_changes_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
+    let script =
+        "for n in 1 2 3; do slow $n & done; for i in 1 2 3 4; do (echo line $i) & done; wait; echo x | slow end";
+    let run = |pause: u64| {
+        let builder = tidebox::sandbox().expect("starts").deterministic(SEED, TODAY);
+        let sandbox = builder.host_tool("slow", move |mut call: HostCall| async move {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let line = format!("slow {}\n", call.argument(1).unwrap_or_default());
+            u8::from(call.stdout.write(line).await.is_err())
+        });
+        runtime.block_on(run_in(&sandbox.build().expect("a sandbox is made"), "slow", script))
+    };
+    let first = run(0);
+    assert!(first.text().contains("line 4"), "{}", first.text());
+    assert_eq!(run(7), first);
+    assert_eq!(run(30), first);
 }
