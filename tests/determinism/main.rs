@@ -188,10 +188,16 @@ fn another_seed_gives_another_run() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let run = |seed| {
         let sandbox = tidebox::sandbox().expect("starts").deterministic(seed, TODAY).build().expect("is made");
-        runtime.block_on(run_in(&sandbox, "random", "echo $RANDOM; head -c 8 /dev/urandom | od -An -tx1; mktemp -u"))
+        let script =
+            "echo $RANDOM; head -c 8 /dev/urandom | od -An -tx1; mktemp -u; shuf -n 1 -i 1-1000000; (echo $RANDOM)";
+        runtime.block_on(run_in(&sandbox, "random", script))
     };
     assert_eq!(run(1), run(1));
-    assert_ne!(run(1).events, run(2).events);
+    let (one, two) = (run(1).text(), run(2).text());
+    for (one, two) in one.lines().zip(two.lines()) {
+        assert_ne!(one, two);
+    }
+    assert_eq!(one.lines().count(), 5, "{one}");
 }
 
 #[test]
