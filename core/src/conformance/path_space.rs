@@ -19,6 +19,7 @@ pub(super) const CASES: &[Case] = cases![
     "paths: a command in another directory means the same files" [Execute, Cwd] other_directory;
     "paths: two dots lead up, for tools as for commands" [Execute] two_dots;
     "paths: two dots at the root stay there" [] root_is_its_own_parent;
+    "paths: a device behind a link is refused, and holds up neither tools nor searches" [Execute, Symlinks] devices;
     "paths: a link made by a command leads tools and transfers to the same file" [Execute, Symlinks] links;
 ];
 
@@ -87,6 +88,23 @@ async fn root_is_its_own_parent(ground: &Ground<'_>) -> Verdict {
     let up = [b"/../../../..".as_slice(), &whole].concat();
     let response = ground.backend.read(ReadRequest::new(SandboxPath::parse(up)?)).await??;
     same("the file", &page_text(&response)?, &"x")
+}
+
+async fn devices(ground: &Ground<'_>) -> Verdict {
+    ground.put("d/a", "needle\n").await?;
+    // What never ends, and what is nothing.
+    ground.output("ln -s /dev/zero d/endless; ln -s /dev/null d/nothing").await?;
+    for name in ["d/endless", "d/nothing"] {
+        let error = refused("read", ground.backend.read(ReadRequest::new(ground.path(name)?)).await)?;
+        same("the code", &error.code, &FileErrorCode::NotARegularFile)?;
+        same("download", &ground.is_there(name).await?, &false)?;
+        let edit = EditRequest::new(ground.path(name)?, "a", "b");
+        refused("edit", ground.backend.edit(edit).await)?;
+    }
+    let found = ground.backend.grep(GrepRequest::new("needle", ground.dir.clone())).await??;
+    same("grep", &found.matches.len(), &1)?;
+    let found = ground.backend.glob(GlobRequest::new("d/a", ground.dir.clone())).await??;
+    same("glob", &found.files.len(), &1)
 }
 
 async fn links(ground: &Ground<'_>) -> Verdict {
