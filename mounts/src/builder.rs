@@ -1,5 +1,8 @@
 //! Mounting when a sandbox is made.
 
+#[cfg(all(test, unix))]
+mod tests;
+
 use std::path::Path;
 use std::sync::Arc;
 
