@@ -8,6 +8,9 @@ use tidebox::SandboxBuilder;
 pub(crate) static MODULE: LazyLock<Arc<[u8]>> = LazyLock::new(|| read("own_tool.wasm"));
 pub(crate) static COMPONENT: LazyLock<Arc<[u8]>> = LazyLock::new(|| read("own_tool.component.wasm"));
 
+/// A program of its own, for WASI 0.3.
+pub(crate) static COMPONENT_P3: LazyLock<Arc<[u8]>> = LazyLock::new(|| read("own_tool_p3.component.wasm"));
+
 fn read(name: &str) -> Arc<[u8]> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/dist").join(name);
     let bytes = std::fs::read(&path);

@@ -2,6 +2,7 @@
 
 mod component;
 mod guest;
+mod p3;
 
 use std::sync::Arc;
 

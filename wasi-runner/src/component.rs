@@ -1,4 +1,5 @@
-//! WASI 0.2: components of the world `wasi:cli/command` as processes of the kernel.
+//! Components of the world `wasi:cli/command` as processes of the kernel: of WASI 0.2, and of 0.3 with the cargo feature
+//! `wasi-p3`.
 //!
 //! Files, streams, clocks, randomness and everything else that a process can see come from the kernel. From `wasmtime-wasi`
 //! come the generated interfaces, `wasi:io/poll` with the bookkeeping of resources, and sockets, which it refuses.
@@ -13,9 +14,12 @@ mod handle;
 mod host;
 mod input;
 mod output;
+#[cfg(feature = "wasi-p3")]
+mod p3;
 mod random;
 mod socket;
 mod stdio;
+mod words;
 
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasData, HasSelf, Linker, ResourceTable};
@@ -29,8 +33,12 @@ pub(crate) use host::Host;
 
 /// A component that is ready to run.
 #[derive(Clone)]
-pub(crate) struct Program {
-    pre: CommandPre<Host>,
+pub(crate) enum Program {
+    /// Of WASI 0.2.
+    P2(CommandPre<Host>),
+    /// Of WASI 0.3.
+    #[cfg(feature = "wasi-p3")]
+    P3(p3::Command),
 }
 
 /// Whether these bytes are a component: its version stands where a module has another.
@@ -38,14 +46,28 @@ pub(crate) fn is_component(wasm: &[u8]) -> bool {
     wasm.starts_with(b"\0asm\x0d\0\x01\0")
 }
 
+/// Why the bytes of a component cannot be run whatever else they hold: they are of a WASI that was left out.
+pub(crate) fn left_out(wasm: &[u8]) -> Option<&'static str> {
+    const COMMAND: &[u8] = b"wasi:cli/run@0.3";
+    let found = !cfg!(feature = "wasi-p3") && wasm.windows(COMMAND.len()).any(|window| window == COMMAND);
+    found.then_some(
+        "it is a component of WASI 0.3, for which this sandbox was built without support; build it with the cargo \
+         feature `wasi-p3`",
+    )
+}
+
 /// Links a component. The error says, for a guest's stderr, why it is no program here.
 pub(crate) fn link(linker: &Linker<Host>, component: &Component) -> Result<Program, String> {
     let pre = linker
         .instantiate_pre(component)
         .map_err(|error| format!("the component imports what this sandbox does not have: {error:#}"))?;
+    #[cfg(feature = "wasi-p3")]
+    if let Ok(pre) = p3::Command::new(pre.clone()) {
+        return Ok(Program::P3(pre));
+    }
     let pre = CommandPre::new(pre)
         .map_err(|error| format!("the component is no WASI command (it exports no wasi:cli/run): {error:#}"))?;
-    Ok(Program { pre })
+    Ok(Program::P2(pre))
 }
 
 /// Resources alone, which `wasi:io` is about.
@@ -90,6 +112,8 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     sockets::udp_create_socket::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
     sockets::tcp::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
     sockets::udp::add_to_linker::<Host, WasiSockets>(l, no_sockets)?;
+    #[cfg(feature = "wasi-p3")]
+    p3::link(l)?;
     Ok(linker)
 }
 

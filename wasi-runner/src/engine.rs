@@ -120,6 +120,8 @@ fn base_config() -> Config {
         .memory_guaranteed_dense_image_size(128 << 20)
         // A guest ends by an error whenever it calls `proc_exit`; nobody reads its backtrace.
         .wasm_backtrace_max_frames(None);
+    #[cfg(feature = "wasi-p3")]
+    config.wasm_component_model_async(true);
     config
 }
 

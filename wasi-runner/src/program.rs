@@ -113,6 +113,9 @@ impl Programs {
     /// Compiles a program, or loads it where a cache has it, and links it.
     fn make(&self, engine: &Engine, wasm: &[u8], cache: Option<&CacheDir>) -> Result<Program, NotAProgram> {
         if component::is_component(wasm) {
+            if let Some(reason) = component::left_out(wasm) {
+                return Err(NotAProgram(reason.to_owned()));
+            }
             self.link_component(compile(engine, wasm, cache, "component")?)
         } else {
             self.link_module(compile(engine, wasm, cache, "module")?)

@@ -17,8 +17,9 @@ pub(crate) const TARGET: &str = "wasm32-wasip1";
 /// The target of components.
 pub(crate) const COMPONENT_TARGET: &str = "wasm32-wasip2";
 
-/// Packages that tests want as components, too. Their file is called `<program>.component.wasm`.
-const COMPONENTS: [&str; 2] = ["tidebox-own-tool", "tidebox-probe"];
+/// Packages that tests want as components: programs of the workspace, and a library whose command is an export. Their file is
+/// called `<name>.component.wasm`.
+const COMPONENTS: [&str; 3] = ["tidebox-own-tool", "tidebox-own-tool-p3", "tidebox-probe"];
 
 /// What [`build`] did.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(crate) struct Built {
 /// Builds every program of the guest workspace and lays the modules into `userland/dist`. A module that did not change
 /// keeps its file and so its time, and the host build embeds nothing anew.
 pub(crate) fn build(project: &Project, retry: &str) -> Result<Built> {
-    let mut modules = programs(&compile(project, &["--workspace", "--target", TARGET], retry)?)?;
+    let mut modules = programs(&compile(project, &["--workspace", "--bins", "--target", TARGET], retry)?)?;
     let packages = COMPONENTS.iter().flat_map(|package| ["--package", package]);
     let components: Vec<&str> = packages.chain(["--target", COMPONENT_TARGET]).collect();
     for (name, path) in programs(&compile(project, &components, retry)?)? {
@@ -43,7 +44,7 @@ pub(crate) fn build(project: &Project, retry: &str) -> Result<Built> {
 
 /// What a build of the guest workspace reported.
 fn compile(project: &Project, what: &[&str], retry: &str) -> Result<Vec<u8>> {
-    let mut arguments = vec!["build", "--locked", "--release", "--bins", "--message-format", "json-render-diagnostics"];
+    let mut arguments = vec!["build", "--locked", "--release", "--message-format", "json-render-diagnostics"];
     arguments.extend(what);
     step::output(&mut project.guest_cargo(&arguments), retry)
 }
@@ -52,6 +53,8 @@ fn compile(project: &Project, what: &[&str], retry: &str) -> Result<Vec<u8>> {
 struct Message {
     reason: String,
     executable: Option<PathBuf>,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
 }
 
 /// File name and place of every wasm program that a build reported.
@@ -60,12 +63,14 @@ fn programs(messages: &[u8]) -> Result<BTreeMap<String, PathBuf>> {
     for line in messages.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{")) {
         let message: Message =
             serde_json::from_slice(line).context("`cargo build` printed a message of an unexpected form")?;
-        let Some(path) = message.executable.filter(|_| message.reason == "compiler-artifact") else {
+        if message.reason != "compiler-artifact" {
             continue;
-        };
-        let name = path.file_name().and_then(|name| name.to_str());
-        if let Some(name) = name.filter(|name| name.ends_with(".wasm")) {
-            modules.insert(name.to_owned(), path);
+        }
+        for path in message.executable.into_iter().chain(message.filenames) {
+            let name = path.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name.filter(|name| name.ends_with(".wasm")) {
+                modules.insert(name.to_owned(), path);
+            }
         }
     }
     if modules.is_empty() {

@@ -43,15 +43,15 @@ struct Timer {
 #[async_trait]
 impl Pollable for Timer {
     async fn ready(&mut self) {
-        let until = self.until;
-        let due = self.handle.wait(
-            |kernel, _| {
-                if kernel.monotonic() >= until { Ok(()) } else { Err(Halt::Block(Some(until))) }
-            },
-        );
-        // It can only be over.
-        let _ = due.await;
+        until(&self.handle, self.until).await;
     }
+}
+
+/// Waits for a moment of the kernel's monotonic clock.
+pub(super) async fn until(handle: &Handle, until: u64) {
+    let due = handle.wait(|kernel, _| if kernel.monotonic() >= until { Ok(()) } else { Err(Halt::Block(Some(until))) });
+    // It can only be over.
+    let _ = due.await;
 }
 
 impl Host {

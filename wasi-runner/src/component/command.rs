@@ -29,14 +29,32 @@ pub(crate) async fn run(kernel: &SharedKernel, start: &Start, program: &Program)
 
 fn store(handle: &Handle, start: &Start, program: &Program) -> Store<Host> {
     let limiter = Limiter::new(&handle.kernel, start.pid);
-    let mut store = Store::new(program.pre.engine(), Host::new(handle.clone(), limiter));
+    let engine = match program {
+        Program::P2(pre) => pre.engine(),
+        #[cfg(feature = "wasi-p3")]
+        Program::P3(pre) => pre.engine(),
+    };
+    let mut store = Store::new(engine, Host::new(handle.clone(), limiter));
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(CALL_BYTES);
     process::take_turns(&mut store, &start.kill_flag);
     store
 }
 
-async fn live(store: &mut Store<Host>, program: &Program) -> Result<Result<(), ()>, (Reason, wasmtime::Error)> {
-    let command = program.pre.instantiate_async(&mut *store).await.map_err(|error| (Reason::Start, error))?;
-    command.wasi_cli_run().call_run(store).await.map_err(|error| (Reason::Run, error))
+/// How a component ended by itself; else when it failed and of what.
+type Life = Result<Result<(), ()>, (Reason, wasmtime::Error)>;
+
+async fn live(store: &mut Store<Host>, program: &Program) -> Life {
+    match program {
+        Program::P2(pre) => {
+            let command = pre.instantiate_async(&mut *store).await.map_err(|error| (Reason::Start, error))?;
+            command.wasi_cli_run().call_run(store).await.map_err(|error| (Reason::Run, error))
+        }
+        #[cfg(feature = "wasi-p3")]
+        Program::P3(pre) => {
+            let command = pre.instantiate_async(&mut *store).await.map_err(|error| (Reason::Start, error))?;
+            let run = store.run_concurrent(async |store| command.wasi_cli_run().call_run(store).await);
+            run.await.and_then(|ended| ended).map_err(|error| (Reason::Run, error))
+        }
+    }
 }

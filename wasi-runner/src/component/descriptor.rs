@@ -2,11 +2,10 @@
 //! limit on descriptors counts it.
 
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tidebox_kernel::wasi::Halt;
-use tidebox_kernel::{Description, FileType, Kernel, Listed, Mode, Opening, Pid, Stamp};
-use wasmtime::component::Resource;
+use tidebox_kernel::{Kernel, Listed, Pid};
+use wasmtime::component::{Resource, ResourceTableError};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, DirectoryEntryStream, ErrorCode,
@@ -14,27 +13,21 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
-use super::clock::{datetime, nanoseconds};
-use super::failure;
+use super::failure::{self, flags as mode_flags, follow, identity, kind, opening, stamp, stat};
 use super::handle::Handle;
 use super::host::Host;
-use super::input::{Input, MOST_READ};
-use super::output::Output;
+use super::input::{Input, MOST_READ, Source};
+use super::output::{Output, Sink};
 
 /// The resource type of the generated interface. What it says of the content is not used: the table holds an [`Open`] at
 /// its number.
-type Descriptor = Resource<types::Descriptor>;
-
-/// `fdflags` of preview1 that ask for writes to be finished before they return.
-const DSYNC: u16 = 2;
-const RSYNC: u16 = 8;
-const SYNC: u16 = 16;
+pub(super) type Descriptor = Resource<types::Descriptor>;
 
 /// Names that are fetched from the kernel at a time.
 const NAMES: usize = 64;
 
 /// A descriptor of the process.
-struct Open {
+pub(super) struct Open {
     handle: Handle,
     fd: u32,
     /// One of those that every process begins with, which stay open.
@@ -51,7 +44,7 @@ impl Drop for Open {
 }
 
 /// A listing under way.
-struct Listing {
+pub(super) struct Listing {
     open: Open,
     names: VecDeque<Listed>,
     /// The last name fetched; `None` before the first.
@@ -60,7 +53,18 @@ struct Listing {
 }
 
 impl Listing {
-    fn next(&mut self) -> Result<Option<Listed>, Halt> {
+    /// Begins with the names of a descriptor of the process.
+    pub(super) fn new(handle: &Handle, fd: u32) -> Result<Self, Halt> {
+        let fd = handle.ask(|kernel, pid| {
+            // A listing that cannot be made fails here, as it does where it is made at once.
+            kernel.list(pid, fd, None, 0)?;
+            kernel.duplicate(pid, fd)
+        })?;
+        let open = Open { handle: handle.clone(), fd, preopened: false };
+        Ok(Self { open, names: VecDeque::new(), after: None, ended: false })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Listed>, Halt> {
         if self.names.is_empty() && !self.ended {
             let after = self.after.as_deref();
             let names = self.open.handle.ask(|kernel, pid| kernel.list(pid, self.open.fd, after, NAMES))?;
@@ -73,7 +77,8 @@ impl Listing {
 }
 
 impl Host {
-    fn fd(&self, descriptor: &Descriptor) -> FsResult<u32> {
+    /// The process's descriptor behind a component's.
+    pub(super) fn fd(&self, descriptor: &Descriptor) -> Result<u32, ResourceTableError> {
         Ok(self.table.get(&Resource::<Open>::new_borrow(descriptor.rep()))?.fd)
     }
 
@@ -87,16 +92,27 @@ impl Host {
         self.handle.ask(|kernel, pid| call(kernel, pid, fd)).map_err(failure::file)
     }
 
-    fn push(&mut self, fd: u32, preopened: bool) -> Result<Descriptor, wasmtime::component::ResourceTableError> {
+    pub(super) fn push(&mut self, fd: u32, preopened: bool) -> Result<Descriptor, ResourceTableError> {
         let open = self.table.push(Open { handle: self.handle.clone(), fd, preopened })?;
         Ok(Resource::new_own(open.rep()))
     }
 }
 
-impl preopens::Host for Host {
-    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Descriptor, String)>> {
+impl Host {
+    pub(super) fn close(&mut self, descriptor: &Descriptor) -> Result<(), ResourceTableError> {
+        self.table.delete(Resource::<Open>::new_own(descriptor.rep())).map(|_| ())
+    }
+
+    /// The preopened directories as descriptors of the component.
+    pub(super) fn directories(&mut self) -> wasmtime::Result<Vec<(Descriptor, String)>> {
         let directories = self.handle.ask(|kernel, pid| kernel.preopens(pid)).map_err(failure::trap)?;
         directories.into_iter().map(|(fd, name)| Ok((self.push(fd, true)?, name.to_owned()))).collect()
+    }
+}
+
+impl preopens::Host for Host {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Descriptor, String)>> {
+        self.directories()
     }
 }
 
@@ -110,107 +126,23 @@ impl types::Host for Host {
     }
 }
 
-fn follow(flags: PathFlags) -> bool {
-    flags.contains(PathFlags::SYMLINK_FOLLOW)
-}
-
-fn stamp(time: NewTimestamp) -> Stamp {
-    match time {
-        NewTimestamp::NoChange => Stamp::Keep,
-        NewTimestamp::Now => Stamp::Now,
-        NewTimestamp::Timestamp(time) => Stamp::At(nanoseconds(time)),
-    }
-}
-
-fn kind(filetype: FileType) -> DescriptorType {
-    match filetype {
-        FileType::Pipe => DescriptorType::Fifo,
-        FileType::Character => DescriptorType::CharacterDevice,
-        FileType::Directory => DescriptorType::Directory,
-        FileType::Regular => DescriptorType::RegularFile,
-        FileType::Symlink => DescriptorType::SymbolicLink,
-    }
-}
-
-fn stat(found: &Description) -> DescriptorStat {
-    DescriptorStat {
-        type_: kind(found.filetype),
-        link_count: found.nlink,
-        size: found.size,
-        data_access_timestamp: Some(datetime(found.atime)),
-        data_modification_timestamp: Some(datetime(found.mtime)),
-        status_change_timestamp: Some(datetime(found.ctime)),
-    }
-}
-
-/// Names the file, whatever is written to it: C libraries make an inode number of it.
-fn identity(found: &Description) -> MetadataHashValue {
-    let mut hasher = DefaultHasher::new();
-    (found.dev, found.ino).hash(&mut hasher);
-    let lower = hasher.finish();
-    lower.hash(&mut hasher);
-    MetadataHashValue { lower, upper: hasher.finish() }
-}
-
-fn flags(mode: Mode, filetype: FileType) -> DescriptorFlags {
-    let mut flags = DescriptorFlags::empty();
-    for (set, flag) in [
-        (mode.read, DescriptorFlags::READ),
-        (mode.write, DescriptorFlags::WRITE),
-        (mode.flags & SYNC != 0, DescriptorFlags::FILE_INTEGRITY_SYNC),
-        (mode.flags & DSYNC != 0, DescriptorFlags::DATA_INTEGRITY_SYNC),
-        (mode.flags & RSYNC != 0, DescriptorFlags::REQUESTED_WRITE_SYNC),
-        (filetype == FileType::Directory, DescriptorFlags::MUTATE_DIRECTORY),
-    ] {
-        if set {
-            flags |= flag;
-        }
-    }
-    flags
-}
-
-fn opening(path: PathFlags, open: OpenFlags, how: DescriptorFlags) -> Opening {
-    let read = how.contains(DescriptorFlags::READ);
-    let mut flags = 0;
-    for (flag, bit) in [
-        (DescriptorFlags::FILE_INTEGRITY_SYNC, SYNC),
-        (DescriptorFlags::DATA_INTEGRITY_SYNC, DSYNC),
-        (DescriptorFlags::REQUESTED_WRITE_SYNC, RSYNC),
-    ] {
-        if how.contains(flag) {
-            flags |= bit;
-        }
-    }
-    Opening {
-        create: open.contains(OpenFlags::CREATE),
-        directory: open.contains(OpenFlags::DIRECTORY),
-        exclusive: open.contains(OpenFlags::EXCLUSIVE),
-        truncate: open.contains(OpenFlags::TRUNCATE),
-        read,
-        list: read,
-        write: how.contains(DescriptorFlags::WRITE),
-        follow: follow(path),
-        flags,
-    }
-}
-
 impl types::HostDescriptor for Host {
     fn read_via_stream(&mut self, fd: Descriptor, offset: u64) -> FsResult<Resource<DynInputStream>> {
         let fd = self.fd(&fd)?;
-        let stream: DynInputStream = Box::new(Input::of_file(&self.handle, fd, offset).map_err(failure::file)?);
-        Ok(self.table.push(stream)?)
+        let source = Source::of_file(&self.handle, fd, offset).map_err(failure::file)?;
+        Ok(self.table.push(Box::new(Input::from(source)) as DynInputStream)?)
     }
 
     fn write_via_stream(&mut self, fd: Descriptor, offset: u64) -> FsResult<Resource<DynOutputStream>> {
         let fd = self.fd(&fd)?;
-        let stream = Output::of_file(&self.handle, fd, Some(offset)).map_err(failure::file)?;
-        Ok(self.table.push(Box::new(stream) as DynOutputStream)?)
+        let sink = Sink::of_file(&self.handle, fd, Some(offset)).map_err(failure::file)?;
+        Ok(self.table.push(Box::new(Output::from(sink)) as DynOutputStream)?)
     }
 
     fn append_via_stream(&mut self, fd: Descriptor) -> FsResult<Resource<DynOutputStream>> {
         let fd = self.fd(&fd)?;
-        let stream = Output::of_file(&self.handle, fd, None).map_err(failure::file)?;
-        Ok(self.table.push(Box::new(stream) as DynOutputStream)?)
+        let sink = Sink::of_file(&self.handle, fd, None).map_err(failure::file)?;
+        Ok(self.table.push(Box::new(Output::from(sink)) as DynOutputStream)?)
     }
 
     async fn advise(&mut self, fd: Descriptor, offset: u64, _: u64, _: Advice) -> FsResult<()> {
@@ -226,7 +158,7 @@ impl types::HostDescriptor for Host {
     }
 
     async fn get_flags(&mut self, fd: Descriptor) -> FsResult<DescriptorFlags> {
-        self.on(&fd, |kernel, pid, fd| Ok(flags(kernel.mode(pid, fd)?, kernel.stat(pid, fd)?.filetype)))
+        self.on(&fd, |kernel, pid, fd| Ok(mode_flags(kernel.mode(pid, fd)?, kernel.stat(pid, fd)?.filetype)))
     }
 
     async fn get_type(&mut self, fd: Descriptor) -> FsResult<DescriptorType> {
@@ -253,13 +185,8 @@ impl types::HostDescriptor for Host {
     }
 
     async fn read_directory(&mut self, fd: Descriptor) -> FsResult<Resource<DirectoryEntryStream>> {
-        let fd = self.on(&fd, |kernel, pid, fd| {
-            // A listing that cannot be made fails here, as it does where it is made at once.
-            kernel.list(pid, fd, None, 0)?;
-            kernel.duplicate(pid, fd)
-        })?;
-        let open = Open { handle: self.handle.clone(), fd, preopened: false };
-        let listing = Listing { open, names: VecDeque::new(), after: None, ended: false };
+        let fd = self.fd(&fd)?;
+        let listing = Listing::new(&self.handle, fd).map_err(failure::file)?;
         Ok(Resource::new_own(self.table.push(listing)?.rep()))
     }
 
@@ -313,8 +240,7 @@ impl types::HostDescriptor for Host {
     }
 
     fn drop(&mut self, descriptor: Descriptor) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<Open>::new_own(descriptor.rep()))?;
-        Ok(())
+        Ok(self.close(&descriptor)?)
     }
 
     async fn readlink_at(&mut self, fd: Descriptor, path: String) -> FsResult<String> {

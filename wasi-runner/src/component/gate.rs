@@ -51,16 +51,16 @@ impl Waits {
 }
 
 /// One future's place among the waits, given back when it is dropped.
-pub(super) struct Ticket<'a> {
-    waits: &'a Waits,
+pub(super) struct Ticket {
+    waits: Arc<Waits>,
     number: u64,
 }
 
-impl<'a> Ticket<'a> {
-    pub(super) fn new(waits: &'a Waits) -> Self {
+impl Ticket {
+    pub(super) fn new(waits: &Arc<Waits>) -> Self {
         let mut entries = waits.entries();
         entries.last += 1;
-        Self { waits, number: entries.last }
+        Self { waits: Arc::clone(waits), number: entries.last }
     }
 
     pub(super) fn wait(&self, until: Option<u64>, waker: &Waker) {
@@ -68,9 +68,16 @@ impl<'a> Ticket<'a> {
     }
 }
 
-impl Drop for Ticket<'_> {
-    fn drop(&mut self) {
+impl Ticket {
+    /// The wait is over for now.
+    pub(super) fn rest(&self) {
         self.waits.entries().waiting.remove(&self.number);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.rest();
     }
 }
 

@@ -17,9 +17,15 @@ pub(super) struct Input {
     source: Source,
 }
 
+impl From<Source> for Input {
+    fn from(source: Source) -> Self {
+        Self { source }
+    }
+}
+
 /// What is read.
-struct Source {
-    handle: Handle,
+pub(super) struct Source {
+    pub(super) handle: Handle,
     fd: u32,
     /// Where the next byte is, for what has offsets; else the stream goes on where the descriptor stands.
     offset: Option<u64>,
@@ -27,10 +33,10 @@ struct Source {
     owned: bool,
 }
 
-impl Input {
+impl Source {
     /// One of the process's own descriptors.
     pub(super) fn standard(handle: Handle, fd: u32) -> Self {
-        Self { source: Source { handle, fd, offset: None, owned: false } }
+        Self { handle, fd, offset: None, owned: false }
     }
 
     /// A file from `offset` on. What has no offsets is read from where it stands.
@@ -43,20 +49,25 @@ impl Input {
             Ok((kernel.duplicate(pid, fd)?, found))
         })?;
         let offset = (found.filetype == FileType::Regular).then_some(offset);
-        Ok(Self { source: Source { handle: handle.clone(), fd, offset, owned: true } })
+        Ok(Self { handle: handle.clone(), fd, offset, owned: true })
     }
 }
 
 impl Source {
-    fn read(&mut self, size: usize) -> Result<Vec<u8>, Halt> {
-        let mut buffer = vec![0; size.min(MOST_READ)];
+    /// Reads what is there, without waiting; 0 is the end.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Halt> {
         let n = self.handle.ask(|kernel, pid| match self.offset {
-            Some(offset) => kernel.read_at(pid, self.fd, &mut buffer, offset),
-            None => kernel.read(pid, self.fd, &mut buffer),
+            Some(offset) => kernel.read_at(pid, self.fd, buffer, offset),
+            None => kernel.read(pid, self.fd, buffer),
         })?;
-        buffer.truncate(n);
         self.offset = self.offset.map(|offset| offset.saturating_add(n as u64));
-        Ok(buffer)
+        Ok(n)
+    }
+
+    /// How much a read would find now.
+    #[cfg(feature = "wasi-p3")]
+    pub(super) fn readable(&self) -> Result<u64, Halt> {
+        self.handle.ask(|kernel, pid| kernel.readable(pid, self.fd))
     }
 
     async fn ready(&self) {
@@ -84,9 +95,13 @@ impl Pollable for Input {
 #[async_trait]
 impl InputStream for Input {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
-        match self.source.read(size) {
-            Ok(read) if read.is_empty() && size > 0 => Err(StreamError::Closed),
-            Ok(read) => Ok(read.into()),
+        let mut buffer = vec![0; size.min(MOST_READ)];
+        match self.source.read(&mut buffer) {
+            Ok(0) if size > 0 => Err(StreamError::Closed),
+            Ok(n) => {
+                buffer.truncate(n);
+                Ok(buffer.into())
+            }
             Err(Halt::Block(_)) => Ok(Bytes::new()),
             Err(halt) => Err(failure::stream(halt)),
         }

@@ -29,22 +29,19 @@ enum Place {
     End,
 }
 
-/// A stream into a descriptor.
-pub(super) struct Output {
-    handle: Handle,
+/// A descriptor that is written to.
+pub(super) struct Sink {
+    pub(super) handle: Handle,
     fd: u32,
     place: Place,
+    /// Whether the descriptor is closed with the stream.
     owned: bool,
-    /// What the guest may write without asking again.
-    permit: usize,
-    /// What was taken and not written yet.
-    held: Bytes,
 }
 
-impl Output {
+impl Sink {
     /// One of the process's own descriptors.
     pub(super) fn standard(handle: Handle, fd: u32) -> Self {
-        Self { handle, fd, place: Place::Current, owned: false, permit: 0, held: Bytes::new() }
+        Self { handle, fd, place: Place::Current, owned: false }
     }
 
     /// A file, from `offset` on or at its end (`None`). What has no offsets is written where it stands.
@@ -64,11 +61,11 @@ impl Output {
             (FileType::Regular, None) => Place::End,
             _ => Place::Current,
         };
-        Ok(Self { handle: handle.clone(), fd, place, owned: true, permit: 0, held: Bytes::new() })
+        Ok(Self { handle: handle.clone(), fd, place, owned: true })
     }
 
-    /// Writes some of `bytes` without waiting and cuts off what was written.
-    fn put(&mut self, bytes: &mut Bytes) -> Result<(), Halt> {
+    /// Writes some of `bytes` without waiting and answers how many; none only when there are none.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<usize, Halt> {
         let n = self.handle.ask(|kernel, pid| match self.place {
             Place::Current => kernel.write(pid, self.fd, bytes),
             Place::Offset(offset) => kernel.write_at(pid, self.fd, bytes, offset),
@@ -81,18 +78,50 @@ impl Output {
             *offset = offset.saturating_add(n as u64);
         }
         // A descriptor that takes nothing and does not say why would be asked for ever.
-        if n == 0 && !bytes.is_empty() {
-            return Err(Errno::Io.into());
-        }
-        drop(bytes.split_to(n.min(bytes.len())));
-        Ok(())
+        if n == 0 && !bytes.is_empty() { Err(Errno::Io.into()) } else { Ok(n) }
     }
 
+    /// How much a write would take now; 0 when nobody reads any more.
+    pub(super) fn writable(&self) -> Result<u64, Halt> {
+        self.handle.ask(|kernel, pid| kernel.writable(pid, self.fd))
+    }
+
+    /// Waits until there is room for a short write.
+    async fn room(&self) -> Result<(), Halt> {
+        self.handle.wait(|kernel, pid| kernel.writable(pid, self.fd)).await.map(|_| ())
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if self.owned {
+            // A process that is about to end has its descriptors closed by the kernel.
+            let _ = self.handle.ask(|kernel, pid| kernel.close(pid, self.fd));
+        }
+    }
+}
+
+/// A stream into a descriptor.
+pub(super) struct Output {
+    sink: Sink,
+    /// What the guest may write without asking again.
+    permit: usize,
+    /// What was taken and not written yet.
+    held: Bytes,
+}
+
+impl From<Sink> for Output {
+    fn from(sink: Sink) -> Self {
+        Self { sink, permit: 0, held: Bytes::new() }
+    }
+}
+
+impl Output {
     /// Writes all of `bytes` that goes without waiting.
     fn put_all(&mut self, bytes: &mut Bytes) -> Result<(), Halt> {
         while !bytes.is_empty() {
-            match self.put(bytes) {
-                Ok(()) => {}
+            match self.sink.write(bytes) {
+                Ok(n) => drop(bytes.split_to(n.min(bytes.len()))),
                 Err(Halt::Block(_)) => break,
                 Err(halt) => return Err(halt),
             }
@@ -108,7 +137,7 @@ impl Output {
         let mut held = std::mem::take(&mut self.held);
         let before = held.len();
         let put = self.put_all(&mut held);
-        self.handle.waits.held.fetch_sub(before - held.len(), Ordering::Relaxed);
+        self.sink.handle.waits.held.fetch_sub(before - held.len(), Ordering::Relaxed);
         self.held = held;
         if put.is_err() {
             self.forget();
@@ -117,7 +146,7 @@ impl Output {
     }
 
     fn hold(&mut self, rest: Bytes) -> StreamResult<()> {
-        let held = self.handle.waits.held.fetch_add(rest.len(), Ordering::Relaxed);
+        let held = self.sink.handle.waits.held.fetch_add(rest.len(), Ordering::Relaxed);
         self.held = rest;
         if held + self.held.len() > MOST_HELD {
             self.forget();
@@ -128,7 +157,7 @@ impl Output {
 
     fn forget(&mut self) {
         let held = std::mem::take(&mut self.held);
-        self.handle.waits.held.fetch_sub(held.len(), Ordering::Relaxed);
+        self.sink.handle.waits.held.fetch_sub(held.len(), Ordering::Relaxed);
     }
 
     /// Waits until what was held back is written.
@@ -138,23 +167,14 @@ impl Output {
             if self.held.is_empty() {
                 return Ok(());
             }
-            self.room().await?;
+            self.sink.room().await?;
         }
-    }
-
-    /// Waits until there is room for a short write.
-    async fn room(&self) -> Result<(), Halt> {
-        self.handle.wait(|kernel, pid| kernel.writable(pid, self.fd)).await.map(|_| ())
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
         self.forget();
-        if self.owned {
-            // A process that is about to end has its descriptors closed by the kernel.
-            let _ = self.handle.ask(|kernel, pid| kernel.close(pid, self.fd));
-        }
     }
 }
 
@@ -163,7 +183,7 @@ impl Pollable for Output {
     async fn ready(&mut self) {
         // What is wrong is told by the call that follows.
         if self.drain().await.is_ok() {
-            let _ = self.room().await;
+            let _ = self.sink.room().await;
         }
     }
 }
@@ -176,7 +196,7 @@ impl OutputStream for Output {
         if !self.held.is_empty() {
             return Ok(0);
         }
-        match self.handle.ask(|kernel, pid| kernel.writable(pid, self.fd)) {
+        match self.sink.writable() {
             // Nobody reads: the write that follows tells so.
             Ok(0) => self.permit = MOST_WRITTEN,
             Ok(room) => self.permit = usize::try_from(room).unwrap_or(usize::MAX).min(MOST_WRITTEN),
@@ -208,7 +228,7 @@ impl OutputStream for Output {
             if bytes.is_empty() {
                 return Ok(());
             }
-            self.room().await.map_err(failure::stream)?;
+            self.sink.room().await.map_err(failure::stream)?;
         }
     }
 

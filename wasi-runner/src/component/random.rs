@@ -6,10 +6,10 @@ use super::failure;
 use super::host::Host;
 
 /// Most random bytes of one call: they are on the host before they are in the guest.
-const MOST_RANDOM: u64 = 16 << 20;
+pub(super) const MOST_RANDOM: u64 = 16 << 20;
 
 impl Host {
-    fn random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
+    pub(super) fn random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
         if len > MOST_RANDOM {
             return Err(wasmtime::format_err!("{len} random bytes at once are more than the {MOST_RANDOM} allowed"));
         }
@@ -18,7 +18,7 @@ impl Host {
         Ok(bytes)
     }
 
-    fn random_u64(&mut self) -> wasmtime::Result<u64> {
+    pub(super) fn random_u64(&mut self) -> wasmtime::Result<u64> {
         let mut bytes = [0; 8];
         self.handle.ask(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(failure::trap)?;
         Ok(u64::from_le_bytes(bytes))

@@ -5,12 +5,12 @@ use wasmtime_wasi::p2::bindings::cli::{stderr, stdin, stdout};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
 
 use super::host::Host;
-use super::input::Input;
-use super::output::Output;
+use super::input::{Input, Source};
+use super::output::{Output, Sink};
 
 impl stdin::Host for Host {
     fn get_stdin(&mut self) -> wasmtime::Result<Resource<DynInputStream>> {
-        let stream: DynInputStream = Box::new(Input::standard(self.handle.clone(), 0));
+        let stream: DynInputStream = Box::new(Input::from(Source::standard(self.handle.clone(), 0)));
         Ok(self.table.push(stream)?)
     }
 }
@@ -29,7 +29,7 @@ impl stderr::Host for Host {
 
 impl Host {
     fn output(&mut self, fd: u32) -> wasmtime::Result<Resource<DynOutputStream>> {
-        let stream: DynOutputStream = Box::new(Output::standard(self.handle.clone(), fd));
+        let stream: DynOutputStream = Box::new(Output::from(Sink::standard(self.handle.clone(), fd)));
         Ok(self.table.push(stream)?)
     }
 }

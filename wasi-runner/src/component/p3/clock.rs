@@ -1,0 +1,62 @@
+//! Clocks of WASI 0.3.
+
+use wasmtime::component::Accessor;
+use wasmtime_wasi::p3::bindings::clocks::{monotonic_clock, system_clock, types};
+
+use super::super::clock::until;
+use super::super::host::Host;
+use super::Own;
+use crate::guest::lock;
+
+/// Nanoseconds in a second.
+const SECOND: u64 = 1_000_000_000;
+
+pub(super) fn instant(nanoseconds: u64) -> system_clock::Instant {
+    // 2^64 nanoseconds are 2^34 seconds, and what is left of one fits.
+    let seconds = i64::try_from(nanoseconds / SECOND).unwrap_or(i64::MAX);
+    system_clock::Instant { seconds, nanoseconds: u32::try_from(nanoseconds % SECOND).unwrap_or(0) }
+}
+
+/// Nanoseconds since the epoch; a time that the kernel cannot tell is the nearest that it can.
+pub(super) fn nanoseconds(time: system_clock::Instant) -> u64 {
+    let seconds = u64::try_from(time.seconds).unwrap_or(0);
+    let rest = if time.seconds < 0 { 0 } else { u64::from(time.nanoseconds) };
+    seconds.saturating_mul(SECOND).saturating_add(rest)
+}
+
+impl types::Host for Host {}
+
+impl system_clock::Host for Host {
+    fn now(&mut self) -> wasmtime::Result<system_clock::Instant> {
+        Ok(instant(lock(&self.handle.kernel).now()))
+    }
+
+    fn get_resolution(&mut self) -> wasmtime::Result<u64> {
+        Ok(1)
+    }
+}
+
+impl monotonic_clock::Host for Host {
+    fn now(&mut self) -> wasmtime::Result<u64> {
+        Ok(lock(&self.handle.kernel).monotonic())
+    }
+
+    fn get_resolution(&mut self) -> wasmtime::Result<u64> {
+        Ok(1)
+    }
+}
+
+impl<U> monotonic_clock::HostWithStore<U> for Own {
+    async fn wait_until(store: &Accessor<U, Self>, when: u64) -> wasmtime::Result<()> {
+        let handle = store.with(|mut access| access.get().handle.clone());
+        until(&handle, when).await;
+        Ok(())
+    }
+
+    async fn wait_for(store: &Accessor<U, Self>, duration: u64) -> wasmtime::Result<()> {
+        let handle = store.with(|mut access| access.get().handle.clone());
+        let now = lock(&handle.kernel).monotonic();
+        until(&handle, now.saturating_add(duration)).await;
+        Ok(())
+    }
+}
