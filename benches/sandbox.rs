@@ -92,13 +92,26 @@ fn session(c: &mut Criterion) {
 /// The time of one more process: a run that starts many, less a run that starts none.
 fn spawn(c: &mut Criterion) {
     let runtime = runtime();
-    let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.host_tool("answer", |_| async { 0 }).build());
+    let own = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/dist").join(name);
+        std::fs::read(path).expect("`cargo xtask userland` has built the guest programs")
+    };
+    // One program of the standard library, for each generation of WASI, under the name that makes it print its arguments.
+    let sandbox = tidebox::sandbox().and_then(|sandbox| {
+        let sandbox = sandbox.host_tool("answer", |_| async { 0 }).tool("tell", own("own_tool.wasm"));
+        sandbox.file("/tmp/0.2/tell", own("own_tool.component.wasm")).build()
+    });
     let sandbox = sandbox.expect("the sandbox is made");
     let starting = |program: &str| format!("for i in {{1..{STARTED}}}; do {program}; done");
     let mut group = c.benchmark_group("spawn and wait");
-    for (name, program) in
-        [("a program", "/bin/true"), ("a host tool", "answer"), ("a subshell", "(:)"), ("a shell", "sh -c :")]
-    {
+    for (name, program) in [
+        ("a program", "/bin/true"),
+        ("a module of one's own", "tell"),
+        ("a component", "/tmp/0.2/tell"),
+        ("a host tool", "answer"),
+        ("a subshell", "(:)"),
+        ("a shell", "sh -c :"),
+    ] {
         let (many, none) = (starting(program), starting(":"));
         group.bench_function(name, |b| {
             b.iter_custom(|runs| {

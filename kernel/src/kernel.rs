@@ -266,13 +266,10 @@ impl Kernel {
         }
     }
 
-    /// Forgets whom to wake: the process goes on by itself, because something else than the kernel woke it. What happens
-    /// from now on is noticed by the next [`park`](Self::park).
-    pub fn unpark(&mut self, pid: Pid) {
-        if let Some(process) = self.processes.get_mut(pid) {
-            process.went_on();
-            process.will_block();
-        }
+    /// Forgets whom to wake: the process goes on. What happens from now on is noticed by the next [`park`](Self::park).
+    /// `true` when something has happened to it while it was not parked.
+    pub fn unpark(&mut self, pid: Pid) -> bool {
+        self.processes.get_mut(pid).is_none_or(Process::unpark)
     }
 
     /// As [`park`](Self::park), for a process of the application. `outside` says that it waits for something that no

@@ -232,6 +232,12 @@ impl Process {
         self.waker = None;
     }
 
+    /// It goes on without having made its call again. Whether it was woken since it last was parked or went on.
+    pub(crate) fn unpark(&mut self) -> bool {
+        self.went_on();
+        std::mem::take(&mut self.woken)
+    }
+
     pub(crate) fn is_parked(&self) -> bool {
         self.waker.is_some()
     }

@@ -110,11 +110,15 @@ pub(super) async fn drive<T>(handle: &Handle, life: impl Future<Output = T>) -> 
     let gate = Arc::new(Gate::default());
     let waker = Waker::from(Arc::clone(&gate));
     let mut alarm = Alarm::default();
+    let mut parked = false;
     poll_fn(|cx| {
         gate.outer.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&Some(cx.waker().clone()));
         gate.polling.store(true, Ordering::SeqCst);
-        lock(&handle.kernel).unpark(handle.pid);
-        handle.waits.wake_all();
+        let happened = lock(&handle.kernel).unpark(handle.pid);
+        // Only then: to wake those that wait for nothing new at every turn would be to wait busily.
+        if std::mem::take(&mut parked) || happened {
+            handle.waits.wake_all();
+        }
         gate.woken.store(false, Ordering::SeqCst);
         let polled = life.as_mut().poll(&mut Context::from_waker(&waker));
         gate.polling.store(false, Ordering::SeqCst);
@@ -125,13 +129,15 @@ pub(super) async fn drive<T>(handle: &Handle, life: impl Future<Output = T>) -> 
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
+        parked = true;
         let deadline = handle.waits.deadline();
-        let now = {
+        let left = {
             let mut kernel = lock(&handle.kernel);
             kernel.park(handle.pid, Wait { deadline }, cx.waker());
-            kernel.monotonic()
+            // Time that passes only when all wait needs no timer.
+            deadline.filter(|_| !kernel.is_repeatable()).map(|deadline| deadline.saturating_sub(kernel.monotonic()))
         };
-        alarm.set(deadline, now, cx);
+        alarm.set(left.map(Duration::from_nanos), cx);
         Poll::Pending
     })
     .await
@@ -142,12 +148,12 @@ pub(super) async fn drive<T>(handle: &Handle, life: impl Future<Output = T>) -> 
 struct Alarm(Option<Pin<Box<tokio::time::Sleep>>>);
 
 impl Alarm {
-    fn set(&mut self, deadline: Option<u64>, now: u64, cx: &mut Context<'_>) {
-        let Some(deadline) = deadline else {
+    fn set(&mut self, left: Option<Duration>, cx: &mut Context<'_>) {
+        let Some(left) = left else {
             self.0 = None;
             return;
         };
-        let sleep = self.0.insert(Box::pin(tokio::time::sleep(Duration::from_nanos(deadline.saturating_sub(now)))));
+        let sleep = self.0.insert(Box::pin(tokio::time::sleep(left)));
         if sleep.as_mut().poll(cx).is_ready() {
             cx.waker().wake_by_ref();
         }

@@ -34,13 +34,25 @@ impl Handle {
         mut call: impl FnMut(&mut Kernel, Pid) -> Result<T, Halt> + Send,
     ) -> Result<T, Halt> {
         let ticket = Ticket::new(&self.waits);
-        poll_fn(|cx| match self.ask(&mut call) {
-            Err(Halt::Block(until)) => {
-                ticket.wait(until, cx.waker());
-                Poll::Pending
+        let mut counted = false;
+        poll_fn(|cx| {
+            if !std::mem::replace(&mut counted, true) && self.turn_is_over() {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
-            answer => Poll::Ready(answer),
+            match self.ask(&mut call) {
+                Err(Halt::Block(until)) => {
+                    ticket.wait(until, cx.waker());
+                    Poll::Pending
+                }
+                answer => Poll::Ready(answer),
+            }
         })
         .await
+    }
+
+    /// Counts a call that may wait. `true` when others must have a turn first, as where runs are to be repeatable.
+    pub(super) fn turn_is_over(&self) -> bool {
+        lock(&self.kernel).turn_is_over(self.pid)
     }
 }

@@ -223,6 +223,7 @@ impl OutputStream for Output {
     async fn blocking_write_and_flush(&mut self, bytes: Bytes) -> StreamResult<()> {
         let mut bytes = bytes;
         self.drain().await.map_err(failure::stream)?;
+        self.sink.room().await.map_err(failure::stream)?;
         loop {
             self.put_all(&mut bytes).map_err(failure::stream)?;
             if bytes.is_empty() {

@@ -92,6 +92,10 @@ impl<D, E: Send + Sync + 'static> StreamProducer<D> for Reading<E> {
         finish: bool,
     ) -> Poll<wasmtime::Result<StreamResult>> {
         let me = &mut *self;
+        if !finish && me.source.handle.turn_is_over() {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let mut destination = destination.as_direct(store, MOST_READ);
         let buffer = destination.remaining();
         // Nothing asked for is the question whether there is something.
@@ -139,6 +143,10 @@ impl<D, E: Send + Sync + 'static> StreamConsumer<D> for Writing<E> {
         finish: bool,
     ) -> Poll<wasmtime::Result<StreamResult>> {
         let me = &mut *self;
+        if !finish && me.sink.handle.turn_is_over() {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let mut offered = offered.as_direct(store);
         let bytes = offered.remaining();
         // Nothing offered is the question whether there is room.
