@@ -169,7 +169,7 @@ impl Found {
         let mut lines = LineSearch::new(finder);
         let mut pieces = Pieces::new(contents);
         while let Some((number, piece)) = pieces.next() {
-            if number == 1 && piece.iter().take(NUL_WITHIN_BYTES).any(|byte| *byte == 0) {
+            if number == 1 && memchr::memchr(0, piece.get(..NUL_WITHIN_BYTES).unwrap_or(piece)).is_some() {
                 return true;
             }
             if !lines.push(piece, &mut |line, text| self.add(path, line, text)) {
