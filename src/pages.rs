@@ -17,3 +17,6 @@ mod snapshots {}
 
 #[doc = include_str!("../docs/determinism.md")]
 mod determinism {}
+
+#[doc = include_str!("../docs/network.md")]
+mod network {}

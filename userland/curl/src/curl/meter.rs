@@ -19,7 +19,7 @@ pub(super) fn end(length: Option<u64>, received: u64, to_send: Option<u64>, sent
 }
 
 fn line(length: Option<u64>, received: u64, to_send: Option<u64>, sent: u64, total_us: u64) -> String {
-    let speed = |bytes: u64| if total_us == 0 { 0 } else { bytes.saturating_mul(1_000_000) / total_us };
+    let speed = |bytes: u64| bytes.saturating_mul(1_000_000).checked_div(total_us).unwrap_or(0);
     let percent = |part: u64, whole: Option<u64>| match whole {
         Some(whole) if whole > 0 => part.saturating_mul(100) / whole,
         _ => 0,
@@ -36,7 +36,7 @@ fn line(length: Option<u64>, received: u64, to_send: Option<u64>, sent: u64, tot
     // Writing to a String cannot fail.
     let _ = write!(
         line,
-        "{:3} {:>5}  {:3} {:>5}  {:3} {:>5}  {:>6} {:>6} {} {} {} {:>5}",
+        "{:3} {:>5}  {:3} {:>5}  {:3} {:>5}  {:>5}  {:>5} {} {} --:--:-- {:>5}",
         percent(received.saturating_add(sent), whole),
         size(whole.unwrap_or(received)),
         percent(received, length),
@@ -47,7 +47,6 @@ fn line(length: Option<u64>, received: u64, to_send: Option<u64>, sent: u64, tot
         size(speed(sent)),
         if seconds == 0 { "--:--:--".to_owned() } else { spent.clone() },
         spent,
-        "--:--:--",
         size(speed(received).max(speed(sent))),
     );
     line

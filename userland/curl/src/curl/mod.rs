@@ -177,7 +177,7 @@ fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
 
 /// Where the body of a job goes to.
 fn place(config: &Config, job: &Job<'_>) -> Result<Output, Fault> {
-    let Some(name) = transfer::file_name(config, job, None) else {
+    let Some(name) = transfer::file_name(config, job) else {
         return Ok(Output::stdout());
     };
     if name.is_empty() {

@@ -217,12 +217,11 @@ pub(super) fn url(config: &Config, url: &str, upload: Option<&[u8]>) -> Address 
             None => data,
         });
     }
-    if let Some(upload) = upload.filter(|upload| *upload != b"-" && *upload != b".") {
-        if address.path.is_empty() || address.path.ends_with('/') {
-            let name = upload.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            let slash = if address.path.is_empty() { "/" } else { "" };
-            address.path = format!("{}{slash}{}", address.path, crate::address::encode(name));
-        }
+    let is_folder = address.path.is_empty() || address.path.ends_with('/');
+    if let Some(upload) = upload.filter(|upload| is_folder && *upload != b"-" && *upload != b".") {
+        let name = upload.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let slash = if address.path.is_empty() { "/" } else { "" };
+        address.path = format!("{}{slash}{}", address.path, crate::address::encode(name));
     }
     address
 }

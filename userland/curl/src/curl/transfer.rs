@@ -170,7 +170,7 @@ impl Attempt<'_, '_, '_> {
         match config.resume {
             Some(from) if self.job.upload.is_none() => {
                 let from = from.unwrap_or_else(|| {
-                    let name = file_name(config, self.job, None);
+                    let name = file_name(config, self.job);
                     name.and_then(|name| std::fs::metadata(Output::to(&name, config.output_dir.as_deref()).path?).ok())
                         .map_or(0, |known| known.len())
                 });
@@ -317,7 +317,7 @@ pub(crate) fn disposition_name(value: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The name of the file that a job writes to.
-pub(super) fn file_name(config: &Config, job: &Job<'_>, _: Option<&Head>) -> Option<Vec<u8>> {
+pub(super) fn file_name(config: &Config, job: &Job<'_>) -> Option<Vec<u8>> {
     match job.target? {
         Target::File(name) => Some(if config.is("globoff") { name.clone() } else { glob::fill(name, job.matched) }),
         Target::Remote => Some(Address::parse(job.url).file_name().as_bytes().to_vec()),

@@ -185,8 +185,7 @@ pub(super) fn render(format: &[u8], facts: &Facts) -> Written {
     let mut rest: &str = &format;
     while let Some(at) = rest.find(['%', '\\']) {
         let (plain, special) = rest.split_at(at);
-        let mut text = plain.to_owned();
-        rest = token(special, facts, &mut text, &mut written, &mut to_err);
+        rest = token(special, facts, plain, &mut written, &mut to_err);
     }
     let out = if to_err { &mut written.err } else { &mut written.out };
     out.extend_from_slice(rest.as_bytes());
@@ -194,7 +193,7 @@ pub(super) fn render(format: &[u8], facts: &Facts) -> Written {
 }
 
 /// Deals with what begins with `%` or `\` and returns what follows.
-fn token<'a>(special: &'a str, facts: &Facts, text: &mut String, written: &mut Written, to_err: &mut bool) -> &'a str {
+fn token<'a>(special: &'a str, facts: &Facts, text: &str, written: &mut Written, to_err: &mut bool) -> &'a str {
     let was_err = *to_err;
     let (literal, rest) = if let Some(rest) = special.strip_prefix("%%") {
         ("%".to_owned(), rest)

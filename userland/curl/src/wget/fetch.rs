@@ -388,11 +388,11 @@ impl Session<'_> {
         if !resumes && !self.options.continues {
             path = free(path);
         }
-        if let Some(folder) = self.options.folder.as_ref().map(|folder| bytes_path(folder)) {
-            if let Err(error) = std::fs::create_dir_all(folder) {
-                self.log.always(&format!("{}: {}\n", folder.display(), reason(&error)));
-                return Err(fail(FILE));
-            }
+        let made = self.options.folder.as_ref().map_or(Ok(()), |folder| std::fs::create_dir_all(bytes_path(folder)));
+        if let Err(error) = made {
+            let told = format!("{}: {}\n", self.folder().display(), reason(&error));
+            self.log.always(&told);
+            return Err(fail(FILE));
         }
         let mut how = OpenOptions::new();
         how.create(true).write(true).append(resumes).truncate(!resumes);

@@ -61,11 +61,10 @@ fn all(mut session: Session<'_>) -> i32 {
             code = ended;
         }
     }
-    if let Some(name) = &options.save_cookies {
-        if let Err(error) = std::fs::write(bytes_path(name), session.jar.text()) {
-            complain("wget", &format!("{}: {}", bytes_path(name).display(), reason(&error)));
-            return FILE;
-        }
+    let saved = options.save_cookies.as_ref().map(|name| (name, std::fs::write(bytes_path(name), session.jar.text())));
+    if let Some((name, Err(error))) = saved {
+        complain("wget", &format!("{}: {}", bytes_path(name).display(), reason(&error)));
+        return FILE;
     }
     code
 }
