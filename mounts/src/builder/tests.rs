@@ -42,7 +42,7 @@ fn a_fork_takes_changes_along_and_a_saved_snapshot_is_mounted_anew() {
 
 #[test]
 fn what_cannot_be_mounted_says_why() {
-    let missing = builder().mount_host("/no/such/folder", "/m", MountMode::ReadOnly).err().expect("missing");
+    let missing = builder().mount_host("/no/such/folder", "/m", MountMode::ReadOnly).expect_err("missing");
     assert_eq!(missing.kind(), ErrorKind::InvalidRequest);
     let host = tempfile::tempdir().expect("a folder");
     let full = builder().mount_host(host.path(), "/etc", MountMode::ReadOnly).expect("a folder").build();
