@@ -126,3 +126,41 @@ fn terminals(host: &mut Host) -> WasiCliCtxView<'_> {
 fn no_sockets(host: &mut Host) -> WasiSocketsCtxView<'_> {
     WasiSocketsCtxView { ctx: &mut host.sockets, table: &mut host.table }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_of_0_3_is_left_out_unless_the_feature_is_on_and_the_reason_names_it() {
+        let newer = b"\0asm\x0d\0\x01\0 ... wasi:cli/run@0.3.0 ...";
+        match left_out(newer) {
+            Some(reason) => assert!(!cfg!(feature = "wasi-p3") && reason.contains("`wasi-p3`"), "{reason}"),
+            None => assert!(cfg!(feature = "wasi-p3")),
+        }
+        assert_eq!(left_out(b"\0asm\x0d\0\x01\0 ... wasi:cli/run@0.2.12 ..."), None);
+    }
+
+    #[test]
+    fn modules_and_components_are_told_apart_by_their_version() {
+        assert!(is_component(b"\0asm\x0d\0\x01\0"));
+        assert!(!is_component(b"\0asm\x01\0\0\0"));
+        assert!(!is_component(b"\0asm"));
+    }
+
+    #[test]
+    fn errors_of_the_kernel_keep_their_meaning() {
+        use tidebox_kernel::Errno;
+        use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+        for (errno, code) in [
+            (Errno::Noent, ErrorCode::NoEntry),
+            (Errno::Notcapable, ErrorCode::NotPermitted),
+            (Errno::Acces, ErrorCode::Access),
+            (Errno::Mfile, ErrorCode::InsufficientMemory),
+            (Errno::Xdev, ErrorCode::CrossDevice),
+            (Errno::Stale, ErrorCode::Io),
+        ] {
+            assert_eq!(failure::code(errno), code, "{errno:?}");
+        }
+    }
+}
