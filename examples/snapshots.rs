@@ -34,6 +34,5 @@ async fn main() -> Result<()> {
     later.snapshot()?.to_tar(&mut tar).expect("memory takes everything");
     let unpacked = tidebox::sandbox()?.tar(tar).build()?;
     assert_eq!(run(&unpacked, "ls").await?, "state\nwords.txt\n");
-    println!("{patch}");
     Ok(())
 }
