@@ -104,7 +104,7 @@ fn native(script: &str) -> String {
 #[tokio::test]
 async fn curl_and_wget_do_what_the_real_ones_do() {
     if let Some(missing) = ["bash", "curl", "wget"].into_iter().find(|tool| !is_there(tool)) {
-        println!("skipped: this machine has no {missing} to compare with");
+        eprintln!("skipped: this machine has no {missing} to compare with");
         return;
     }
     let server = Server::start();
