@@ -35,7 +35,7 @@ pub use tidebox_mounts::{HostDir, MountError};
 pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedFolder, VfsMount, mounting};
 pub use tidebox_network::NativeGateway;
 pub use tidebox_vfs_backend::{
-    BaseImage, Change, ContentChange, Look, Planter, SandboxBuilder, SavedSandbox, Saving, Side, Snapshot,
+    BaseImage, Change, ContentChange, Look, Planter, Program, SandboxBuilder, SavedSandbox, Saving, Side, Snapshot,
     SnapshotDiff, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,
 };
 pub use tidebox_wasi_runner::CacheDir;

@@ -17,11 +17,17 @@ pub struct RuntimeConfig {
     pub processes: u32,
     /// Where native code is kept between runs. Default: `tidebox/aot` in the user's cache folder.
     pub cache: Option<CacheDir>,
+    /// The programs under `/bin`. Default: those of the userland. A list without `sh` makes sandboxes that run nothing.
+    pub programs: Vec<Program>,
 }
 
 impl Default for RuntimeConfig {
     fn default() -> Self {
-        Self { processes: EngineConfig::default().slots, cache: host::cache_dir() }
+        let programs = tidebox_userland_bundle::MODULES
+            .iter()
+            .map(|module| Program::new(module.commands.iter().copied(), module.wasm))
+            .collect();
+        Self { processes: EngineConfig::default().slots, cache: host::cache_dir(), programs }
     }
 }
 
@@ -45,22 +51,18 @@ impl Runtime {
     pub fn new(config: RuntimeConfig) -> Result<Self> {
         let engine = WasmtimeEngine::new(EngineConfig { slots: config.processes, cache: config.cache })
             .map_err(|error| failed("start the engine", error.to_string()))?;
-        let programs: Vec<Program> = tidebox_userland_bundle::MODULES
-            .iter()
-            .map(|module| Program::new(module.commands.iter().copied(), module.wasm))
-            .collect();
-        let base = BaseImage::new(&programs)?;
-        Ok(Self { engine: Arc::new(engine), base, programs, gateway: Arc::new(NativeGateway::new()) })
+        let base = BaseImage::new(&config.programs)?;
+        Ok(Self { engine: Arc::new(engine), base, programs: config.programs, gateway: Arc::new(NativeGateway::new()) })
     }
 
-    /// Compiles every program of the userland now, or loads it from the cache. The first time this takes a minute.
-    /// `progress` is told each module's file name before it is compiled.
+    /// Compiles every program now, or loads it from the cache. The first time this takes a minute or two.
+    /// `progress` is told the names of each program before it is compiled.
     ///
     /// # Errors
     /// [`ErrorKind::Engine`] when a program cannot be compiled.
     pub fn prepare(&self, mut progress: impl FnMut(&str)) -> Result<()> {
-        for (module, program) in tidebox_userland_bundle::MODULES.iter().zip(&self.programs) {
-            progress(module.name);
+        for program in &self.programs {
+            progress(&program.names.join(" "));
             self.engine.prepare(&program.bytes).map_err(|error| failed("prepare the programs", error.message))?;
         }
         Ok(())

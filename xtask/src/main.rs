@@ -9,6 +9,7 @@ mod layers;
 mod licences;
 mod project;
 mod setup;
+mod spec;
 mod step;
 mod test;
 mod totals;
@@ -29,6 +30,12 @@ usage: cargo xtask <command>
   setup     prepare what is missing: wasm targets, guest programs, compiled-module cache
   userland  build the guest programs only
   layers    check which package may depend on which
+  spec record [FILE]
+            run the cases of tests/spec (those whose file name contains FILE) on this machine's bash and tools, as
+            root, and write down what they do
+  spec compare [FILE]
+            run the same cases, or those of the file that is named, on this machine and in the sandbox, and say how
+            they differ; TIDEBOX_USERLAND=userland takes the guest programs that were built last
 ";
 
 fn main() -> ExitCode {
@@ -40,6 +47,8 @@ fn main() -> ExitCode {
         ["setup"] => run(setup::setup),
         ["userland"] => run(setup::guests),
         ["layers"] => run(layers::step),
+        ["spec", what] => run(|project, progress| spec::run(project, progress, what, "")),
+        ["spec", what, files] => run(|project, progress| spec::run(project, progress, what, files)),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
@@ -58,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: fn(&Project, &mut Progress) -> Result<()>) -> Result<()> {
+fn run(command: impl FnOnce(&Project, &mut Progress) -> Result<()>) -> Result<()> {
     let project = Project::find()?;
     command(&project, &mut Progress::start())
 }

@@ -1,0 +1,56 @@
+//! Running a case in the sandbox.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use tidebox::{ExecuteRequest, Program, Runtime, RuntimeConfig, SandboxBackend};
+
+use crate::format::{Case, Outcome};
+
+/// Runs a case in a sandbox of its own.
+pub(crate) fn run(case: &Case) -> Outcome {
+    let mut builder = runtime().sandbox().env("TZ", "UTC");
+    for (path, bytes) in &case.files {
+        builder = builder.file(path.as_str(), bytes.as_slice());
+    }
+    let sandbox = builder.build().expect("a sandbox is made");
+    let script = String::from_utf8(case.script.clone()).expect("a command line is text");
+    let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
+    let response = waiting.block_on(sandbox.execute(ExecuteRequest::new(script))).expect("it answers");
+    Outcome { stdout: response.stdout, stderr: response.stderr, exit: response.exit_code.unwrap_or(-1) }
+}
+
+/// The programs are those that were built into this test, or those of the folder in `TIDEBOX_USERLAND` as it is now: who
+/// works on a guest program need not build the host anew.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let mut config = RuntimeConfig::default();
+        if let Some(userland) = std::env::var_os("TIDEBOX_USERLAND") {
+            config.programs = programs(Path::new(&userland));
+        }
+        Runtime::new(config).expect("the engine starts")
+    })
+}
+
+#[derive(Deserialize)]
+struct Tools {
+    module: Vec<Module>,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    file: String,
+    commands: Vec<String>,
+}
+
+fn programs(userland: &Path) -> Vec<Program> {
+    let registry = std::fs::read_to_string(userland.join("tools.toml")).expect("the folder has a tools.toml");
+    let tools: Tools = toml::from_str(&registry).expect("the registry is well formed");
+    let program = |module: Module| {
+        let wasm = std::fs::read(userland.join("dist").join(&module.file));
+        Program::new(module.commands, wasm.unwrap_or_else(|error| panic!("{}: {error}", module.file)))
+    };
+    tools.module.into_iter().map(program).collect()
+}
