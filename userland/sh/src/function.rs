@@ -92,5 +92,6 @@ impl Shell {
     pub(crate) fn remove_function(&mut self, name: &[u8]) {
         self.functions.remove(name);
         self.exported_functions.remove(name);
+        self.traced_functions.remove(name);
     }
 }

@@ -7,6 +7,9 @@ use tidebox_rt::{self as rt, FileKind, Open};
 use crate::ir::Bytes;
 use crate::state::{Run, Shell, Stop};
 
+mod arguments;
+mod startup;
+
 /// Where commands are read from.
 enum Source {
     Text(Bytes),
@@ -21,24 +24,23 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     shell.started_ns = rt::monotonic_ns();
     shell.import_environment();
     shell.join_session();
-    let source = match options(&mut shell, args.get(1..).unwrap_or_default()) {
+    let called = shell.name.rsplit(|&b| b == b'/').next().unwrap_or_default().to_vec();
+    if called == b"sh" || called == b"-sh" || shell.vars.get(b"POSIXLY_CORRECT").is_some() {
+        shell.options.set_named(b"posix", true);
+    }
+    let mut start = arguments::Start::default();
+    start.login = called.first() == Some(&b'-');
+    let source = match arguments::read(&mut shell, args.get(1..).unwrap_or_default(), &mut start) {
         Ok(source) => source,
         Err(status) => {
             shell.io.flush();
             return status;
         }
     };
-    let result = match source {
-        Source::Text(text) => {
-            shell.options.from_string = true;
-            shell.run_source(&text, 1, Rc::from(&b""[..]), b"-c")
-        }
-        Source::File(path) => run_file(&mut shell, &path),
-        Source::Stdin => {
-            shell.options.from_stdin = true;
-            run_stdin(&mut shell)
-        }
-    };
+    shell.options.login_shell = start.login;
+    shell.start_args = Rc::clone(&shell.positional);
+    shell.note_source(&source);
+    let result = shell.read_startup(&start).and_then(|()| run_from(&mut shell, source));
     // What stopped the commands has set the status; nothing is left to run but the EXIT trap.
     let _ = result;
     shell.finish();
@@ -46,99 +48,45 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     shell.status
 }
 
-/// Reads the options; an error is the exit code.
-fn options(shell: &mut Shell, args: &[Bytes]) -> Result<Source, u8> {
-    let mut rest = args;
-    let (mut string, mut stdin) = (false, false);
-    while let Some((first, after)) = rest.split_first() {
-        let (on, letters) = match first.split_first() {
-            Some((b'-', letters)) if !letters.is_empty() => (true, letters),
-            Some((b'+', letters)) if !letters.is_empty() => (false, letters),
-            _ => break,
-        };
-        rest = after;
-        if matches!(first.as_slice(), b"--" | b"-") {
-            break;
-        }
-        if let Some(long) = first.strip_prefix(b"--") {
-            long_option(shell, long, &mut rest)?;
-            continue;
-        }
-        for letter in letters {
-            match letter {
-                b'c' => string = true,
-                b's' => stdin = true,
-                // Login and interactive shells would read files first, which this one never does.
-                b'l' | b'i' => {}
-                b'o' | b'O' => {
-                    let Some((name, after)) = rest.split_first() else { continue };
-                    rest = after;
-                    let known = if *letter == b'o' {
-                        shell.options.set_named(name, on)
-                    } else {
-                        let switch = crate::options::switch(crate::options::SHOPT, name);
-                        switch.is_some_and(|switch| shell.options.apply(switch, on))
-                    };
-                    if !known {
-                        return Err(refuse(shell, name, ": invalid option name"));
-                    }
-                }
-                _ if shell.options.set_letter(*letter, on) => {}
-                _ => return Err(refuse(shell, first, ": invalid option")),
+fn run_from(shell: &mut Shell, source: Source) -> Run {
+    shell.status = 0;
+    match source {
+        Source::Text(text) => shell.run_source(&text, 1, Rc::from(&b""[..]), b"-c"),
+        Source::File(path) => run_file(shell, &path),
+        Source::Stdin => run_stdin(shell),
+    }
+}
+
+impl Shell {
+    /// Sets what `$-` and messages tell of where the commands come from.
+    fn note_source(&mut self, source: &Source) {
+        match source {
+            Source::Text(text) => {
+                self.options.from_string = true;
+                self.execution_string = Some(text.clone());
             }
+            Source::File(_) => {}
+            Source::Stdin => self.options.from_stdin = true,
+        }
+        if self.options.interactive {
+            self.options.expand_aliases = true;
+            self.options.histexpand = true;
+            for (name, value) in [(&b"PS1"[..], &br"\s-\v\$ "[..]), (b"PS2", b"> ")] {
+                if self.vars.get(name).is_none() {
+                    let var = crate::vars::Var { value: crate::vars::Value::Text(value.to_vec()), flags: 0 };
+                    self.vars.insert(name.into(), var);
+                }
+            }
+            let group = rt::getids().map_or(0, |ids| ids.pgid);
+            let name = crate::expand::lossy(&self.name).into_owned();
+            let text = format!(
+                "{name}: cannot set terminal process group ({group}): Inappropriate ioctl for device\n\
+                 {name}: no job control in this shell\n"
+            );
+            // Where standard error is closed there is nobody to tell.
+            let _ = self.io.write(2, text.as_bytes());
         }
     }
-    if string {
-        let Some((text, words)) = rest.split_first() else {
-            return Err(refuse(shell, b"-c", ": option requires an argument"));
-        };
-        if let Some((name, words)) = words.split_first() {
-            shell.name = name.clone();
-            shell.positional = Rc::new(words.to_vec());
-        }
-        return Ok(Source::Text(text.clone()));
-    }
-    match rest.split_first() {
-        Some((path, words)) if !stdin => {
-            shell.positional = Rc::new(words.to_vec());
-            Ok(Source::File(path.clone()))
-        }
-        _ => {
-            shell.positional = Rc::new(rest.to_vec());
-            Ok(Source::Stdin)
-        }
-    }
-}
-
-fn long_option(shell: &mut Shell, name: &[u8], rest: &mut &[Bytes]) -> Result<(), u8> {
-    match name {
-        b"norc" | b"noprofile" | b"login" | b"noediting" | b"restricted" => Ok(()),
-        b"rcfile" | b"init-file" => {
-            *rest = rest.get(1..).unwrap_or_default();
-            Ok(())
-        }
-        b"posix" => {
-            shell.options.posix = true;
-            Ok(())
-        }
-        b"verbose" => {
-            shell.options.verbose = true;
-            Ok(())
-        }
-        b"version" => {
-            let text = format!("Tidebox sh, compatible with GNU bash, version {}\n", crate::expand::BASH_VERSION);
-            shell.print(text);
-            Err(0)
-        }
-        _ => Err(refuse(shell, &[b"--", name].concat(), ": invalid option")),
-    }
-}
-
-fn refuse(shell: &mut Shell, what: &[u8], why: &str) -> u8 {
-    let line = [&shell.name[..], b": ", what, why.as_bytes(), b"\n"].concat();
-    // Where standard error is closed there is nobody to tell.
-    let _ = shell.io.write(2, &line);
-    2
 }
 
 fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
@@ -148,7 +96,8 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
         path.to_vec()
     };
     let failed = |shell: &mut Shell, status: u8, why: &str| {
-        let line = [&shell.name[..], b": ", path, b": ", why.as_bytes(), b"\n"].concat();
+        let name = if status == 126 { path } else { &shell.name[..] };
+        let line = [name, b": ", path, b": ", why.as_bytes(), b"\n"].concat();
         let _ = shell.io.write(2, &line);
         shell.status = status;
         Err(Stop::Exit)

@@ -148,7 +148,7 @@ pub(crate) struct Element {
 }
 
 /// What stands in brackets: a key of an associative array or an expression.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Subscript {
     pub(crate) key: Word,
     pub(crate) index: Arith,

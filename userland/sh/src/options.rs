@@ -21,19 +21,27 @@ macro_rules! switches {
     };
 }
 
-/// What a script may switch.
+/// What a script may switch. Some of it only matters to interactive shells and is kept to be asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) allexport: bool,
     pub(crate) braceexpand: bool,
+    pub(crate) emacs: bool,
     pub(crate) errexit: bool,
     pub(crate) errtrace: bool,
     pub(crate) functrace: bool,
     pub(crate) hashall: bool,
+    pub(crate) histexpand: bool,
+    pub(crate) history: bool,
+    pub(crate) ignoreeof: bool,
+    pub(crate) interactive_comments: bool,
+    pub(crate) keyword: bool,
     pub(crate) monitor: bool,
     pub(crate) noclobber: bool,
     pub(crate) noexec: bool,
     pub(crate) noglob: bool,
+    pub(crate) nolog: bool,
+    pub(crate) notify: bool,
     pub(crate) nounset: bool,
     pub(crate) onecmd: bool,
     pub(crate) physical: bool,
@@ -41,34 +49,67 @@ pub(crate) struct Options {
     pub(crate) posix: bool,
     pub(crate) privileged: bool,
     pub(crate) verbose: bool,
+    pub(crate) vi: bool,
     pub(crate) xtrace: bool,
-    pub(crate) dotglob: bool,
-    pub(crate) expand_aliases: bool,
-    pub(crate) extglob: bool,
-    pub(crate) failglob: bool,
-    pub(crate) globstar: bool,
-    pub(crate) inherit_errexit: bool,
-    pub(crate) lastpipe: bool,
-    pub(crate) nocaseglob: bool,
-    pub(crate) nocasematch: bool,
-    pub(crate) nullglob: bool,
-    pub(crate) patsub_replacement: bool,
-    pub(crate) sourcepath: bool,
-    pub(crate) xpg_echo: bool,
-    pub(crate) globskipdots: bool,
+    pub(crate) autocd: bool,
+    pub(crate) assoc_expand_once: bool,
+    pub(crate) cdable_vars: bool,
+    pub(crate) cdspell: bool,
+    pub(crate) checkhash: bool,
+    pub(crate) checkjobs: bool,
     pub(crate) checkwinsize: bool,
     pub(crate) cmdhist: bool,
-    pub(crate) localvar_inherit: bool,
-    pub(crate) extdebug: bool,
-    pub(crate) autocd: bool,
-    pub(crate) cdspell: bool,
-    pub(crate) histappend: bool,
-    pub(crate) progcomp: bool,
-    pub(crate) promptvars: bool,
-    pub(crate) interactive_comments: bool,
+    pub(crate) compat31: bool,
+    pub(crate) compat32: bool,
+    pub(crate) compat40: bool,
+    pub(crate) compat41: bool,
+    pub(crate) compat42: bool,
+    pub(crate) compat43: bool,
+    pub(crate) compat44: bool,
+    pub(crate) complete_fullquote: bool,
+    pub(crate) direxpand: bool,
+    pub(crate) dirspell: bool,
+    pub(crate) dotglob: bool,
     pub(crate) execfail: bool,
+    pub(crate) expand_aliases: bool,
+    pub(crate) extdebug: bool,
+    pub(crate) extglob: bool,
+    pub(crate) extquote: bool,
+    pub(crate) failglob: bool,
+    pub(crate) force_fignore: bool,
+    pub(crate) globasciiranges: bool,
+    pub(crate) globskipdots: bool,
+    pub(crate) globstar: bool,
+    pub(crate) gnu_errfmt: bool,
+    pub(crate) histappend: bool,
+    pub(crate) histreedit: bool,
+    pub(crate) histverify: bool,
+    pub(crate) hostcomplete: bool,
+    pub(crate) huponexit: bool,
+    pub(crate) inherit_errexit: bool,
+    pub(crate) lastpipe: bool,
+    pub(crate) lithist: bool,
+    pub(crate) localvar_inherit: bool,
+    pub(crate) localvar_unset: bool,
+    pub(crate) login_shell: bool,
+    pub(crate) mailwarn: bool,
+    pub(crate) no_empty_cmd_completion: bool,
+    pub(crate) nocaseglob: bool,
+    pub(crate) nocasematch: bool,
+    pub(crate) noexpand_translation: bool,
+    pub(crate) nullglob: bool,
+    pub(crate) patsub_replacement: bool,
+    pub(crate) progcomp: bool,
+    pub(crate) progcomp_alias: bool,
+    pub(crate) promptvars: bool,
+    pub(crate) restricted_shell: bool,
+    pub(crate) shift_verbose: bool,
+    pub(crate) sourcepath: bool,
+    pub(crate) varredir_close: bool,
+    pub(crate) xpg_echo: bool,
     pub(crate) from_stdin: bool,
     pub(crate) from_string: bool,
+    pub(crate) interactive: bool,
 }
 
 impl Default for Options {
@@ -76,14 +117,22 @@ impl Default for Options {
         Self {
             allexport: false,
             braceexpand: true,
+            emacs: false,
             errexit: false,
             errtrace: false,
             functrace: false,
             hashall: true,
+            histexpand: false,
+            history: false,
+            ignoreeof: false,
+            interactive_comments: true,
+            keyword: false,
             monitor: false,
             noclobber: false,
             noexec: false,
             noglob: false,
+            nolog: false,
+            notify: false,
             nounset: false,
             onecmd: false,
             physical: false,
@@ -91,34 +140,67 @@ impl Default for Options {
             posix: false,
             privileged: false,
             verbose: false,
+            vi: false,
             xtrace: false,
-            dotglob: false,
-            expand_aliases: false,
-            extglob: false,
-            failglob: false,
-            globstar: false,
-            inherit_errexit: false,
-            lastpipe: false,
-            nocaseglob: false,
-            nocasematch: false,
-            nullglob: false,
-            patsub_replacement: true,
-            sourcepath: true,
-            xpg_echo: false,
-            globskipdots: true,
+            autocd: false,
+            assoc_expand_once: false,
+            cdable_vars: false,
+            cdspell: false,
+            checkhash: false,
+            checkjobs: false,
             checkwinsize: true,
             cmdhist: true,
-            localvar_inherit: false,
-            extdebug: false,
-            autocd: false,
-            cdspell: false,
-            histappend: false,
-            progcomp: true,
-            promptvars: true,
-            interactive_comments: true,
+            compat31: false,
+            compat32: false,
+            compat40: false,
+            compat41: false,
+            compat42: false,
+            compat43: false,
+            compat44: false,
+            complete_fullquote: true,
+            direxpand: false,
+            dirspell: false,
+            dotglob: false,
             execfail: false,
+            expand_aliases: false,
+            extdebug: false,
+            extglob: false,
+            extquote: true,
+            failglob: false,
+            force_fignore: true,
+            globasciiranges: true,
+            globskipdots: true,
+            globstar: false,
+            gnu_errfmt: false,
+            histappend: false,
+            histreedit: false,
+            histverify: false,
+            hostcomplete: true,
+            huponexit: false,
+            inherit_errexit: false,
+            lastpipe: false,
+            lithist: false,
+            localvar_inherit: false,
+            localvar_unset: false,
+            login_shell: false,
+            mailwarn: false,
+            no_empty_cmd_completion: false,
+            nocaseglob: false,
+            nocasematch: false,
+            noexpand_translation: false,
+            nullglob: false,
+            patsub_replacement: true,
+            progcomp: true,
+            progcomp_alias: false,
+            promptvars: true,
+            restricted_shell: false,
+            shift_verbose: false,
+            sourcepath: true,
+            varredir_close: false,
+            xpg_echo: false,
             from_stdin: false,
             from_string: false,
+            interactive: false,
         }
     }
 }
@@ -127,15 +209,22 @@ impl Default for Options {
 pub(crate) const SET: &[Switch] = switches! {
     allexport, "allexport", Some(b'a');
     braceexpand, "braceexpand", Some(b'B');
+    emacs, "emacs", None;
     errexit, "errexit", Some(b'e');
     errtrace, "errtrace", Some(b'E');
     functrace, "functrace", Some(b'T');
     hashall, "hashall", Some(b'h');
+    histexpand, "histexpand", Some(b'H');
+    history, "history", None;
+    ignoreeof, "ignoreeof", None;
     interactive_comments, "interactive-comments", None;
+    keyword, "keyword", Some(b'k');
     monitor, "monitor", Some(b'm');
     noclobber, "noclobber", Some(b'C');
     noexec, "noexec", Some(b'n');
     noglob, "noglob", Some(b'f');
+    nolog, "nolog", None;
+    notify, "notify", Some(b'b');
     nounset, "nounset", Some(b'u');
     onecmd, "onecmd", Some(b't');
     physical, "physical", Some(b'P');
@@ -143,35 +232,68 @@ pub(crate) const SET: &[Switch] = switches! {
     posix, "posix", None;
     privileged, "privileged", Some(b'p');
     verbose, "verbose", Some(b'v');
+    vi, "vi", None;
     xtrace, "xtrace", Some(b'x');
 };
 
-/// What `shopt` switches, sorted by name.
+/// What `shopt` switches, in the order in which bash prints it.
 pub(crate) const SHOPT: &[Switch] = switches! {
     autocd, "autocd", None;
+    assoc_expand_once, "assoc_expand_once", None;
+    cdable_vars, "cdable_vars", None;
     cdspell, "cdspell", None;
+    checkhash, "checkhash", None;
+    checkjobs, "checkjobs", None;
     checkwinsize, "checkwinsize", None;
     cmdhist, "cmdhist", None;
+    compat31, "compat31", None;
+    compat32, "compat32", None;
+    compat40, "compat40", None;
+    compat41, "compat41", None;
+    compat42, "compat42", None;
+    compat43, "compat43", None;
+    compat44, "compat44", None;
+    complete_fullquote, "complete_fullquote", None;
+    direxpand, "direxpand", None;
+    dirspell, "dirspell", None;
     dotglob, "dotglob", None;
     execfail, "execfail", None;
     expand_aliases, "expand_aliases", None;
     extdebug, "extdebug", None;
     extglob, "extglob", None;
+    extquote, "extquote", None;
     failglob, "failglob", None;
+    force_fignore, "force_fignore", None;
+    globasciiranges, "globasciiranges", None;
     globskipdots, "globskipdots", None;
     globstar, "globstar", None;
+    gnu_errfmt, "gnu_errfmt", None;
     histappend, "histappend", None;
+    histreedit, "histreedit", None;
+    histverify, "histverify", None;
+    hostcomplete, "hostcomplete", None;
+    huponexit, "huponexit", None;
     inherit_errexit, "inherit_errexit", None;
     interactive_comments, "interactive_comments", None;
     lastpipe, "lastpipe", None;
+    lithist, "lithist", None;
     localvar_inherit, "localvar_inherit", None;
+    localvar_unset, "localvar_unset", None;
+    login_shell, "login_shell", None;
+    mailwarn, "mailwarn", None;
+    no_empty_cmd_completion, "no_empty_cmd_completion", None;
     nocaseglob, "nocaseglob", None;
     nocasematch, "nocasematch", None;
+    noexpand_translation, "noexpand_translation", None;
     nullglob, "nullglob", None;
     patsub_replacement, "patsub_replacement", None;
     progcomp, "progcomp", None;
+    progcomp_alias, "progcomp_alias", None;
     promptvars, "promptvars", None;
+    restricted_shell, "restricted_shell", None;
+    shift_verbose, "shift_verbose", None;
     sourcepath, "sourcepath", None;
+    varredir_close, "varredir_close", None;
     xpg_echo, "xpg_echo", None;
 };
 
@@ -190,6 +312,12 @@ impl Options {
         letters
     }
 
+    /// The names of what is on, as `SHELLOPTS` and `BASHOPTS` have them.
+    pub(crate) fn names_on(&self, table: &[Switch]) -> String {
+        let on = table.iter().filter(|switch| (switch.get)(self)).map(|switch| switch.name);
+        on.collect::<Vec<_>>().join(":")
+    }
+
     /// Switches by the name that `set -o` takes; false when there is none.
     pub(crate) fn set_named(&mut self, name: &[u8], on: bool) -> bool {
         switch(SET, name).is_some_and(|switch| self.apply(switch, on))
@@ -200,10 +328,24 @@ impl Options {
         SET.iter().find(|switch| switch.letter == Some(letter)).is_some_and(|switch| self.apply(switch, on))
     }
 
-    /// Sets one switch; true, so that it ends a chain of lookups.
+    /// Sets one switch, and others that go with it; true, so that it ends a chain of lookups.
     pub(crate) fn apply(&mut self, switch: &Switch, on: bool) -> bool {
         if let Some(set) = switch.set {
             set(self, on);
+        }
+        match switch.name {
+            "posix" => {
+                self.expand_aliases = on || self.interactive;
+                self.inherit_errexit = on;
+                self.shift_verbose = on;
+            }
+            "extdebug" => {
+                self.errtrace = on;
+                self.functrace = on;
+            }
+            "vi" if on => self.emacs = false,
+            "emacs" if on => self.vi = false,
+            _ => {}
         }
         true
     }
@@ -212,4 +354,31 @@ impl Options {
 /// The switch with this name.
 pub(crate) fn switch(table: &'static [Switch], name: &[u8]) -> Option<&'static Switch> {
     table.iter().find(|switch| switch.name.as_bytes() == name)
+}
+
+/// Whether `set` has an option with this letter.
+pub(crate) fn has_letter(letter: u8) -> bool {
+    SET.iter().any(|switch| switch.letter == Some(letter))
+}
+
+impl crate::state::Shell {
+    /// Switches by name, with what else depends on it; false when there is no such option.
+    pub(crate) fn set_option(&mut self, name: &[u8], on: bool) -> bool {
+        if !self.options.set_named(name, on) {
+            return false;
+        }
+        match name {
+            b"posix" if on => {
+                self.vars.entry(&crate::ir::Name::from(&b"POSIXLY_CORRECT"[..])).value =
+                    crate::vars::Value::Text(b"y".to_vec())
+            }
+            b"posix" => drop(self.vars.remove(b"POSIXLY_CORRECT")),
+            b"ignoreeof" if on => {
+                self.vars.entry(&crate::ir::Name::from(&b"IGNOREEOF"[..])).value =
+                    crate::vars::Value::Text(b"10".to_vec())
+            }
+            _ => {}
+        }
+        true
+    }
 }

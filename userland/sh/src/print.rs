@@ -34,6 +34,15 @@ pub(crate) fn simple(simple: &Simple) -> Bytes {
     printer.out
 }
 
+/// `[[ ]]`, as `BASH_COMMAND` shows it.
+pub(crate) fn condition(cond: &Cond) -> Bytes {
+    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    printer.put("[[ ");
+    printer.cond(cond);
+    printer.put(" ]]");
+    printer.out
+}
+
 /// A subshell, as messages about it show it.
 pub(crate) fn subshell(list: &List) -> Bytes {
     let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };

@@ -20,7 +20,7 @@ use crate::vars::{self, Map, Value, Var};
 use state::{State, StoredFunction};
 
 /// Variables that the shell sets for itself at every start; the directory is kept on its own.
-const OWN: [&[u8]; 2] = [b"PWD", b"SHLVL"];
+const OWN: [&[u8]; 4] = [b"PWD", b"SHLVL", b"BASH_ALIASES", b"BASH_CMDS"];
 
 /// What a shell remembers of its start, to tell at its end what has changed.
 #[derive(Debug)]
@@ -90,7 +90,9 @@ impl Shell {
         for name in &state.removed_functions {
             self.remove_function(name);
         }
-        self.aliases = Rc::new(state.aliases.into_iter().collect());
+        for (name, value) in state.aliases {
+            self.set_alias(&name, value);
+        }
         self.dir_stack = state.dir_stack.into();
     }
 

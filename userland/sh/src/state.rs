@@ -49,6 +49,10 @@ pub(crate) struct Frame {
     /// The line of the call.
     pub(crate) line: u32,
     pub(crate) is_function: bool,
+    /// The arguments, kept for `BASH_ARGV` only where `extdebug` asks for it.
+    pub(crate) args: Option<Vec<Bytes>>,
+    /// The options to put back at the end, after `local -`.
+    pub(crate) options: Option<Box<Options>>,
 }
 
 /// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. Measured in the
@@ -63,6 +67,9 @@ pub(crate) struct Shell {
     pub(crate) functions: Map<Name, Rc<Function>>,
     /// Functions that programs get in their environment.
     pub(crate) exported_functions: BTreeSet<Name>,
+    pub(crate) readonly_functions: BTreeSet<Name>,
+    /// Functions that inherit the traps of their callers.
+    pub(crate) traced_functions: BTreeSet<Name>,
     pub(crate) aliases: Rc<Map<Bytes, Bytes>>,
     pub(crate) positional: Rc<Vec<Bytes>>,
     /// `$0`.
@@ -113,6 +120,26 @@ pub(crate) struct Shell {
     pub(crate) regex: Option<(String, Rc<regex_lite::Regex>)>,
     /// The name of the builtin that runs, for its messages.
     pub(crate) running: &'static str,
+    /// The status before the trap that runs, which `exit` and `return` without a number answer.
+    pub(crate) trap_status: Option<u8>,
+    /// The status before the `return` that ends a function, which its RETURN trap sees.
+    pub(crate) before_return: Option<u8>,
+    /// The status that the newest trap ended with.
+    pub(crate) debug_status: u8,
+    /// Texts within one another (traps, `eval`, sources), which `set -x` shows.
+    pub(crate) sourcing_depth: u32,
+    /// The DEBUG trap has run for the command that a child was forked for.
+    pub(crate) debugged: bool,
+    /// Where `set -x` writes, when `BASH_XTRACEFD` says so.
+    pub(crate) trace_fd: Option<u32>,
+    /// What `-c` was given.
+    pub(crate) execution_string: Option<Bytes>,
+    /// The arguments that the shell was started with.
+    pub(crate) start_args: Rc<Vec<Bytes>>,
+    /// Builtins that `enable -n` switched off.
+    pub(crate) disabled: BTreeSet<&'static str>,
+    /// Computed variables that were unset, and are ordinary ones since.
+    pub(crate) plain: BTreeSet<Bytes>,
     /// The command that runs, kept only while a trap could ask for it.
     pub(crate) current: Option<Current>,
     /// What to remember of the start of a shell that takes part in a session.
@@ -125,6 +152,8 @@ impl Shell {
             vars: Vars::default(),
             functions: Map::default(),
             exported_functions: BTreeSet::new(),
+            readonly_functions: BTreeSet::new(),
+            traced_functions: BTreeSet::new(),
             aliases: Rc::default(),
             positional: Rc::new(Vec::new()),
             name,
@@ -158,6 +187,16 @@ impl Shell {
             sourcing: 0,
             regex: None,
             running: "",
+            trap_status: None,
+            before_return: None,
+            debug_status: 0,
+            sourcing_depth: 0,
+            debugged: false,
+            execution_string: None,
+            start_args: Rc::default(),
+            disabled: BTreeSet::new(),
+            trace_fd: None,
+            plain: BTreeSet::new(),
             current: None,
             session: None,
         }
@@ -186,11 +225,17 @@ impl Shell {
         if self.vars.get(b"OLDPWD").is_none() {
             self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
         }
+        for name in [&b"BASH_ALIASES"[..], b"BASH_CMDS"] {
+            self.vars.insert(name.into(), Var { value: Value::Assoc(vars::Assoc::default()), flags: 0 });
+        }
         let level = self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v));
         self.set_exported(b"SHLVL", level.unwrap_or(0).saturating_add(1).to_string().into_bytes());
-        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTIND", b"1")] {
+        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
             self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
         }
+        let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
+        self.vars.insert(Name::from(&b"OPTIND"[..]), index);
+        self.last_arg.clone_from(&self.name);
         if self.vars.get(b"PATH").is_none() {
             let path = b"/usr/local/bin:/usr/bin:/bin".to_vec();
             self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });

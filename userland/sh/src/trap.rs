@@ -60,6 +60,8 @@ pub(crate) struct Traps {
     running: Vec<u8>,
     /// Signals that have arrived and whose traps have not run; bit *n* is signal *n*.
     pending: u64,
+    /// In a subshell, the traps of its parent, which `trap` shows until the subshell sets its own.
+    inherited: Option<Vec<(u8, Rc<Bytes>)>>,
 }
 
 impl Traps {
@@ -72,8 +74,53 @@ impl Traps {
         !self.set.is_empty() && self.running.is_empty()
     }
 
+    /// Whether any trap runs.
+    pub(crate) fn in_progress(&self) -> bool {
+        !self.running.is_empty()
+    }
+
     pub(crate) fn all(&self) -> &[(u8, Rc<Bytes>)] {
         &self.set
+    }
+
+    /// What `trap -p` shows.
+    pub(crate) fn shown(&self) -> &[(u8, Rc<Bytes>)] {
+        self.inherited.as_deref().unwrap_or(&self.set)
+    }
+
+    /// Forgets the traps of the parent, because this shell sets its own.
+    pub(crate) fn forget_inherited(&mut self) {
+        self.inherited = None;
+    }
+
+    /// Whether a trap of this kind runs.
+    pub(crate) fn is_running(&self, signal: u8) -> bool {
+        self.running.contains(&signal)
+    }
+
+    /// The trap that runs, the innermost one.
+    pub(crate) fn innermost(&self) -> Option<u8> {
+        self.running.last().copied()
+    }
+
+    /// Takes away the traps that `goes` names, as a function or a sourced file does that inherits none.
+    pub(crate) fn set_aside(&mut self, goes: impl Fn(u8) -> bool) -> Vec<(u8, Rc<Bytes>)> {
+        if !self.set.iter().any(|(signal, _)| goes(*signal)) {
+            return Vec::new();
+        }
+        let aside = self.set.iter().filter(|(signal, _)| goes(*signal)).cloned().collect();
+        self.set.retain(|(signal, _)| !goes(*signal));
+        aside
+    }
+
+    /// Puts traps back, unless new ones were set meanwhile.
+    pub(crate) fn put_back(&mut self, aside: Vec<(u8, Rc<Bytes>)>) {
+        for (signal, text) in aside {
+            if self.get(signal).is_none() {
+                self.set.push((signal, text));
+                self.set.sort_by_key(|(s, _)| *s);
+            }
+        }
     }
 
     /// Sets what a signal runs; `None` puts its default back.
@@ -102,10 +149,24 @@ impl Traps {
         let _ = rt::sig_set(u32::from(signal), disposition);
     }
 
-    /// What a subshell does: ignored signals stay ignored, everything else has its default again.
-    pub(crate) fn reset_for_subshell(&mut self) {
+    /// What a subshell does: ignored signals stay ignored, `ERR`, `DEBUG` and `RETURN` stay where options say so, and
+    /// everything else has its default again. What was there before can still be shown.
+    pub(crate) fn reset_for_subshell(&mut self, functrace: bool, errtrace: bool) {
+        self.pending = 0;
+        if self.set.is_empty() {
+            return;
+        }
+        if self.inherited.is_none() {
+            self.inherited = Some(self.set.clone());
+        }
         for (signal, text) in std::mem::take(&mut self.set) {
-            self.set(signal, text.is_empty().then(Bytes::new));
+            let stays = text.is_empty()
+                || match signal {
+                    DEBUG | RETURN => functrace,
+                    ERR => errtrace,
+                    _ => false,
+                };
+            self.set(signal, stays.then(|| text.to_vec()));
         }
     }
 
@@ -186,18 +247,50 @@ impl Shell {
             return Ok(());
         }
         let (status, pipe_status, line) = (self.status, self.pipe_status.clone(), self.line);
+        let last_arg = self.last_arg.clone();
         self.traps.running.push(signal);
-        let result = self.run_text(&text, line);
+        let outer = self.trap_status.replace(status);
+        // Traps of the shell itself know the line of the command; those of signals count their own.
+        let first = if signal < ERR { 1 } else { line };
+        let result = self.in_text(|shell| shell.run_text(&text, first));
+        self.trap_status = outer;
         self.traps.running.pop();
+        self.debug_status = self.status;
         match result {
             Ok(()) | Err(Stop::Discard) => {
                 self.status = status;
                 self.pipe_status = pipe_status;
                 self.line = line;
+                self.last_arg = last_arg;
                 Ok(())
             }
             Err(stop) => Err(stop),
         }
+    }
+
+    /// Runs `inner` one step deeper in what `set -x` shows.
+    pub(crate) fn in_text<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        self.sourcing_depth += 1;
+        let result = inner(self);
+        self.sourcing_depth -= 1;
+        result
+    }
+
+    /// The DEBUG trap before a command; false when `extdebug` wants the command left out.
+    #[inline(never)]
+    pub(crate) fn run_debug_trap(&mut self) -> Run<bool> {
+        if self.traps.get(DEBUG).is_none_or(|text| text.is_empty()) || self.traps.is_running(DEBUG) {
+            return Ok(true);
+        }
+        self.run_trap(DEBUG)?;
+        if !self.options.extdebug || self.debug_status == 0 {
+            return Ok(true);
+        }
+        if self.debug_status == 2 && (self.sourcing > 0 || self.frames.iter().any(|frame| frame.is_function)) {
+            return Err(Stop::Return);
+        }
+        self.status = self.debug_status;
+        Ok(false)
     }
 
     /// Runs the EXIT trap and lets the signal do what it does by default.
@@ -217,7 +310,10 @@ impl Shell {
         if let Some(text) = trap {
             self.traps.set(EXIT, None);
             let status = self.status;
-            let result = self.run_text(&text, self.line);
+            self.trap_status = Some(status);
+            self.traps.running.push(EXIT);
+            let result = self.in_text(|shell| shell.run_text(&text, 1));
+            self.traps.running.pop();
             if !matches!(result, Err(Stop::Exit)) {
                 self.status = status;
             }

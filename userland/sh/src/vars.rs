@@ -17,8 +17,12 @@ pub(crate) const LOWER: u16 = 8;
 pub(crate) const UPPER: u16 = 16;
 /// The value names another variable.
 pub(crate) const NAMEREF: u16 = 32;
-/// Made by `declare -a` or `-A`, perhaps without a value.
+/// Set by `declare -t`; it means nothing for variables.
 pub(crate) const TRACE: u16 = 64;
+/// An array that was declared and has got no value yet.
+pub(crate) const BARE: u16 = 128;
+/// Assigned text begins with a capital and goes on in lower case.
+pub(crate) const CAPITAL: u16 = 256;
 
 /// A hash without secrets: keys come from the script, which can only slow itself down, and a random seed would cost a
 /// call at every start.
@@ -125,7 +129,7 @@ impl Assoc {
     }
 }
 
-fn bash_hash(key: &[u8]) -> u32 {
+pub(crate) fn bash_hash(key: &[u8]) -> u32 {
     key.iter().fold(2_166_136_261, |hash: u32, &byte| hash.wrapping_mul(16_777_619) ^ u32::from(byte))
 }
 
@@ -144,8 +148,16 @@ pub(crate) enum Key {
 #[derive(Debug, Default)]
 pub(crate) struct Vars {
     map: Map<Name, Var>,
-    /// For each call in progress, what its locals replaced.
-    saved: Vec<Vec<(Name, Option<Var>)>>,
+    /// For each call in progress, and for commands with assignments before them, what was replaced.
+    saved: Vec<Scope>,
+}
+
+/// Variables that come back when it ends.
+#[derive(Debug, Default)]
+struct Scope {
+    replaced: Vec<(Name, Option<Var>)>,
+    /// It is that of assignments before a command, and no function's.
+    temporary: bool,
 }
 
 impl Vars {
@@ -188,32 +200,46 @@ impl Vars {
         names
     }
 
-    /// `NAME=value` of everything exported.
+    /// `NAME=value` of everything exported, in the order of bash: what was assigned for the command first, then locals,
+    /// then the rest, each by bucket of its hash table.
     pub(crate) fn environment(&self) -> Vec<Bytes> {
         let mut lines = Vec::with_capacity(self.map.len());
         for (name, var) in &self.map {
             if var.has(EXPORT)
+                && name.as_ref() != b"_"
                 && let Value::Text(text) = &var.value
             {
                 let mut line = Vec::with_capacity(name.len() + text.len() + 1);
                 line.extend_from_slice(name);
                 line.push(b'=');
                 line.extend_from_slice(text);
-                lines.push(line);
+                lines.push(((self.depth_of(name), bash_hash(name) & 1023), line));
             }
         }
         lines.sort();
-        lines
+        lines.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Starts a scope, for a function's call or the assignments before a command.
+    /// How many scopes lie within the one that a variable belongs to.
+    fn depth_of(&self, name: &[u8]) -> usize {
+        let scopes = self.saved.iter().rev();
+        let at = scopes.clone().position(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name));
+        at.unwrap_or_else(|| scopes.count())
+    }
+
+    /// Starts a scope, for a function's call.
     pub(crate) fn push_scope(&mut self) {
-        self.saved.push(Vec::new());
+        self.saved.push(Scope::default());
+    }
+
+    /// Starts a scope for the assignments before a command.
+    pub(crate) fn push_temporary(&mut self) {
+        self.saved.push(Scope { temporary: true, ..Scope::default() });
     }
 
     /// Ends the newest scope and puts back what it replaced.
     pub(crate) fn pop_scope(&mut self) {
-        for (name, var) in self.saved.pop().unwrap_or_default().into_iter().rev() {
+        for (name, var) in self.saved.pop().unwrap_or_default().replaced.into_iter().rev() {
             match var {
                 Some(var) => self.map.insert(name, var),
                 None => self.map.remove(&name),
@@ -221,25 +247,90 @@ impl Vars {
         }
     }
 
-    /// Makes `name` local to the newest scope; says whether it was so already.
+    /// Makes `name` belong to the newest scope of assignments before a command; its value stays for now.
+    pub(crate) fn make_temporary(&mut self, name: &Name) {
+        if let Some(scope) = self.saved.last_mut()
+            && !scope.replaced.iter().any(|(saved, _)| saved == name)
+        {
+            scope.replaced.push((Name::clone(name), self.map.get(name).cloned()));
+        }
+    }
+
+    /// Takes a variable out of the scopes of assignments before commands, so that its value outlives them.
+    pub(crate) fn keep(&mut self, name: &[u8]) {
+        for scope in self.saved.iter_mut().rev().take_while(|scope| scope.temporary) {
+            scope.replaced.retain(|(saved, _)| &**saved != name);
+        }
+    }
+
+    /// Makes `name` local to the newest call; says whether it was so already.
     pub(crate) fn make_local(&mut self, name: &Name) -> bool {
-        let Some(scope) = self.saved.last_mut() else { return true };
-        if scope.iter().any(|(saved, _)| saved == name) {
+        let mut lent = None;
+        for scope in self.saved.iter_mut().rev() {
+            let at = scope.replaced.iter().position(|(saved, _)| saved == name);
+            if scope.temporary {
+                // What an assignment before the command replaced is replaced by the local now.
+                if let Some(at) = at {
+                    lent = Some(scope.replaced.remove(at).1);
+                }
+                continue;
+            }
+            if at.is_some() {
+                return true;
+            }
+            match lent {
+                Some(old) => {
+                    scope.replaced.push((Name::clone(name), old));
+                    return true;
+                }
+                None => scope.replaced.push((Name::clone(name), self.map.remove(name))),
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Names that the newest call made local, sorted.
+    pub(crate) fn locals(&self) -> Vec<Name> {
+        let scope = self.saved.iter().rev().find(|scope| !scope.temporary);
+        let mut names: Vec<Name> =
+            scope.map(|scope| scope.replaced.iter().map(|(name, _)| Name::clone(name)).collect()).unwrap_or_default();
+        names.sort();
+        names
+    }
+
+    /// Whether the newest call has a local of this name.
+    pub(crate) fn is_local(&self, name: &[u8]) -> bool {
+        let scope = self.saved.iter().rev().find(|scope| !scope.temporary);
+        scope.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
+    /// Puts back what the newest scope that replaced `name` replaced, as `unset` does with a local of a caller.
+    pub(crate) fn uncover(&mut self, name: &[u8]) -> bool {
+        for scope in self.saved.iter_mut().rev() {
+            let Some(at) = scope.replaced.iter().position(|(saved, _)| &**saved == name) else { continue };
+            let (name, var) = scope.replaced.remove(at);
+            match var {
+                Some(var) => self.map.insert(name, var),
+                None => self.map.remove(&name),
+            };
             return true;
         }
-        scope.push((Name::clone(name), self.map.remove(name)));
         false
     }
 
-    /// Names that the newest scope made local, sorted.
-    pub(crate) fn locals(&self) -> Vec<Name> {
-        let mut names: Vec<Name> = self
-            .saved
-            .last()
-            .map(|scope| scope.iter().map(|(name, _)| Name::clone(name)).collect())
-            .unwrap_or_default();
-        names.sort();
-        names
+    /// Exchanges the variable in force with the shell's own, when calls have made the name local; says whether they have.
+    pub(crate) fn swap_global(&mut self, name: &[u8]) -> bool {
+        for scope in &mut self.saved {
+            if let Some((name, var)) = scope.replaced.iter_mut().find(|(saved, _)| &**saved == name) {
+                let outer = std::mem::replace(var, self.map.remove(name));
+                if let Some(outer) = outer {
+                    self.map.insert(Name::clone(name), outer);
+                }
+                return true;
+            }
+        }
+        false
     }
 
     /// Follows references from `name` to the variable meant; a circle ends where it was noticed.

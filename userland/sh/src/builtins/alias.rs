@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::expand::single_quote;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
+use crate::vars::Value;
 
 /// A definition as `alias -p` prints it, which is one that can be read again.
 pub(super) fn definition(name: &[u8], value: &[u8]) -> Bytes {
@@ -63,8 +64,43 @@ fn define(shell: &mut Shell, name: &[u8], value: &[u8]) -> u8 {
         shell.complain_builtin([b"`", name, b"': invalid alias name"].concat());
         return 1;
     }
-    Rc::make_mut(&mut shell.aliases).insert(name.to_vec(), value.to_vec());
+    shell.set_alias(name, value.to_vec());
     0
+}
+
+impl Shell {
+    /// Defines an alias, also in `BASH_ALIASES`.
+    pub(crate) fn set_alias(&mut self, name: &[u8], value: Bytes) {
+        if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_ALIASES").map(|var| &mut var.value) {
+            map.insert(name.to_vec(), value.clone());
+        }
+        Rc::make_mut(&mut self.aliases).insert(name.to_vec(), value);
+    }
+
+    /// Takes over what a script made of `BASH_ALIASES`.
+    pub(crate) fn take_aliases(&mut self) {
+        let aliases = match self.vars.get(b"BASH_ALIASES").map(|var| &var.value) {
+            Some(Value::Assoc(map)) => {
+                map.entries().into_iter().map(|(name, text)| (name.clone(), text.clone())).collect()
+            }
+            _ => crate::vars::Map::default(),
+        };
+        self.aliases = Rc::new(aliases);
+    }
+
+    fn remove_alias(&mut self, name: &[u8]) -> bool {
+        if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_ALIASES").map(|var| &mut var.value) {
+            map.remove(name);
+        }
+        Rc::make_mut(&mut self.aliases).remove(name).is_some()
+    }
+
+    pub(crate) fn clear_aliases(&mut self) {
+        if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_ALIASES").map(|var| &mut var.value) {
+            map.clear();
+        }
+        self.aliases = Rc::default();
+    }
 }
 
 pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
@@ -72,7 +108,7 @@ pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     match words.first().map(Vec::as_slice) {
         Some(b"-a") => {
-            shell.aliases = Rc::default();
+            shell.clear_aliases();
             return Ok(0);
         }
         Some(b"--") => words = words.get(1..).unwrap_or_default(),
@@ -86,7 +122,7 @@ pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     let mut status = 0;
     for word in words {
-        if Rc::make_mut(&mut shell.aliases).remove(word).is_none() {
+        if !shell.remove_alias(word) {
             shell.complain_builtin([word, &b": not found"[..]].concat());
             status = 1;
         }

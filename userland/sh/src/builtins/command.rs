@@ -58,7 +58,7 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     let path = shell.lookup(b"PATH");
     if standard {
-        shell.hash.clear();
+        shell.forget_programs();
         shell.set_exported(b"PATH", b"/usr/local/bin:/usr/bin:/bin".to_vec());
     }
     let running = std::mem::take(&mut shell.running);

@@ -15,11 +15,11 @@ pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let text = words.join(&b' ');
     let line = shell.line;
     shell.running = "";
-    let source = match shell.frames.last() {
-        Some(frame) => Rc::clone(&frame.source),
-        None => Rc::clone(&shell.script),
-    };
-    shell.descend(TEXT_LEVELS, |shell| shell.run_source(&text, line, source, b"eval"))?;
+    let source = shell.current_source();
+    shell.sourcing_depth += 1;
+    let result = shell.descend(TEXT_LEVELS, |shell| shell.run_source(&text, line, source, b"eval"));
+    shell.sourcing_depth -= 1;
+    result?;
     shell.running = "eval";
     Ok(shell.status)
 }
@@ -54,12 +54,23 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     };
     let source: Rc<[u8]> = path.as_slice().into();
-    let frame =
-        Frame { name: Name::from(&b"source"[..]), source: Rc::clone(&source), line: shell.line, is_function: false };
-    shell.frames.push(frame);
-    shell.sourcing += 1;
-    shell.running = "";
     let parameters = words.get(1..).unwrap_or_default().to_vec();
+    shell.frames.push(Frame {
+        name: Name::from(&b"source"[..]),
+        source: Rc::clone(&source),
+        line: shell.line,
+        is_function: false,
+        args: shell
+            .options
+            .extdebug
+            .then(|| if parameters.is_empty() { vec![path.clone()] } else { parameters.clone() }),
+        options: None,
+    });
+    shell.sourcing += 1;
+    shell.sourcing_depth += 1;
+    let traced = shell.options.functrace;
+    let aside = shell.traps.set_aside(|signal| signal == crate::trap::DEBUG && !traced);
+    shell.running = "";
     let line = shell.line;
     shell.status = 0;
     let result = shell.descend(TEXT_LEVELS, |shell| {
@@ -67,8 +78,16 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         if parameters.is_empty() { run(shell) } else { shell.with_positional(parameters, run) }
     });
     shell.sourcing -= 1;
-    shell.frames.pop();
+    shell.sourcing_depth -= 1;
     shell.line = line;
+    let result = match result {
+        Ok(()) | Err(Stop::Return) if shell.traps.get(crate::trap::RETURN).is_some() => {
+            shell.run_trap(crate::trap::RETURN).and(result)
+        }
+        other => other,
+    };
+    shell.traps.put_back(aside);
+    shell.frames.pop();
     shell.running = "source";
     match result {
         Ok(()) | Err(Stop::Return) => Ok(shell.status),

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell, Stop};
@@ -57,10 +56,18 @@ pub(super) fn go_on(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
 }
 
+/// What `exit` and `return` answer without a number: the last status, or in a trap the one before the trap.
+fn status_without_argument(shell: &Shell) -> u8 {
+    match (shell.trap_status, shell.traps.innermost()) {
+        (Some(status), Some(trap)) if trap != crate::trap::DEBUG => status,
+        _ => shell.status,
+    }
+}
+
 /// The status that `exit` and `return` were given.
 fn status_argument(shell: &mut Shell, args: &[Bytes]) -> u8 {
     let mut rest = args.iter().skip(1).filter(|arg| arg.as_slice() != b"--");
-    let Some(arg) = rest.next() else { return shell.status };
+    let Some(arg) = rest.next() else { return status_without_argument(shell) };
     match std::str::from_utf8(arg.trim_ascii()).ok().and_then(|text| text.parse::<i64>().ok()) {
         Some(number) => (number & 255) as u8,
         None => {
@@ -84,7 +91,9 @@ pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.complain_builtin("can only `return' from a function or sourced script");
         return Ok(2);
     }
+    let before = shell.status;
     shell.status = status_argument(shell, args);
+    shell.before_return = Some(before);
     Err(Stop::Return)
 }
 
@@ -111,34 +120,47 @@ pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(0)
 }
 
-/// `exec` where the evaluator did not see its redirections, as in `command exec prog`.
-pub(super) fn exec_words(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let words = args.get(1..).unwrap_or_default();
-    if !words.is_empty() {
-        shell.exec_program(words, None)?;
-        return Ok(shell.status);
-    }
-    Ok(0)
-}
-
 pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let level = args.get(1).and_then(|arg| plain_number(arg)).and_then(|n| usize::try_from(n).ok());
-    let depth = level.unwrap_or(0);
-    let frames: Vec<_> = shell.frames.iter().rev().collect();
-    let Some(frame) = frames.get(depth) else {
-        return Ok(if level.is_none() && !shell.script.is_empty() { shell.print("0 NULL\n") } else { 1 });
-    };
-    let outer = frames.get(depth + 1);
-    let source = outer.map_or(&shell.script, |frame| &frame.source);
-    let source = if source.is_empty() { "NULL".into() } else { lossy(source) };
-    let text = match level {
-        None => format!("{} {source}\n", frame.line),
-        Some(_) => {
-            let name = outer.map_or_else(|| "main".into(), |frame| lossy(&frame.name).into_owned());
-            format!("{} {name} {source}\n", frame.line)
+    let mut words = args.get(1..).unwrap_or_default();
+    match words.first().map(Vec::as_slice) {
+        Some(b"--") => words = words.get(1..).unwrap_or_default(),
+        Some(option @ [b'-', _, ..]) => {
+            let option = option.get(..2).unwrap_or_default().to_vec();
+            return Ok(shell.bad_option(&option, "caller [expr]"));
         }
+        _ => {}
+    }
+    let level = match words.first() {
+        None => None,
+        Some(word) => match plain_number(word).and_then(|n| usize::try_from(n).ok()) {
+            Some(level) => Some(level),
+            None => {
+                shell.complain_builtin([word, &b": invalid number"[..]].concat());
+                shell.usage("caller [expr]");
+                return Ok(2);
+            }
+        },
     };
-    Ok(shell.print(text))
+    // The shell itself is a call too when a script's file is what runs.
+    let (lines, sources) = (shell.calls(b"BASH_LINENO"), shell.calls(b"BASH_SOURCE"));
+    let names = shell.calls(b"FUNCNAME").unwrap_or_default();
+    let (lines, sources) = (lines.unwrap_or_default(), sources.unwrap_or_default());
+    if lines.is_empty() {
+        return Ok(1);
+    }
+    let depth = level.unwrap_or(0);
+    let source = sources.get(depth + 1);
+    let Some(level) = level else {
+        let line = lines.first().cloned().unwrap_or_default();
+        let source = source.cloned().unwrap_or_else(|| b"NULL".to_vec());
+        return Ok(shell.print([&line[..], b" ", &source, b"\n"].concat()));
+    };
+    match (lines.get(level), names.get(level + 1), source) {
+        (Some(line), Some(name), Some(source)) => {
+            Ok(shell.print([&line[..], b" ", name, b" ", source, b"\n"].concat()))
+        }
+        _ => Ok(1),
+    }
 }
 
 pub(super) fn help(shell: &mut Shell, _: &[Bytes]) -> Run<u8> {

@@ -61,6 +61,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             status = 1;
         }
     }
+    shell.status = status;
     shell.run_pending_traps()?;
     Ok(status)
 }

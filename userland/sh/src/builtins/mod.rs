@@ -7,6 +7,7 @@ mod declare;
 mod dirs;
 mod echo;
 mod eval;
+mod exec;
 mod flow;
 mod getopts;
 mod hash;
@@ -19,11 +20,15 @@ mod printf;
 mod read;
 mod set;
 mod shopt;
-mod strftime;
+pub(crate) mod strftime;
 mod test;
 mod trap;
 mod type_builtin;
 mod unset;
+
+pub(crate) use exec::exec;
+pub(crate) use set::options_text;
+pub(crate) use shopt::shopt_text;
 
 use crate::eval::DeclArg;
 use crate::ir::Bytes;
@@ -35,7 +40,7 @@ pub(crate) enum Call {
     /// With its words, its name first.
     Plain(fn(&mut Shell, &[Bytes]) -> Run<u8>),
     /// With words and assignments that were not split.
-    Declare(fn(&mut Shell, &[DeclArg<'_>]) -> Run<u8>),
+    Declare(fn(&mut Shell, &[DeclArg]) -> Run<u8>),
 }
 
 impl std::fmt::Debug for Call {
@@ -64,7 +69,7 @@ const fn prints(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> Run<u8>) ->
     Builtin { name, call: Call::Plain(run), prints_only: true }
 }
 
-const fn declares(name: &'static str, run: fn(&mut Shell, &[DeclArg<'_>]) -> Run<u8>) -> Builtin {
+const fn declares(name: &'static str, run: fn(&mut Shell, &[DeclArg]) -> Run<u8>) -> Builtin {
     Builtin { name, call: Call::Declare(run), prints_only: false }
 }
 
@@ -86,7 +91,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("disown", jobs::disown),
     prints("echo", echo::echo),
     plain("eval", eval::eval),
-    plain("exec", flow::exec_words),
+    plain("exec", exec::exec),
     plain("exit", flow::exit),
     declares("export", declare::export),
     prints("false", flow::fail),
@@ -124,6 +129,31 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("wait", jobs::wait),
 ];
 
+/// POSIX's special builtins, whose failures matter more in posix mode.
+const SPECIAL: &[&[u8]] = &[
+    b".",
+    b":",
+    b"break",
+    b"continue",
+    b"eval",
+    b"exec",
+    b"exit",
+    b"export",
+    b"readonly",
+    b"return",
+    b"set",
+    b"shift",
+    b"source",
+    b"times",
+    b"trap",
+    b"unset",
+];
+
+/// Whether POSIX calls this name a special builtin.
+pub(crate) fn is_special(name: &[u8]) -> bool {
+    SPECIAL.contains(&name)
+}
+
 /// The builtin with this name.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Builtin> {
     let at = BUILTINS.binary_search_by(|builtin| builtin.name.as_bytes().cmp(name)).ok()?;
@@ -144,7 +174,13 @@ impl Shell {
 
     /// Complains about an option that a builtin has not, and how it is used.
     pub(crate) fn bad_option(&mut self, option: &[u8], usage: &str) -> u8 {
+        // A word such as `-xyz` is wrong from its first wrong letter on, which callers pass; whole words stay as they are.
         self.complain_builtin([option, b": invalid option"].concat());
+        self.usage(usage)
+    }
+
+    /// Tells how the builtin that runs is used; the status for that.
+    pub(crate) fn usage(&mut self, usage: &str) -> u8 {
         let line = format!("{}: usage: {usage}\n", self.running);
         // Where standard error is closed there is nobody to tell.
         let _ = self.io.write(2, line.as_bytes());

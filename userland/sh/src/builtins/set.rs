@@ -2,17 +2,20 @@
 
 use std::rc::Rc;
 
-use crate::expand::{declare_quote, trace_quote};
 use crate::ir::Bytes;
 use crate::options;
 use crate::state::{Run, Shell};
-use crate::vars::Value;
 
 pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if args.len() == 1 {
         return Ok(list(shell));
     }
-    let mut rest = args.get(1..).unwrap_or_default();
+    let words = args.get(1..).unwrap_or_default();
+    // Options are looked at before any is set, so that a wrong one changes nothing.
+    if let Some(status) = check(shell, words) {
+        return Ok(status);
+    }
+    let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
         let (on, letters) = match first.split_first() {
             Some((b'-', letters)) => (true, letters),
@@ -25,9 +28,9 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 shell.positional = Rc::new(rest.to_vec());
                 return Ok(0);
             }
-            b"" if on => {
-                shell.options.xtrace = false;
-                shell.options.verbose = false;
+            b"" => {
+                shell.options.xtrace &= !on;
+                shell.options.verbose &= !on;
                 if !rest.is_empty() {
                     shell.positional = Rc::new(rest.to_vec());
                 }
@@ -37,15 +40,19 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         for letter in letters {
             if *letter == b'o' {
-                let Some((name, after)) = rest.split_first() else { return Ok(options(shell, on)) };
+                // Without a name, or before other options, it asks what is on.
+                let Some((name, after)) = rest.split_first().filter(|(name, _)| !is_option(name)) else {
+                    let text = options_text(shell, on);
+                    shell.print(text);
+                    continue;
+                };
                 rest = after;
-                if !shell.options.set_named(name, on) {
+                if !shell.set_option(name, on) {
                     shell.complain_builtin([name, &b": invalid option name"[..]].concat());
                     return Ok(2);
                 }
-            } else if !shell.options.set_letter(*letter, on) {
-                let option = [if on { b'-' } else { b'+' }, *letter];
-                return Ok(shell.bad_option(&option, "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]"));
+            } else {
+                shell.options.set_letter(*letter, on);
             }
         }
     }
@@ -55,61 +62,53 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(0)
 }
 
-/// `set -o` and `set +o`.
-fn options(shell: &mut Shell, on: bool) -> u8 {
+fn is_option(word: &[u8]) -> bool {
+    matches!(word.first(), Some(b'-' | b'+'))
+}
+
+/// Complains about the first option that there is not.
+fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
+    for word in words {
+        let (sign, letters) =
+            word.split_first().filter(|(sign, letters)| b"-+".contains(sign) && !letters.is_empty())?;
+        if letters == b"-" {
+            return None;
+        }
+        let wrong = letters.iter().find(|letter| **letter != b'o' && !options::has_letter(**letter));
+        if let Some(letter) = wrong {
+            let usage = "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]";
+            return Some(shell.bad_option(&[*sign, *letter], usage));
+        }
+        if letters.contains(&b'o') {
+            return None;
+        }
+    }
+    None
+}
+
+/// What `set -o` and `set +o` print.
+pub(crate) fn options_text(shell: &Shell, table: bool) -> String {
     let mut text = String::new();
     for switch in options::SET {
         let is_on = (switch.get)(&shell.options);
-        if on {
-            text.push_str(&format!("{:<15}\t{}\n", switch.name, if is_on { "on" } else { "off" }));
-        } else {
-            text.push_str(&format!("set {}o {}\n", if is_on { '-' } else { '+' }, switch.name));
-        }
+        text.push_str(&option_line(switch.name, is_on, !table));
     }
-    shell.print(text)
+    text
+}
+
+/// One option as `set -o` prints it, or as the command that sets it.
+pub(super) fn option_line(name: &str, is_on: bool, command: bool) -> String {
+    match command {
+        true => format!("set {}o {name}\n", if is_on { '-' } else { '+' }),
+        false => format!("{name:<15}\t{}\n", if is_on { "on" } else { "off" }),
+    }
 }
 
 /// All variables and functions, as `set` alone prints them.
 fn list(shell: &mut Shell) -> u8 {
-    let mut text = Bytes::new();
-    for name in shell.vars.names() {
-        let Some(var) = shell.vars.get(&name) else { continue };
-        match &var.value {
-            Value::Unset => continue,
-            Value::Text(value) => {
-                text.extend_from_slice(&name);
-                text.push(b'=');
-                text.extend(if value.is_empty() { Bytes::new() } else { trace_quote(value) });
-            }
-            Value::Indexed(map) => {
-                text.extend_from_slice(&name);
-                let parts: Vec<Bytes> = map
-                    .iter()
-                    .map(|(key, value)| [format!("[{key}]=").as_bytes(), &declare_quote(value)[..]].concat())
-                    .collect();
-                text.extend_from_slice(b"=(");
-                text.extend(parts.join(&b' '));
-                text.push(b')');
-            }
-            Value::Assoc(map) => {
-                text.extend_from_slice(&name);
-                text.extend_from_slice(b"=(");
-                for (key, value) in map.entries() {
-                    text.push(b'[');
-                    text.extend_from_slice(key);
-                    text.extend_from_slice(b"]=");
-                    text.extend(declare_quote(value));
-                    text.push(b' ');
-                }
-                text.push(b')');
-            }
-        }
-        text.push(b'\n');
-    }
-    let mut functions: Vec<_> = shell.functions.values().map(Rc::clone).collect();
-    functions.sort_by(|a, b| a.name.cmp(&b.name));
-    for function in functions {
-        text.extend(crate::print::function(&function));
+    let mut text = super::declare::assignments(shell);
+    if !shell.options.posix {
+        text.extend(super::declare::functions_text(shell));
     }
     shell.print(text)
 }

@@ -1,59 +1,97 @@
 //! `shopt`.
 
+use super::set::option_line;
 use crate::ir::Bytes;
-use crate::options::{SET, SHOPT, switch};
+use crate::options::{SET, SHOPT, Switch, switch};
 use crate::state::{Run, Shell};
+
+#[derive(Debug, Default)]
+struct Wanted {
+    on: bool,
+    off: bool,
+    quiet: bool,
+    print: bool,
+    set: bool,
+}
 
 pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    let (mut change, mut quiet, mut print, mut table) = (None, false, false, SHOPT);
+    let mut wanted = Wanted::default();
     while let Some((first, rest)) = words.split_first() {
         let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
         words = rest;
+        if letters == b"-" {
+            break;
+        }
         for letter in letters {
             match letter {
-                b's' => change = Some(true),
-                b'u' => change = Some(false),
-                b'q' => quiet = true,
-                b'p' => print = true,
-                b'o' => table = SET,
-                _ => return Ok(shell.bad_option(first, "shopt [-pqsu] [-o] [optname ...]")),
+                b's' => wanted.on = true,
+                b'u' => wanted.off = true,
+                b'q' => wanted.quiet = true,
+                b'p' => wanted.print = true,
+                b'o' => wanted.set = true,
+                other => return Ok(shell.bad_option(&[b'-', *other], "shopt [-pqsu] [-o] [optname ...]")),
             }
         }
     }
+    if wanted.on && wanted.off {
+        shell.complain_builtin("cannot set and unset shell options simultaneously");
+        return Ok(1);
+    }
+    let table = if wanted.set { SET } else { SHOPT };
     if words.is_empty() {
-        let mut text = String::new();
-        for switch in table {
-            let on = (switch.get)(&shell.options);
-            if change.is_none_or(|wanted| wanted == on) {
-                text.push_str(&line(switch.name, on, print));
-            }
-        }
-        return Ok(if quiet { 0 } else { shell.print(text) });
+        let change = (wanted.on || wanted.off).then_some(wanted.on);
+        let text = if wanted.set {
+            let chosen = table.iter().map(|switch| (switch.name, (switch.get)(&shell.options)));
+            let chosen = chosen.filter(|(_, on)| change.is_none_or(|wanted| wanted == *on));
+            chosen.map(|(name, on)| option_line(name, on, wanted.print)).collect()
+        } else {
+            shopt_text(shell, change, wanted.print)
+        };
+        return Ok(if wanted.quiet { 0 } else { shell.print(text) });
     }
     let mut status = 0;
     for name in words {
-        let Some(switch) = switch(table, name) else {
-            shell.complain_builtin([name, &b": invalid shell option name"[..]].concat());
-            status = 1;
-            continue;
-        };
-        match change {
-            Some(on) => {
-                shell.options.apply(switch, on);
-            }
+        match switch(table, name) {
+            Some(switch) => status |= one(shell, switch, &wanted),
             None => {
-                let on = (switch.get)(&shell.options);
-                if !on {
-                    status = 1;
-                }
-                if !quiet {
-                    shell.print(line(switch.name, on, print));
-                }
+                let why = if wanted.set { ": invalid option name" } else { ": invalid shell option name" };
+                shell.complain_builtin([name, why.as_bytes()].concat());
+                status = 1;
             }
         }
     }
     Ok(status)
+}
+
+/// Sets one option or tells of it.
+fn one(shell: &mut Shell, switch: &'static Switch, wanted: &Wanted) -> u8 {
+    if wanted.on || wanted.off {
+        // What kind of shell this is cannot be switched.
+        if matches!(switch.name, "login_shell" | "restricted_shell") {
+            return u8::from(switch.name == "login_shell");
+        }
+        if wanted.set {
+            shell.set_option(switch.name.as_bytes(), wanted.on);
+        } else {
+            shell.options.apply(switch, wanted.on);
+        }
+        return 0;
+    }
+    let on = (switch.get)(&shell.options);
+    if !wanted.quiet {
+        let line =
+            if wanted.set { option_line(switch.name, on, wanted.print) } else { line(switch.name, on, wanted.print) };
+        shell.print(line);
+    }
+    u8::from(!on)
+}
+
+/// What `shopt` prints of all options, or of those that are as `change` says.
+pub(crate) fn shopt_text(shell: &Shell, change: Option<bool>, print: bool) -> String {
+    let states = SHOPT.iter().map(|switch| (switch.name, (switch.get)(&shell.options)));
+    let chosen = states.filter(|(_, on)| change.is_none_or(|wanted| wanted == *on));
+    chosen.map(|(name, on)| line(name, on, print)).collect()
 }
 
 fn line(name: &str, on: bool, print: bool) -> String {

@@ -82,7 +82,7 @@ fn iso_week(date: &Date) -> (i64, i64) {
 }
 
 /// Formats a moment as `strftime` does in the C locale.
-pub(super) fn format(format: &[u8], seconds: i64) -> Bytes {
+pub(crate) fn format(format: &[u8], seconds: i64) -> Bytes {
     let date = date(seconds);
     let mut out = Bytes::new();
     let mut bytes = format.iter().copied();

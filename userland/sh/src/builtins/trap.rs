@@ -46,6 +46,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             continue;
         };
         let text = action.filter(|text| text.as_slice() != b"-").cloned();
+        shell.traps.forget_inherited();
         shell.traps.set(signal, text);
     }
     Ok(status)
@@ -54,7 +55,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 fn print(shell: &mut Shell, names: &[Bytes]) -> u8 {
     let mut text = Bytes::new();
     let wanted: Vec<Option<u8>> = names.iter().map(|name| signal_number(name)).collect();
-    for (signal, action) in shell.traps.all() {
+    for (signal, action) in shell.traps.shown() {
         if names.is_empty() || wanted.contains(&Some(*signal)) {
             text.extend_from_slice(b"trap -- ");
             text.extend(single_quote(action));

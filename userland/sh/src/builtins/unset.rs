@@ -24,13 +24,25 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
         }
     }
+    if functions && variables {
+        shell.complain_builtin("cannot simultaneously unset a function and a variable");
+        return Ok(1);
+    }
     let mut status = 0;
     for word in words {
-        if functions {
-            shell.remove_function(word);
-        } else if !variables && shell.functions.contains_key(word.as_slice()) && shell.vars.get(word).is_none() {
+        let function = functions
+            || (!variables
+                && !reference
+                && shell.functions.contains_key(word.as_slice())
+                && shell.vars.get(word).is_none());
+        if function {
             // A name that is no variable may be a function.
-            shell.remove_function(word);
+            if functions && shell.readonly_functions.contains(word.as_slice()) {
+                shell.complain_builtin([word, &b": cannot unset: readonly function"[..]].concat());
+                status = 1;
+            } else if !shell.readonly_functions.contains(word.as_slice()) {
+                shell.remove_function(word);
+            }
         } else if !unset_variable(shell, word, reference)? {
             status = 1;
         }
@@ -41,9 +53,25 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> {
     let len = name_len(word);
     let (name, rest) = word.split_at(len);
+    if len == 0 || !(rest.is_empty() || (rest.starts_with(b"[") && rest.ends_with(b"]"))) {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
+        return Ok(false);
+    }
     let resolved = if reference { None } else { shell.vars.resolve(name) };
     let name = resolved.as_deref().unwrap_or(name);
-    if len == 0 || shell.vars.get(name).is_none() {
+    if reference && !shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF)) {
+        return Ok(true);
+    }
+    if shell.vars.get(name).is_none() {
+        let name = name.to_vec();
+        if matches!(&name[..], b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS") {
+            shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&name)));
+            return Ok(false);
+        }
+        if !shell.unset_computed(&name) {
+            shell.complain_builtin(format!("{}: cannot unset", lossy(&name)));
+            return Ok(false);
+        }
         return Ok(true);
     }
     if shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
@@ -51,14 +79,22 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> 
         return Ok(false);
     }
     let [b'[', subscript @ .., b']'] = rest else {
-        // A local keeps its place, so that the caller's does not show through.
-        if shell.vars.locals().iter().any(|local| &**local == name) {
-            if let Some(var) = shell.vars.get_mut(name) {
+        let name = name.to_vec();
+        // A local keeps its place, so that the caller's does not show through; one of a caller gives way to what it hid.
+        if shell.vars.is_local(&name) {
+            if let Some(var) = shell.vars.get_mut(&name) {
                 *var = crate::vars::Var::default();
             }
-        } else {
-            shell.vars.remove(name);
+        } else if !shell.vars.uncover(&name) {
+            shell.vars.remove(&name);
         }
+        match &name[..] {
+            b"BASH_XTRACEFD" => shell.set_trace_fd(b""),
+            b"POSIXLY_CORRECT" => drop(shell.options.set_named(b"posix", false)),
+            b"OPTIND" => shell.getopts_at = (0, 0),
+            _ => {}
+        }
+        shell.note_changed(&name);
         return Ok(true);
     };
     if matches!(subscript, b"@" | b"*") && !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_)))
@@ -86,7 +122,12 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> 
             }
         },
         (Some(slot @ Value::Text(_)), Key::Index(0)) => *slot = Value::Unset,
+        (Some(Value::Text(_)), _) => {
+            shell.complain_builtin(format!("{}: not an array variable", lossy(&name)));
+            return Ok(false);
+        }
         _ => {}
     }
+    shell.note_changed(&name);
     Ok(true)
 }

@@ -1,6 +1,6 @@
 //! Assignments.
 
-use crate::ir::{Assign, AssignValue};
+use crate::ir::{Assign, AssignValue, Bytes, Element, Part, Word};
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
@@ -8,17 +8,61 @@ impl Shell {
     /// Carries out one assignment; says whether it was allowed.
     pub(crate) fn run_assign(&mut self, assign: &Assign) -> Run<bool> {
         match &assign.value {
-            AssignValue::Array(elements) => self.assign_array(&assign.name, elements, assign.append),
+            AssignValue::Array(elements) => {
+                if self.options.xtrace {
+                    self.trace_array(assign, elements);
+                }
+                let assigned = self.assign_array(&assign.name, elements, assign.append)?;
+                self.forget_computed(&assign.name);
+                Ok(assigned)
+            }
             AssignValue::Word(word) => {
                 let key = match &assign.subscript {
                     None => Key::Whole,
                     Some(subscript) => self.key_of(&assign.name, subscript)?,
                 };
                 let value = self.expand_text(word)?;
+                if self.options.xtrace {
+                    self.trace_assign(assign, &value);
+                }
                 let assigned = self.assign(&assign.name, key, assign.append, value)?;
                 self.forget_computed(&assign.name);
                 Ok(assigned)
             }
         }
     }
+
+    /// An argument of `declare` with its values expanded. All of them are, before the first is assigned.
+    #[inline(never)]
+    pub(crate) fn expand_declared(&mut self, assign: &Assign) -> Run<Assign> {
+        let value = match &assign.value {
+            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_text(word)?)),
+            AssignValue::Array(elements) => {
+                let mut list = Vec::with_capacity(elements.len());
+                for element in elements {
+                    if element.subscript.is_some() {
+                        let value = expanded(self.expand_text(&element.value)?);
+                        list.push(Element { subscript: element.subscript.clone(), append: element.append, value });
+                        continue;
+                    }
+                    let mut fields = Vec::new();
+                    self.expand_fields(&element.value, &mut fields)?;
+                    let one = |text| Element { subscript: None, append: false, value: expanded(text) };
+                    list.extend(fields.into_iter().map(one));
+                }
+                AssignValue::Array(list)
+            }
+        };
+        Ok(Assign {
+            name: std::rc::Rc::clone(&assign.name),
+            subscript: assign.subscript.clone(),
+            append: assign.append,
+            value,
+        })
+    }
+}
+
+/// A word that stands for this text whatever is in it.
+fn expanded(text: Bytes) -> Word {
+    Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
 }

@@ -120,9 +120,15 @@ impl Shell {
         self.status = 0;
         self.as_loop(|shell| {
             for value in values {
+                shell.line = line;
                 if shell.options.xtrace {
-                    shell.line = line;
-                    shell.trace_for(name, words);
+                    shell.trace_for("for", name, words);
+                }
+                if shell.traps.names_commands() {
+                    shell.names_command(|| super::trace::for_text("for", name, words));
+                    if !shell.run_debug_trap()? {
+                        continue;
+                    }
                 }
                 if !shell.assign(name, Key::Whole, false, value)? {
                     shell.status = 1;
@@ -139,8 +145,7 @@ impl Shell {
     #[inline(never)]
     fn run_for_arith(&mut self, init: &Arith, condition: &Arith, step: &Arith, body: &List) -> Run {
         let line = self.line;
-        self.trace_arith(init);
-        if self.arith_command(init, "((")?.is_none() {
+        if self.loop_arith(init)?.is_none() {
             return Ok(());
         }
         self.status = 0;
@@ -149,8 +154,7 @@ impl Shell {
             loop {
                 shell.line = line;
                 if !condition.text.parts.is_empty() {
-                    shell.trace_arith(condition);
-                    match shell.arith_command(condition, "((")? {
+                    match shell.loop_arith(condition)? {
                         None => return Ok(()),
                         Some(0) => break,
                         Some(_) => {}
@@ -161,8 +165,8 @@ impl Shell {
                 if !goes_on {
                     break;
                 }
-                shell.trace_arith(step);
-                if shell.arith_command(step, "((")?.is_none() {
+                shell.line = line;
+                if shell.loop_arith(step)?.is_none() {
                     return Ok(());
                 }
             }
@@ -171,11 +175,28 @@ impl Shell {
         })
     }
 
+    /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
+    fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
+        self.trace_arith(arith);
+        if self.traps.names_commands() && !arith.text.parts.is_empty() {
+            self.names_command(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
+            self.run_debug_trap()?;
+        }
+        self.arith_command(arith, "((")
+    }
+
     #[inline(never)]
     fn run_select(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
         let values = self.loop_words(words)?;
         if values.is_empty() {
             self.status = 0;
+            return Ok(());
+        }
+        if self.options.xtrace {
+            self.trace_for("select", name, words);
+        }
+        self.names_command(|| super::trace::for_text("select", name, words));
+        if !self.run_debug_trap()? {
             return Ok(());
         }
         self.as_loop(|shell| {
@@ -241,6 +262,12 @@ impl Shell {
         if self.options.xtrace {
             self.trace_raw(&[b"case ", &word.raw[..], b" in"].concat());
         }
+        if self.traps.names_commands() {
+            self.names_command(|| [b"case ", &word.raw[..], b" in "].concat());
+            if !self.run_debug_trap()? {
+                return Ok(());
+            }
+        }
         let subject = self.expand_text(word)?;
         let style = self.pattern_style();
         let (mut fall, mut ran) = (false, false);
@@ -283,6 +310,12 @@ impl Shell {
     #[inline(never)]
     fn run_arith(&mut self, arith: &Arith) -> Run {
         self.trace_arith(arith);
+        if self.traps.names_commands() {
+            self.names_command(|| [b"((", &arith.text.raw[..], b"))"].concat());
+            if !self.run_debug_trap()? {
+                return Ok(());
+            }
+        }
         if let Some(value) = self.arith_command(arith, "((")? {
             self.status = u8::from(value == 0);
         }

@@ -13,11 +13,12 @@ use crate::vars::{Value, Var};
 impl Shell {
     #[inline(never)]
     pub(crate) fn run_cond(&mut self, cond: &Cond) -> Run {
-        if self.options.xtrace {
-            self.trace_cond(cond)?;
+        self.names_command(|| crate::print::condition(cond));
+        if !self.run_debug_trap()? {
+            return Ok(());
         }
         self.status = 0;
-        let truth = self.cond(cond)?;
+        let truth = self.cond(cond, false)?;
         self.status = match truth {
             Some(true) => 0,
             Some(false) => 1,
@@ -27,45 +28,69 @@ impl Shell {
     }
 
     /// Truth of the expression; `None` after an error, whose status is set.
-    fn cond(&mut self, cond: &Cond) -> Run<Option<bool>> {
+    fn cond(&mut self, cond: &Cond, not: bool) -> Run<Option<bool>> {
         match cond {
-            Cond::Not(inner) => Ok(self.cond(inner)?.map(|truth| !truth)),
-            Cond::And(left, right) => match self.cond(left)? {
-                Some(true) => self.cond(right),
+            Cond::Not(inner) => Ok(self.cond(inner, true)?.map(|truth| !truth)),
+            Cond::And(left, right) => match self.cond(left, false)? {
+                Some(true) => self.cond(right, false),
                 other => Ok(other),
             },
-            Cond::Or(left, right) => match self.cond(left)? {
-                Some(false) => self.cond(right),
+            Cond::Or(left, right) => match self.cond(left, false)? {
+                Some(false) => self.cond(right, false),
                 other => Ok(other),
             },
-            Cond::Word(word) => Ok(Some(!self.expand_text(word)?.is_empty())),
+            Cond::Word(word) => {
+                let operand = self.expand_text(word)?;
+                if self.options.xtrace {
+                    self.trace_test(not, &[b"-n", &operand]);
+                }
+                Ok(Some(!operand.is_empty()))
+            }
             Cond::Unary(letter, word) => {
                 let operand = self.expand_text(word)?;
+                if self.options.xtrace {
+                    self.trace_test(not, &[&[b'-', *letter], &operand]);
+                }
                 let truth = super::unary_test(self, *letter, &operand)?;
                 Ok(Some(truth))
             }
-            Cond::Binary(op, left, right) => self.cond_binary(*op, left, right),
+            Cond::Binary(op, left, right) => self.cond_binary(*op, left, right, not),
         }
     }
 
     #[inline(never)]
-    fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word) -> Run<Option<bool>> {
+    fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> Run<Option<bool>> {
         let subject = self.expand_text(left)?;
         match op {
             CondOp::Match | CondOp::NoMatch => {
                 let pattern = self.expand_pattern(right)?;
+                if self.options.xtrace {
+                    let name: &[u8] = if op == CondOp::Match { b"==" } else { b"!=" };
+                    self.trace_test(not, &[&subject, name, &pattern]);
+                }
                 let style = Style { extended: true, fold: self.options.nocasematch };
                 let matches = Pattern::new(&pattern, style).matches(&subject);
                 Ok(Some(matches == (op == CondOp::Match)))
             }
             CondOp::Regex => {
                 let pattern = self.expand_as(&right.parts, Mode::Regex)?;
+                if self.options.xtrace {
+                    self.trace_test(not, &[&subject, b"=~", &pattern]);
+                }
                 self.regex_match(&subject, &pattern)
             }
-            CondOp::Before => Ok(Some(subject < self.expand_text(right)?)),
-            CondOp::After => Ok(Some(subject > self.expand_text(right)?)),
+            CondOp::Before | CondOp::After => {
+                let other = self.expand_text(right)?;
+                if self.options.xtrace {
+                    self.trace_test(not, &[&subject, if op == CondOp::Before { b"<" } else { b">" }, &other]);
+                }
+                Ok(Some(if op == CondOp::Before { subject < other } else { subject > other }))
+            }
             CondOp::Test(name) => {
                 let other = self.expand_text(right)?;
+                if self.options.xtrace {
+                    self.trace_test(not, &[&subject, &[b'-', name[0], name[1]], &other]);
+                }
                 let compare: fn(i64, i64) -> bool = match &name {
                     b"eq" => |a, b| a == b,
                     b"ne" => |a, b| a != b,

@@ -1,7 +1,5 @@
 //! Programs: finding, starting, waiting.
 
-use std::rc::Rc;
-
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest, Status};
 
 use crate::expand::lossy;
@@ -24,7 +22,7 @@ impl Shell {
         }
         let path = self.search_path(name)?;
         if self.options.hashall {
-            self.hash.insert(name.to_vec(), (path.clone(), 1));
+            self.remember_program(name, path.clone(), 1);
         }
         Some(path)
     }
@@ -56,17 +54,7 @@ impl Shell {
             self.status = 1;
             return Ok(());
         };
-        let scoped = !simple.assigns.is_empty();
-        if scoped {
-            self.vars.push_scope();
-        }
-        let started = match self.temporary_assigns(&simple.assigns) {
-            Ok(()) => self.start_program(args),
-            Err(stop) => Err(stop),
-        };
-        if scoped {
-            self.vars.pop_scope();
-        }
+        let started = self.start_program(args);
         self.undo(undo);
         if let Some(last) = args.last() {
             self.last_arg.clone_from(last);
@@ -113,7 +101,7 @@ impl Shell {
         match self.spawn(&path, args) {
             Err(Errno::NOENT) if !name.contains(&b'/') => {
                 // The hash table remembered a file that is gone.
-                self.hash.remove(&name);
+                self.forget_program(&name);
                 match self.find_program(&name) {
                     Some(path) => match self.spawn(&path, args) {
                         Ok(pid) => Ok(Ok(pid)),
@@ -137,7 +125,17 @@ impl Shell {
     }
 
     fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {
-        let env = self.environment();
+        self.spawn_with(path, args, &self.environment_of(path))
+    }
+
+    /// The environment of a program, which is told by which path it was found.
+    fn environment_of(&self, path: &[u8]) -> Vec<Bytes> {
+        let mut env = self.environment();
+        env.push([b"_=", path].concat());
+        env
+    }
+
+    fn spawn_with(&self, path: &[u8], args: &[Bytes], env: &[Bytes]) -> rt::Result<u32> {
         let env: Vec<&[u8]> = env.iter().map(Vec::as_slice).collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let fds: Vec<(Fd, Fd)> = self.io.for_child();
@@ -202,7 +200,7 @@ impl Shell {
         let exported = std::mem::take(&mut self.exported_functions);
         self.functions.retain(|name, _| exported.contains(name));
         self.exported_functions = exported;
-        self.aliases = Rc::default();
+        self.clear_aliases();
         self.frames.clear();
         for name in self.vars.names() {
             let keeps = self.vars.get(&name).is_some_and(|var| var.has(crate::vars::EXPORT))
@@ -216,7 +214,7 @@ impl Shell {
 
     /// Runs a program in place of the shell: the shell waits, ends with its status, and does nothing else.
     #[inline(never)]
-    pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>) -> Run {
+    pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>, clean: bool) -> Run {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = self.find_program(&name) else {
             self.complain([b"exec: ", &name[..], b": not found"].concat());
@@ -227,11 +225,12 @@ impl Shell {
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
         self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());
+        let env = if clean { vec![] } else { self.environment_of(&path) };
         let mut words = args.to_vec();
         if let (Some(first), Some(shown)) = (words.first_mut(), shown) {
             *first = shown;
         }
-        let started = match self.spawn(&path, &words) {
+        let started = match self.spawn_with(&path, &words, &env) {
             Ok(pid) => Ok(pid),
             Err(Errno::NOEXEC) => self.start_script(&name, &path, &words)?,
             Err(errno) => {

@@ -20,6 +20,29 @@ impl Shell {
         own.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).map_or(limit, |n| n.min(limit))
     }
 
+    /// The file that holds the text that runs.
+    pub(crate) fn current_source(&self) -> Rc<[u8]> {
+        self.frames.last().map_or_else(|| Rc::clone(&self.script), |frame| Rc::clone(&frame.source))
+    }
+
+    #[inline(never)]
+    pub(crate) fn define_function(&mut self, function: &Rc<Function>) -> Run {
+        self.status = 0;
+        if self.readonly_functions.contains(&function.name) {
+            self.complain([&function.name[..], b": readonly function"].concat());
+            self.status = 1;
+            return Ok(());
+        }
+        if self.options.posix && crate::builtins::is_special(&function.name) {
+            self.line = function.line;
+            self.complain([b"`", &function.name[..], b"': is a special builtin"].concat());
+            self.status = 2;
+            return Err(Stop::Exit);
+        }
+        self.functions.insert(Rc::clone(&function.name), Rc::clone(function));
+        Ok(())
+    }
+
     #[inline(never)]
     pub(crate) fn call_function(&mut self, function: &Rc<Function>, args: Vec<Bytes>) -> Run {
         let limit = self.nesting_limit();
@@ -29,33 +52,62 @@ impl Shell {
         }
         let mut words = args;
         words.drain(..1.min(words.len()));
+        let kept = self.options.extdebug.then(|| words.clone());
         let (loops, line) = (std::mem::take(&mut self.loops), self.line);
         self.frames.push(Frame {
             name: Rc::clone(&function.name),
             source: Rc::clone(&function.source),
             line,
             is_function: true,
+            args: kept,
+            options: None,
         });
         self.vars.push_scope();
         let getopts = self.getopts_at;
-        let outer_trap = self.traps.get(trap::RETURN).map(Rc::clone);
+        let traced = self.options.functrace || self.traced_functions.contains(&function.name);
+        let errtrace = self.options.errtrace;
+        let debugging = self.traps.is_running(trap::DEBUG);
+        let aside = self.traps.set_aside(|signal| match signal {
+            trap::DEBUG => !traced,
+            trap::RETURN => !traced || debugging,
+            trap::ERR => !errtrace,
+            _ => false,
+        });
         let result = self.with_positional(words, |shell| {
             shell.turn()?;
             let Some(body) = function.body() else {
                 // Only a session that somebody tampered with hands over such a text.
                 return shell.discard([&function.name[..], b": the function's text cannot be read"].concat());
             };
+            if shell.traps.get(trap::DEBUG).is_some() {
+                shell.line = function.line;
+                if !shell.run_debug_trap()? {
+                    return Ok(());
+                }
+            }
             shell.deeper(|shell| shell.run_compound(body))
         });
         self.getopts_at = getopts;
-        let trap = self.traps.get(trap::RETURN).map(Rc::clone);
-        let own_trap = trap.is_some_and(|trap| outer_trap.is_none_or(|outer| !Rc::ptr_eq(&trap, &outer)));
-        if own_trap || self.options.functrace {
-            self.run_trap(trap::RETURN)?;
-        }
+        let result = match result {
+            Ok(()) | Err(Stop::Return) if self.traps.get(trap::RETURN).is_some() => {
+                let returned = self.status;
+                self.status = self.before_return.take().unwrap_or(returned);
+                if result.is_ok() {
+                    self.line = function.body().map_or(function.line, |body| body.line);
+                }
+                let trapped = self.run_trap(trap::RETURN);
+                self.status = returned;
+                trapped.and(result)
+            }
+            other => other,
+        };
+        self.traps.put_back(aside);
         self.vars.pop_scope();
-        self.frames.pop();
+        if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
+            self.options = *options;
+        }
         self.loops = loops;
+        self.line = line;
         match result {
             Err(Stop::Return) => Ok(()),
             // A loop of the caller is out of reach of a `break` in the function.

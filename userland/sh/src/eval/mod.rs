@@ -10,7 +10,7 @@ mod redirect;
 mod simple;
 mod subshell;
 mod test;
-mod trace;
+pub(crate) mod trace;
 
 pub(crate) use external::death_text;
 pub(crate) use pipeline::Stage;
@@ -97,7 +97,7 @@ impl Shell {
     /// A command failed where nobody tested it: the ERR trap, then `set -e`.
     #[inline(never)]
     fn failed(&mut self) -> Run {
-        if self.traps.get(trap::ERR).is_some() && (self.frames.is_empty() || self.options.errtrace) {
+        if self.traps.get(trap::ERR).is_some() {
             self.run_trap(trap::ERR)?;
         }
         if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
@@ -107,17 +107,13 @@ impl Shell {
         match command {
             Command::Simple(simple) => self.run_simple(simple),
             Command::Compound(compound) => self.deeper(|shell| shell.run_compound(compound)),
-            Command::Function(function) => {
-                self.functions.insert(Rc::clone(&function.name), Rc::clone(function));
-                self.status = 0;
-                Ok(())
-            }
+            Command::Function(function) => self.define_function(function),
         }
     }
 
     /// Runs a text as commands of the current shell, as `eval` and traps do.
     pub(crate) fn run_text(&mut self, text: &[u8], line: u32) -> Run {
-        let source = Rc::clone(&self.script);
+        let source = self.current_source();
         self.descend(TEXT_LEVELS, |shell| shell.run_source(text, line, source, b""))
     }
 
@@ -130,7 +126,11 @@ impl Shell {
         } else {
             text
         };
-        let name = if source.is_empty() { Rc::from(&b"environment"[..]) } else { source };
+        let name = match source.is_empty() {
+            true if self.options.from_stdin => Rc::from(&b"main"[..]),
+            true => Rc::from(&b"environment"[..]),
+            false => source,
+        };
         let texts = Texts::default();
         let mut parser = Parser::new(text, line, name);
         // What the evaluator has used of the stack is not there for the parser.

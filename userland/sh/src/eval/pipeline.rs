@@ -67,6 +67,7 @@ impl Shell {
         let mut stopped = None;
         for (at, stage) in stages.iter().enumerate() {
             let last = at + 1 == stages.len();
+            self.debug_before_fork(stage)?;
             match self.start_connected(stage, at == 0, last, input.take()) {
                 Ok((stage, next, spill)) => {
                     started.push(stage);
@@ -178,6 +179,21 @@ impl Shell {
         Ok((Stage::Process(pid), None))
     }
 
+    /// The DEBUG trap of a simple command that gets a process of its own, which the shell runs before.
+    pub(crate) fn debug_before_fork(&mut self, command: &Command) -> Run {
+        if self.traps.get(crate::trap::DEBUG).is_none() {
+            return Ok(());
+        }
+        if let Command::Simple(simple) = command {
+            self.line = simple.line;
+            if !self.traps.in_progress() {
+                self.current = Some(crate::state::Current::Simple(std::rc::Rc::clone(simple)));
+            }
+            self.run_debug_trap()?;
+        }
+        Ok(())
+    }
+
     /// Whether a command is a program whose words, expanded here, would come out as in a subshell and change nothing.
     pub(crate) fn spawns_directly(&mut self, simple: &Simple) -> bool {
         if !simple.pure_words || simple.args.is_empty() {
@@ -206,7 +222,7 @@ impl Shell {
             Ok(())
         })?;
         let Some((args, undo)) = expanded else { return Ok(Stage::Done(self.status)) };
-        self.vars.push_scope();
+        self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
             Ok(()) => self.start_program(&args),
             Err(stop) => Err(stop),

@@ -8,19 +8,23 @@ use crate::state::{Current, Run, Shell, Stop};
 
 /// An argument of a declaration builtin.
 #[derive(Debug)]
-pub(crate) enum DeclArg<'a> {
+pub(crate) enum DeclArg {
     Word(Bytes),
-    Assign(&'a Assign),
+    /// Its values are expanded.
+    Assign(Assign),
 }
 
 impl Shell {
     pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
         self.line = simple.line;
-        if self.traps.names_commands() {
+        if !self.traps.in_progress() {
             self.current = Some(Current::Simple(Rc::clone(simple)));
         }
-        if self.traps.get(crate::trap::DEBUG).is_some() {
-            self.run_trap(crate::trap::DEBUG)?;
+        if self.traps.get(crate::trap::DEBUG).is_some()
+            && !std::mem::take(&mut self.debugged)
+            && !self.run_debug_trap()?
+        {
+            return Ok(());
         }
         self.substituted = None;
         let from = self.process_fds.len();
@@ -33,41 +37,74 @@ impl Shell {
 
     fn run_expanded(&mut self, simple: &Simple) -> Run {
         let args = self.expand_args(&simple.args)?;
-        let Some(name) = args.first() else { return self.run_assignments(simple) };
-        if self.options.xtrace {
-            self.trace_simple(simple, &args)?;
+        if args.is_empty() {
+            return self.run_assignments(simple);
+        }
+        if simple.assigns.is_empty() {
+            return self.run_words(simple, args);
+        }
+        if args.first().is_some_and(|name| name == b"exec") && !self.functions.contains_key(&b"exec"[..]) {
+            return self.run_exec(simple, &args);
+        }
+        self.vars.push_temporary();
+        let result = match self.temporary_assigns(&simple.assigns) {
+            Ok(()) => self.run_words(simple, args),
+            Err(stop) => Err(stop),
+        };
+        self.vars.pop_scope();
+        // What was assigned for the command alone has its old meaning again.
+        simple.assigns.iter().for_each(|assign| self.note_changed(&assign.name));
+        result
+    }
+
+    /// Runs a command whose words are expanded and whose assignments are in force.
+    fn run_words(&mut self, simple: &Simple, args: Vec<Bytes>) -> Run {
+        let Some(name) = args.first() else { return Ok(()) };
+        if self.options.xtrace && !simple.declares {
+            self.trace_words(&args);
         }
         if !self.functions.is_empty()
             && let Some(function) = self.functions.get(name.as_slice()).map(Rc::clone)
+            && !(self.options.posix && builtins::is_special(name))
         {
-            return self.with_surroundings(simple, |shell| shell.call_function(&function, args));
+            let last = args.last().cloned();
+            let result = self.with_redirects(simple, |shell| shell.call_function(&function, args));
+            self.last_arg = last.unwrap_or_default();
+            return result.map(drop);
         }
         let builtin = match simple.builtin {
             Some(builtin) => Some(builtin),
             None => builtins::find(name),
         };
-        match builtin {
+        match builtin.filter(|builtin| self.disabled.is_empty() || !self.disabled.contains(builtin.name)) {
             Some(builtin) if builtin.name == "exec" => self.run_exec(simple, &args),
-            Some(builtin) if simple.assigns.is_empty() && simple.redirects.is_empty() => {
-                self.call_simple(builtin, simple, &args)
+            Some(builtin) if simple.redirects.is_empty() => self.call_simple(builtin, simple, &args),
+            Some(builtin) => {
+                let result = self.with_redirects(simple, |shell| shell.call_simple(builtin, simple, &args));
+                self.stop_after_special(builtin, result)
             }
-            Some(builtin) => self.with_surroundings(simple, |shell| shell.call_simple(builtin, simple, &args)),
             None => self.run_external(simple, &args),
         }
+    }
+
+    /// In posix mode a special builtin whose redirection fails ends the shell.
+    fn stop_after_special(&mut self, builtin: &Builtin, result: Run<bool>) -> Run {
+        let applied = result?;
+        if !applied && self.options.posix && builtins::is_special(builtin.name.as_bytes()) {
+            return Err(Stop::Exit);
+        }
+        Ok(())
     }
 
     /// A command without a name: its assignments stay, its redirections come and go.
     #[inline(never)]
     fn run_assignments(&mut self, simple: &Simple) -> Run {
         simple.assigns.iter().try_for_each(|assign| {
-            if self.options.xtrace {
-                self.trace_assign(assign)?;
-            }
             if self.run_assign(assign)? {
                 return Ok(());
             }
             self.status = 1;
-            Err(Stop::Discard)
+            Err(if self.options.posix { Stop::Exit } else { Stop::Discard })
         })?;
         self.status = self.substituted.unwrap_or(0);
         match self.redirect(&simple.redirects)? {
@@ -78,40 +115,39 @@ impl Shell {
         Ok(())
     }
 
-    /// Runs something in the shell itself, with the redirections and the assignments before it in place.
+    /// Runs something in the shell itself with the redirections in place; says whether they could be made.
     #[inline(never)]
-    fn with_surroundings(&mut self, simple: &Simple, inner: impl FnOnce(&mut Self) -> Run) -> Run {
+    fn with_redirects(&mut self, simple: &Simple, inner: impl FnOnce(&mut Self) -> Run) -> Run<bool> {
         let Some(undo) = self.redirect(&simple.redirects)? else {
             self.status = 1;
-            return Ok(());
+            return Ok(false);
         };
-        let result = if simple.assigns.is_empty() {
-            inner(self)
-        } else {
-            self.vars.push_scope();
-            let result = match self.temporary_assigns(&simple.assigns) {
-                Ok(()) => inner(self),
-                Err(stop) => Err(stop),
-            };
-            self.vars.pop_scope();
-            result
-        };
+        let result = inner(self);
         self.undo(undo);
-        result
+        result.map(|()| true)
     }
 
     /// Assigns for the time of one command. One that is refused is complained about, and the command runs all the same.
     #[inline(never)]
     pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run {
         for assign in assigns {
-            let old = self.vars.get(&assign.name).cloned();
-            let was_local = self.vars.make_local(&assign.name);
-            if !was_local && let Some(old) = old {
-                self.vars.insert(Rc::clone(&assign.name), old);
+            if assign.subscript.is_some() {
+                let subscript = assign.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
+                self.complain([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
+                continue;
             }
-            if self.run_assign(assign)?
-                && let Some(var) = self.vars.get_mut(&assign.name)
-            {
+            let name = self.vars.resolve(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
+            self.vars.make_temporary(&name);
+            // It is shown with the value that it has then, even when that was appended to.
+            let traced = std::mem::replace(&mut self.options.xtrace, false);
+            let assigned = self.run_assign(assign);
+            self.options.xtrace = traced;
+            if traced {
+                let value = self.lookup(&name).unwrap_or_default();
+                let value = if value.is_empty() { value } else { super::trace::quote(&value) };
+                self.trace_raw(&[&name[..], b"=", &value].concat());
+            }
+            if assigned? && let Some(var) = self.vars.get_mut(&name) {
                 var.flags |= crate::vars::EXPORT;
             }
         }
@@ -122,29 +158,67 @@ impl Shell {
     fn call_simple(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
         match builtin.call {
             Call::Declare(run) if simple.declares => {
-                let mut words = args.iter();
+                let (mut words, mut shown) = (args.iter(), Vec::new());
                 let mut list = Vec::with_capacity(simple.args.len());
                 // Words may have become several or none; assignments stay in place among what the words before them became.
                 for arg in &simple.args {
                     match arg {
-                        Arg::Assign(assign) => list.push(DeclArg::Assign(assign)),
+                        Arg::Assign(assign) => {
+                            let assign = self.expand_declared(assign)?;
+                            if self.options.xtrace {
+                                shown.push(declared_word(&assign));
+                                if let crate::ir::AssignValue::Array(elements) = &assign.value {
+                                    self.trace_declared_array(&assign.name, elements);
+                                }
+                            }
+                            list.push(DeclArg::Assign(assign));
+                        }
                         Arg::Word(word) => {
-                            let mut fields = Vec::new();
-                            if word.literal().is_some() {
-                                fields.extend(words.next().cloned());
+                            let fields = if word.literal().is_some() {
+                                words.next().cloned().into_iter().collect()
                             } else {
+                                let mut fields = Vec::new();
                                 self.expand_fields(word, &mut fields)?;
                                 words.by_ref().take(fields.len()).for_each(drop);
+                                fields
+                            };
+                            if self.options.xtrace {
+                                shown.extend(fields.iter().cloned());
                             }
                             list.extend(fields.into_iter().map(DeclArg::Word));
                         }
                     }
                 }
+                if self.options.xtrace {
+                    self.trace_words(&shown);
+                    if matches!(builtin.name, "export" | "readonly") {
+                        self.trace_declared(&list);
+                    }
+                }
                 self.running = builtin.name;
+                let traced = std::mem::replace(&mut self.options.xtrace, false);
                 let result = run(self, &list);
-                self.builtin_done(result)
+                self.options.xtrace = traced;
+                let done = self.builtin_done(result);
+                self.last_arg = match list.last() {
+                    Some(DeclArg::Word(word)) => word.clone(),
+                    Some(DeclArg::Assign(assign)) => declared_word(assign),
+                    None => Bytes::new(),
+                };
+                done
             }
             _ => self.call_builtin(builtin, args),
+        }
+    }
+
+    /// The assignments that `export` and `readonly` make, which are shown once more.
+    fn trace_declared(&mut self, list: &[DeclArg]) {
+        for arg in list {
+            if let DeclArg::Assign(assign) = arg
+                && let crate::ir::AssignValue::Word(word) = &assign.value
+            {
+                self.trace_assign(assign, &word.raw);
+            }
         }
     }
 
@@ -155,7 +229,7 @@ impl Shell {
         let result = match builtin.call {
             Call::Plain(run) => run(self, args),
             Call::Declare(run) => {
-                let list: Vec<DeclArg<'_>> = args.iter().cloned().map(DeclArg::Word).collect();
+                let list: Vec<DeclArg> = args.iter().cloned().map(DeclArg::Word).collect();
                 run(self, &list)
             }
         };
@@ -181,44 +255,45 @@ impl Shell {
     /// `exec`: redirections that stay, and a program that takes the shell's place.
     #[inline(never)]
     fn run_exec(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
-        if !self.temporary_assigns_if(simple)? {
-            return Ok(());
-        }
-        if !self.redirect_for_good(&simple.redirects)? {
-            self.status = 1;
-            // bash ends a non-interactive shell here.
-            return Err(Stop::Exit);
-        }
-        self.status = 0;
-        let mut rest = args.get(1..).unwrap_or_default();
-        let mut name = None;
-        while let Some(option) = rest.first().filter(|arg| arg.len() > 1 && arg.first() == Some(&b'-')) {
-            let taken = match option.as_slice() {
-                b"-a" => {
-                    name = rest.get(1).cloned();
-                    2
-                }
-                _ => 1,
-            };
-            let ends = option == b"--";
-            rest = rest.get(taken..).unwrap_or_default();
-            if ends {
-                break;
-            }
-        }
-        if rest.is_empty() { Ok(()) } else { self.exec_program(rest, name) }
-    }
-
-    fn temporary_assigns_if(&mut self, simple: &Simple) -> Run<bool> {
         for assign in &simple.assigns {
             if !self.run_assign(assign)? {
                 self.status = 1;
-                return Ok(false);
+                return Ok(());
             }
             if let Some(var) = self.vars.get_mut(&assign.name) {
                 var.flags |= crate::vars::EXPORT;
             }
         }
-        Ok(true)
+        if self.options.xtrace && !simple.assigns.is_empty() {
+            self.trace_words(args);
+        }
+        if !self.redirect_for_good(&simple.redirects)? {
+            self.status = 1;
+            return if self.options.posix { Err(Stop::Exit) } else { Ok(()) };
+        }
+        self.running = "exec";
+        let result = builtins::exec(self, args);
+        self.running = "";
+        match result {
+            Ok(status) => {
+                self.status = status;
+                self.last_arg = args.last().cloned().unwrap_or_default();
+                Ok(())
+            }
+            Err(stop) => Err(stop),
+        }
     }
+}
+
+/// An argument of `declare` as a word: all of it, or the name alone of an array, whose assignment is shown before.
+fn declared_word(assign: &Assign) -> Bytes {
+    let mut text = assign.name.to_vec();
+    if let crate::ir::AssignValue::Word(word) = &assign.value {
+        if let Some(subscript) = &assign.subscript {
+            text.extend([b"[", &subscript.key.raw[..], b"]"].concat());
+        }
+        text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
+        text.extend_from_slice(&word.raw);
+    }
+    text
 }

@@ -36,7 +36,7 @@ impl Shell {
         // The parent's `$$` must be known before it is asked for in a child.
         self.own_parent_pid();
         self.io.close_all_unused();
-        self.traps.reset_for_subshell();
+        self.traps.reset_for_subshell(self.options.functrace, self.options.errtrace);
         self.jobs.list.clear();
         self.subshell += 1;
         self.session = None;
@@ -57,11 +57,16 @@ impl Shell {
         let pid = self.fork_child(|child| child.run_list(list))?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
-        if self.traps.names_commands() {
-            self.current = Some(Current::Text(crate::print::subshell(list)));
-        }
+        self.names_command(|| crate::print::subshell(list));
         self.report_death(pid, status, || crate::print::subshell(list));
         Ok(())
+    }
+
+    /// Keeps what `BASH_COMMAND` shows, if a trap could ask for it.
+    pub(crate) fn names_command(&mut self, text: impl FnOnce() -> crate::ir::Bytes) {
+        if self.traps.names_commands() {
+            self.current = Some(Current::Text(text()));
+        }
     }
 
     /// Runs a command in a child that was forked for it. A subshell needs no other child then.
@@ -78,12 +83,18 @@ impl Shell {
                 }
             };
         }
+        self.debugged = matches!(command, Command::Simple(_));
         self.run_command(command)
     }
 
     /// `chain &`. Standard input is empty, because a non-interactive shell has no job control.
     #[inline(never)]
     pub(crate) fn run_background(&mut self, chain: &Rc<Chain>) -> Run {
+        if chain.rest.is_empty()
+            && let [only] = chain.first.stages.as_slice()
+        {
+            self.debug_before_fork(only)?;
+        }
         let null = rt::open(b"/dev/null", rt::Open { read: true, ..rt::Open::default() });
         let table = self.io.table().clone();
         if let Ok(fd) = null {

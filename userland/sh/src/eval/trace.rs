@@ -1,139 +1,163 @@
 //! `set -x`.
 
-use crate::expand::trace_quote;
-use crate::ir::{Arith, Assign, AssignValue, Bytes, Cond, CondOp, Simple, Word};
-use crate::state::{Run, Shell};
+use crate::expand::{ansi_quote, single_quote};
+use crate::ir::{Arith, Assign, Bytes, Element, Word};
+use crate::state::Shell;
 
 impl Shell {
-    /// Writes one traced line to standard error.
+    /// Writes one traced line to standard error, or to where `BASH_XTRACEFD` points.
     pub(crate) fn trace_raw(&mut self, text: &[u8]) {
-        let prefix = self.lookup(b"PS4").unwrap_or_else(|| b"+ ".to_vec());
-        let mut line = Bytes::new();
-        if let Some(first) = prefix.first() {
-            line.extend(std::iter::repeat_n(*first, self.subshell as usize + self.sourcing as usize));
-        }
-        let expanded = match crate::parse::Parser::new(&prefix, self.line, std::rc::Rc::from(&b""[..])).whole_text() {
-            Ok(word) if prefix.contains(&b'$') => {
-                let traced = std::mem::replace(&mut self.options.xtrace, false);
-                let text = self.expand_text(&word);
-                self.options.xtrace = traced;
-                text.unwrap_or(prefix)
-            }
-            _ => prefix,
-        };
-        line.extend_from_slice(&expanded);
+        let mut line = self.trace_prefix();
         line.extend_from_slice(text);
         line.push(b'\n');
-        // Where standard error is closed there is nobody to show it to.
-        let _ = self.io.write(2, &line);
+        let number = self.trace_fd.filter(|number| self.io.fd(*number).is_some()).unwrap_or(2);
+        // Where it is closed there is nobody to show it to.
+        let _ = self.io.write(number, &line);
+        if number != 2 {
+            self.io.flush();
+        }
     }
 
+    /// `PS4`, expanded, its first character once more for every text within another.
+    fn trace_prefix(&mut self) -> Bytes {
+        let Some(prefix) = self.lookup(b"PS4") else { return Bytes::new() };
+        let traced = std::mem::replace(&mut self.options.xtrace, false);
+        let (status, substituted) = (self.status, self.substituted);
+        let expanded = self.expand_prompt(&prefix);
+        self.options.xtrace = traced;
+        self.status = status;
+        self.substituted = substituted;
+        let len = crate::pattern::char_len(&expanded);
+        let first = expanded.get(..len).unwrap_or_default().to_vec();
+        [first.repeat(self.sourcing_depth as usize), expanded].concat()
+    }
+
+    /// The words of a command, as they were expanded.
     #[inline(never)]
-    pub(crate) fn trace_simple(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
-        let assigns: Vec<Bytes> = simple.assigns.iter().map(|a| self.assign_text(a)).collect::<Run<_>>()?;
-        for text in assigns {
-            self.trace_raw(&text);
-        }
-        let mut words: Vec<Bytes> = args.iter().map(|arg| trace_quote(arg)).collect();
-        for arg in &simple.args {
-            if let crate::ir::Arg::Assign(assign) = arg {
-                let text = self.assign_text(assign)?;
-                words.push(text);
-            }
-        }
-        self.trace_raw(&words.join(&b' '));
-        Ok(())
+    pub(crate) fn trace_words(&mut self, words: &[Bytes]) {
+        let line = words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(&b' ');
+        self.trace_raw(&line);
     }
 
-    pub(crate) fn trace_assign(&mut self, assign: &Assign) -> Run {
-        let text = self.assign_text(assign)?;
+    /// An assignment whose value was just found.
+    pub(crate) fn trace_assign(&mut self, assign: &Assign, value: &[u8]) {
+        let mut text = target(assign);
+        if !value.is_empty() {
+            text.extend(quote(value));
+        }
         self.trace_raw(&text);
-        Ok(())
     }
 
-    fn assign_text(&mut self, assign: &Assign) -> Run<Bytes> {
-        let mut text = assign.name.to_vec();
-        if let Some(subscript) = &assign.subscript {
-            text.push(b'[');
-            text.extend_from_slice(&subscript.key.raw);
-            text.push(b']');
-        }
-        text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
-        match &assign.value {
-            AssignValue::Word(word) => {
-                // Substitutions must not run twice, so such a value is shown as written.
-                let value = if crate::parse::simple::is_pure(&word.parts, false) {
-                    trace_quote(&self.expand_text(word)?)
-                } else {
-                    word.raw.to_vec()
-                };
-                if value != b"''" || !word.parts.is_empty() {
-                    text.extend_from_slice(&value);
-                }
-            }
-            AssignValue::Array(elements) => {
-                text.push(b'(');
-                let words: Vec<Bytes> = elements.iter().map(|e| e.value.raw.to_vec()).collect();
-                text.extend(words.join(&b' '));
-                text.push(b')');
-            }
-        }
-        Ok(text)
+    /// An assignment of an array, which bash shows as it is written.
+    pub(crate) fn trace_array(&mut self, assign: &Assign, elements: &[Element]) {
+        let mut text = target(assign);
+        text.push(b'(');
+        let words: Vec<Bytes> = elements.iter().map(element_text).collect();
+        text.extend(words.join(&b' '));
+        text.push(b')');
+        self.trace_raw(&text);
     }
 
-    pub(crate) fn trace_for(&mut self, name: &[u8], words: Option<&[Word]>) {
-        let mut text = [b"for ", name].concat();
-        match words {
-            Some(words) => {
-                text.extend_from_slice(b" in");
-                for word in words {
-                    text.push(b' ');
-                    text.extend_from_slice(&word.raw);
+    /// An array among the arguments of `declare`, whose values are expanded already.
+    #[inline(never)]
+    pub(crate) fn trace_declared_array(&mut self, name: &[u8], elements: &[Element]) {
+        let words: Vec<Bytes> = elements
+            .iter()
+            .map(|element| {
+                let value = single_quote(&element.value.raw);
+                match &element.subscript {
+                    Some(subscript) => [b"[", &single_quote(&subscript.key.raw)[..], b"]=", &value].concat(),
+                    None => value,
                 }
-            }
-            None => text.extend_from_slice(b" in \"$@\""),
-        }
+            })
+            .collect();
+        self.trace_raw(&[name, b"=(", &words.join(&b' '), b")"].concat());
+    }
+
+    pub(crate) fn trace_for(&mut self, keyword: &str, name: &[u8], words: Option<&[Word]>) {
+        let text = for_text(keyword, name, words);
         self.trace_raw(&text);
     }
 
     pub(crate) fn trace_arith(&mut self, arith: &Arith) {
         if self.options.xtrace && !arith.text.parts.is_empty() {
-            self.trace_raw(&[b"(( ", arith.text.raw.trim_ascii(), b" ))"].concat());
+            self.trace_raw(&[b"(( ", &arith.text.raw[..], b" ))"].concat());
         }
     }
 
-    pub(crate) fn trace_cond(&mut self, cond: &Cond) -> Run {
-        let text = self.cond_text(cond)?;
-        self.trace_raw(&[b"[[ ", &text[..], b" ]]"].concat());
-        Ok(())
+    /// A test of `[[ ]]` whose operands were just expanded; empty ones are shown as quotes.
+    #[inline(never)]
+    pub(crate) fn trace_test(&mut self, not: bool, words: &[&[u8]]) {
+        let shown = words.iter().map(|word| if word.is_empty() { &b"''"[..] } else { word });
+        let text = shown.collect::<Vec<_>>().join(&b' ');
+        let start: &[u8] = if not { b"[[ ! " } else { b"[[ " };
+        self.trace_raw(&[start, &text, b" ]]"].concat());
     }
 
-    /// One test of `[[ ]]` as it is shown; substitutions are shown as written, because they must not run twice.
-    fn cond_text(&mut self, cond: &Cond) -> Run<Bytes> {
-        let mut shown = |word: &Word| -> Run<Bytes> {
-            if crate::parse::simple::is_pure(&word.parts, false) {
-                let text = self.expand_text(word)?;
-                Ok(if text.is_empty() { b"''".to_vec() } else { text })
-            } else {
-                Ok(word.raw.to_vec())
+    /// Hears that `BASH_XTRACEFD` has a new value, which is a descriptor or a mistake.
+    pub(crate) fn set_trace_fd(&mut self, value: &[u8]) {
+        self.trace_fd = None;
+        if value.is_empty() {
+            return;
+        }
+        let number = crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok());
+        match number.filter(|number| self.io.fd(*number).is_some()) {
+            Some(number) => self.trace_fd = Some(number),
+            None => self.complain([b"BASH_XTRACEFD: ", value, b": invalid value for trace file descriptor"].concat()),
+        }
+    }
+}
+
+/// `for name in words` as it is written.
+pub(crate) fn for_text(keyword: &str, name: &[u8], words: Option<&[Word]>) -> Bytes {
+    let mut text = [keyword.as_bytes(), b" ", name, b" in"].concat();
+    match words {
+        Some(words) => {
+            for word in words {
+                text.push(b' ');
+                text.extend_from_slice(&word.raw);
             }
-        };
-        Ok(match cond {
-            Cond::Word(word) => [b"-n ", &shown(word)?[..]].concat(),
-            Cond::Unary(letter, word) => [&[b'-', *letter, b' '], &shown(word)?[..]].concat(),
-            Cond::Binary(op, left, right) => {
-                let name: Bytes = match op {
-                    CondOp::Match => b"==".to_vec(),
-                    CondOp::NoMatch => b"!=".to_vec(),
-                    CondOp::Regex => b"=~".to_vec(),
-                    CondOp::Before => b"<".to_vec(),
-                    CondOp::After => b">".to_vec(),
-                    CondOp::Test(name) => [b"-", &name[..]].concat(),
-                };
-                [shown(left)?, name, shown(right)?].join(&b' ')
-            }
-            Cond::Not(inner) => [b"! ", &self.cond_text(inner)?[..]].concat(),
-            Cond::And(left, _) | Cond::Or(left, _) => self.cond_text(left)?,
-        })
+        }
+        None => text.extend_from_slice(b" \"$@\""),
+    }
+    text
+}
+
+/// What stands before an assignment's value.
+fn target(assign: &Assign) -> Bytes {
+    let mut text = assign.name.to_vec();
+    if let Some(subscript) = &assign.subscript {
+        text.push(b'[');
+        text.extend_from_slice(&subscript.key.raw);
+        text.push(b']');
+    }
+    text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
+    text
+}
+
+fn element_text(element: &Element) -> Bytes {
+    match &element.subscript {
+        Some(subscript) => {
+            let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
+            [b"[", &subscript.key.raw[..], operator, &element.value.raw].concat()
+        }
+        None => element.value.raw.to_vec(),
+    }
+}
+
+/// A word as it is traced: bare when nothing in it is special.
+pub(crate) fn quote(text: &[u8]) -> Bytes {
+    let special = |b: &u8| b" \t\n'\"\\|&;()<>!{}*[]?^$`".contains(b);
+    let leading = match text.first() {
+        Some(b'~') => true,
+        Some(b'#') => true,
+        _ => text.windows(2).any(|pair| matches!(pair, [b'=' | b':', b'~'])),
+    };
+    if text.is_empty() || leading || text.iter().any(special) {
+        single_quote(text)
+    } else if text.iter().any(|b| *b < 32 || *b == 127) || std::str::from_utf8(text).is_err() {
+        ansi_quote(text)
+    } else {
+        text.to_vec()
     }
 }

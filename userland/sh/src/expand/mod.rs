@@ -5,6 +5,7 @@ mod brace;
 mod glob;
 mod op;
 mod param;
+mod prompt;
 mod quoting;
 mod special;
 mod substitution;
@@ -13,8 +14,8 @@ mod variable;
 mod word;
 
 pub(crate) use arith::Fault;
-pub(crate) use quoting::{declare_quote, shell_quote, single_quote, trace_quote};
-pub(crate) use special::BASH_VERSION;
+pub(crate) use quoting::{ansi_quote, declare_quote, shell_quote, single_quote, trace_quote};
+pub(crate) use special::{BASH_VERSION, MACHINE};
 pub(crate) use variable::position;
 pub(crate) use word::Mode;
 

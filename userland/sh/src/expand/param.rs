@@ -35,7 +35,7 @@ impl Shell {
             Op::Bad => return self.discard([&param.raw[..], b": bad substitution"].concat()),
             Op::Names { star } => {
                 let prefix = self.target_name(param);
-                let names = self.vars.names().into_iter().filter(|name| name.starts_with(&prefix));
+                let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
                 let values = names.map(|name| name.to_vec()).collect();
                 return self.emit_content(Content::Many { values, star: *star }, out, place);
             }

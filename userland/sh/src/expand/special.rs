@@ -5,18 +5,138 @@ use tidebox_rt as rt;
 use crate::ir::Bytes;
 use crate::state::{Current, Shell};
 
+/// What this shell runs on, in the form of a GNU triple.
+pub(crate) const MACHINE: &str = "wasm32-tidebox-wasip1";
+
 /// The version of bash whose behaviour this shell follows.
 pub(crate) const BASH_VERSION: &str = "5.2.15(1)-release";
 
+/// Variables that the shell computes, sorted by name, with the attributes that `declare -p` shows.
+const COMPUTED: &[(&str, &str)] = &[
+    ("BASH", "-"),
+    ("BASHOPTS", "r"),
+    ("BASHPID", "i"),
+    ("BASH_ARGC", "a"),
+    ("BASH_ARGV", "a"),
+    ("BASH_ARGV0", "-"),
+    ("BASH_COMMAND", "-"),
+    ("BASH_LINENO", "a"),
+    ("BASH_LOADABLES_PATH", "-"),
+    ("BASH_SOURCE", "a"),
+    ("BASH_SUBSHELL", "-"),
+    ("BASH_VERSINFO", "ar"),
+    ("BASH_VERSION", "-"),
+    ("COMP_WORDBREAKS", "-"),
+    ("DIRSTACK", "a"),
+    ("EPOCHREALTIME", "-"),
+    ("EPOCHSECONDS", "-"),
+    ("EUID", "ir"),
+    ("FUNCNAME", "a"),
+    ("GROUPS", "a"),
+    ("HISTCMD", "i"),
+    ("HOSTNAME", "-"),
+    ("HOSTTYPE", "-"),
+    ("LINENO", "-"),
+    ("MACHTYPE", "-"),
+    ("OSTYPE", "-"),
+    ("PIPESTATUS", "a"),
+    ("PPID", "ir"),
+    ("RANDOM", "i"),
+    ("SECONDS", "-"),
+    ("SHELLOPTS", "r"),
+    ("SRANDOM", "i"),
+    ("UID", "ir"),
+    ("_", "-"),
+];
+
+/// Of these, the ones that an assignment turns into ordinary variables.
+const ASSIGNABLE: &[&[u8]] = &[
+    b"BASH",
+    b"BASH_LOADABLES_PATH",
+    b"BASH_VERSION",
+    b"COMP_WORDBREAKS",
+    b"HOSTNAME",
+    b"HOSTTYPE",
+    b"MACHTYPE",
+    b"OSTYPE",
+];
+
 impl Shell {
+    /// Whether the shell computes this variable and keeps on doing so after an assignment.
+    pub(crate) fn is_computed(&self, name: &[u8]) -> bool {
+        matches!(name.first(), Some(b'B' | b'D' | b'E' | b'F' | b'G' | b'H' | b'L' | b'P' | b'R' | b'S' | b'_'))
+            && computed_attributes(name).is_some()
+            && !ASSIGNABLE.contains(&name)
+            && !self.plain.contains(name)
+    }
+
+    /// The letters of a computed variable's attributes.
+    pub(crate) fn computed_letters(&self, name: &[u8]) -> &'static str {
+        computed_attributes(name).unwrap_or("-")
+    }
+
+    /// What `unset` does to a computed variable: false when it cannot be.
+    pub(crate) fn unset_computed(&mut self, name: &[u8]) -> bool {
+        if computed_attributes(name).is_some() {
+            if matches!(name, b"BASH_SOURCE" | b"BASH_LINENO" | b"BASH_ARGV" | b"BASH_ARGC") {
+                return false;
+            }
+            self.plain.insert(name.to_vec());
+        }
+        true
+    }
+
+    /// The names of all variables, computed ones among them, sorted.
+    pub(crate) fn variable_names(&self) -> Vec<crate::ir::Name> {
+        let mut names = self.vars.names();
+        let computed = COMPUTED.iter().map(|(name, _)| name.as_bytes());
+        names.extend(computed.filter(|name| !self.plain.contains(*name)).map(crate::ir::Name::from));
+        if self.execution_string.is_some() {
+            names.push(b"BASH_EXECUTION_STRING"[..].into());
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// A computed variable as `declare -p` shows it; `None` when the shell does not compute it.
+    pub(crate) fn computed_declaration(&mut self, name: &[u8]) -> Option<Bytes> {
+        if self.plain.contains(name) {
+            return None;
+        }
+        let attributes = match computed_attributes(name) {
+            Some(attributes) => attributes,
+            None if name == b"BASH_EXECUTION_STRING" => "-",
+            None => return None,
+        };
+        let mut line = format!("declare -{attributes} {}", super::lossy(name)).into_bytes();
+        let values = self.dynamic(name);
+        if !attributes.starts_with('a') {
+            let value = values.and_then(|values| values.into_iter().next())?;
+            line.push(b'=');
+            line.extend(super::declare_quote(&value));
+        } else if let Some(values) = values {
+            let quoted = values
+                .iter()
+                .enumerate()
+                .map(|(at, value)| [format!("[{at}]=").as_bytes(), &super::declare_quote(value)].concat());
+            line.extend([b"=(", &quoted.collect::<Vec<_>>().join(&b' ')[..], b")"].concat());
+        }
+        Some(line)
+    }
+
     /// Variables that the shell computes when they are asked for. Several values make an array.
     pub(crate) fn dynamic(&mut self, name: &[u8]) -> Option<Vec<Bytes>> {
+        if !self.plain.is_empty() && self.plain.contains(name) {
+            return None;
+        }
         let one = |text: String| Some(vec![text.into_bytes()]);
         match name {
             b"_" => Some(vec![self.last_arg.clone()]),
             b"RANDOM" => one(self.next_random().to_string()),
             b"SECONDS" => one(self.seconds().to_string()),
             b"LINENO" => one(self.line.to_string()),
+            b"HISTCMD" => one("0".to_owned()),
             b"BASHPID" => one(rt::getids().map_or(0, |ids| ids.pid).to_string()),
             b"PPID" => one(rt::getids().map_or(0, |ids| ids.ppid).to_string()),
             b"UID" | b"EUID" => one(rt::getids().map_or(0, |ids| ids.uid).to_string()),
@@ -32,16 +152,25 @@ impl Shell {
                 one(u32::from_le_bytes(bytes).to_string())
             }
             b"BASH_VERSION" => one(BASH_VERSION.to_owned()),
-            b"BASH_VERSINFO" => {
-                Some(["5", "2", "15", "1", "release", "wasm32-tidebox-wasip1"].map(|s| s.as_bytes().to_vec()).to_vec())
-            }
+            b"BASH_VERSINFO" => Some(["5", "2", "15", "1", "release", MACHINE].map(|s| s.as_bytes().to_vec()).to_vec()),
             b"BASH" => one("/bin/bash".to_owned()),
+            b"BASH_ARGV0" => Some(vec![self.name.clone()]),
+            b"BASH_EXECUTION_STRING" => self.execution_string.clone().map(|text| vec![text]),
+            b"BASH_LOADABLES_PATH" => {
+                one("/usr/local/lib/bash:/usr/lib/bash:/opt/local/lib/bash:/usr/pkg/lib/bash:/opt/pkg/lib/bash:."
+                    .to_owned())
+            }
+            b"COMP_WORDBREAKS" => one(" \t\n\"'@><=;|&(:".to_owned()),
             b"OSTYPE" => one("linux-gnu".to_owned()),
             b"HOSTTYPE" => one("wasm32".to_owned()),
-            b"MACHTYPE" => one("wasm32-tidebox-wasip1".to_owned()),
+            b"MACHTYPE" => one(MACHINE.to_owned()),
             b"HOSTNAME" => {
                 let fd = rt::open(b"/proc/sys/kernel/hostname", rt::Open { read: true, ..rt::Open::default() });
                 let mut text = fd.map(|fd| self.read_all(fd)).unwrap_or_default();
+                if let Ok(fd) = fd {
+                    // Reading is over whatever closing says.
+                    let _ = rt::close(fd);
+                }
                 text.truncate(text.trim_ascii_end().len());
                 Some(vec![if text.is_empty() { b"tidebox".to_vec() } else { text }])
             }
@@ -50,44 +179,39 @@ impl Shell {
                 Current::Text(text) => vec![text.clone()],
             }),
             b"BASH_SUBSHELL" => one(self.subshell.to_string()),
-            b"SHELLOPTS" => {
-                let on = crate::options::SET.iter().filter(|s| (s.get)(&self.options)).map(|s| s.name);
-                one(on.collect::<Vec<_>>().join(":"))
-            }
-            b"BASHOPTS" => {
-                let on = crate::options::SHOPT.iter().filter(|s| (s.get)(&self.options)).map(|s| s.name);
-                one(on.collect::<Vec<_>>().join(":"))
-            }
+            b"SHELLOPTS" => one(self.options.names_on(crate::options::SET)),
+            b"BASHOPTS" => one(self.options.names_on(crate::options::SHOPT)),
             b"PIPESTATUS" => Some(self.pipe_status.iter().map(|s| s.to_string().into_bytes()).collect()),
             b"DIRSTACK" => {
                 let mut stack = vec![self.cwd.clone()];
                 stack.extend(self.dir_stack.iter().cloned());
                 Some(stack)
             }
-            b"FUNCNAME" if !self.frames.is_empty() => {
-                let mut names: Vec<Bytes> = self.frames.iter().rev().map(|frame| frame.name.to_vec()).collect();
-                if !self.script.is_empty() {
-                    names.push(b"main".to_vec());
-                }
-                Some(names)
-            }
-            b"BASH_SOURCE" if !self.frames.is_empty() || !self.script.is_empty() => {
-                let mut files: Vec<Bytes> = self.frames.iter().rev().map(|frame| frame.source.to_vec()).collect();
-                if !self.script.is_empty() {
-                    files.push(self.script.to_vec());
-                }
-                Some(files)
-            }
-            b"BASH_LINENO" if !self.frames.is_empty() => {
-                let mut lines: Vec<Bytes> =
-                    self.frames.iter().rev().map(|frame| frame.line.to_string().into_bytes()).collect();
-                if !self.script.is_empty() {
-                    lines.push(b"0".to_vec());
-                }
-                Some(lines)
-            }
-            _ => None,
+            _ => self.calls(name),
         }
+    }
+
+    /// The arrays that tell of the calls in progress.
+    pub(crate) fn calls(&self, name: &[u8]) -> Option<Vec<Bytes>> {
+        let frames = self.frames.iter().rev();
+        let main = (!self.script.is_empty()).then_some(());
+        Some(match name {
+            b"FUNCNAME" if !self.frames.iter().any(|frame| frame.is_function || main.is_some()) => return None,
+            b"FUNCNAME" => frames.map(|f| f.name.to_vec()).chain(main.map(|()| b"main".to_vec())).collect(),
+            b"BASH_SOURCE" => frames.map(|f| f.source.to_vec()).chain(main.map(|()| self.script.to_vec())).collect(),
+            b"BASH_LINENO" => {
+                frames.map(|f| f.line.to_string().into_bytes()).chain(main.map(|()| b"0".to_vec())).collect()
+            }
+            b"BASH_ARGV" => {
+                let called = frames.filter_map(|f| f.args.as_ref()).flat_map(|args| args.iter().rev().cloned());
+                called.chain(self.start_args.iter().rev().cloned()).collect()
+            }
+            b"BASH_ARGC" => {
+                let called = frames.filter_map(|f| f.args.as_ref()).map(Vec::len);
+                called.chain([self.start_args.len()]).map(|n| n.to_string().into_bytes()).collect()
+            }
+            _ => return None,
+        })
     }
 
     fn seconds(&self) -> i64 {
@@ -108,4 +232,9 @@ impl Shell {
         self.random = u32::try_from(next).unwrap_or(1);
         ((self.random >> 16) ^ (self.random & 0xffff)) & 0x7fff
     }
+}
+
+fn computed_attributes(name: &[u8]) -> Option<&'static str> {
+    let at = COMPUTED.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
+    COMPUTED.get(at).map(|(_, attributes)| *attributes)
 }

@@ -13,7 +13,7 @@ impl Shell {
     pub(crate) fn substitute(&mut self, substitution: &Substitution) -> Run<Bytes> {
         let mut text = match &substitution.file {
             Some(word) => self.file_text(word)?,
-            None => self.output_of(substitution)?,
+            None => self.in_text(|shell| shell.output_of(substitution))?,
         };
         if text.contains(&0) {
             self.complain("warning: command substitution: ignored null byte in input");

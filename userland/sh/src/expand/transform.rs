@@ -11,6 +11,16 @@ impl Shell {
     pub(crate) fn transform(&mut self, param: &Param, content: Content, letter: u8) -> Run<Content> {
         match letter {
             b'A' => return Ok(Content::One(self.assignment_text(param, &content))),
+            b'P' => {
+                return Ok(match content {
+                    Content::Unset => Content::Unset,
+                    Content::One(text) => Content::One(self.expand_prompt(&text)),
+                    Content::Many { values, star } => {
+                        let values = values.iter().map(|value| self.expand_prompt(value)).collect();
+                        Content::Many { values, star }
+                    }
+                });
+            }
             b'a' => {
                 let Target::Var(name) = &param.target else { return Ok(Content::One(Bytes::new())) };
                 let letters = self.attribute_letters(name).into_bytes();
@@ -83,6 +93,7 @@ impl Shell {
         }
         for (flag, letter) in [
             (vars::INTEGER, 'i'),
+            (vars::CAPITAL, 'c'),
             (vars::LOWER, 'l'),
             (vars::NAMEREF, 'n'),
             (vars::READONLY, 'r'),
@@ -118,8 +129,10 @@ impl Shell {
         let flags = if letters.is_empty() { "-".to_owned() } else { letters };
         let mut out = format!("declare -{flags} ").into_bytes();
         out.extend_from_slice(name);
+        let bare = self.vars.get(name).is_some_and(|var| var.has(vars::BARE));
         match self.vars.get(name).map(|var| &var.value) {
             None | Some(Value::Unset) => {}
+            Some(Value::Indexed(_) | Value::Assoc(_)) if bare => {}
             Some(Value::Text(text)) => {
                 out.push(b'=');
                 out.extend(declare_quote(text));

@@ -112,12 +112,14 @@ impl Shell {
         }
         let append = append && flags & vars::INTEGER == 0;
         change_case(flags, &mut value);
-        if name.len() <= 7 {
+        let special = is_special(name);
+        if special {
             self.note_special(name, &value);
         }
         let allexport = self.options.allexport;
         let var = self.vars.entry(name);
-        if allexport {
+        var.flags &= !vars::BARE;
+        if allexport && key == Key::Whole {
             var.flags |= vars::EXPORT;
         }
         let (fits, stored) = store(var, key, append, value);
@@ -127,6 +129,8 @@ impl Shell {
         if !stored {
             let message = format!("{}: bad array subscript", lossy(name));
             self.complain(message);
+        } else if special {
+            self.note_changed(name);
         }
         Ok(stored)
     }
@@ -134,7 +138,7 @@ impl Shell {
     /// Whether a variable may change; complains when it may not.
     pub(crate) fn may_assign(&mut self, name: &[u8]) -> bool {
         let readonly = self.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
-            || matches!(name, b"BASHPID" | b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS");
+            || matches!(name, b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS");
         if readonly {
             let text = format!("{}: readonly variable", lossy(name));
             if matches!(self.running, "declare" | "typeset" | "local" | "readonly" | "export") {
@@ -154,15 +158,37 @@ impl Shell {
                 self.started_ns = rt::monotonic_ns();
                 self.seconds_offset = crate::parse::plain_number(value).unwrap_or(0);
             }
-            b"PATH" => self.hash.clear(),
+            b"LINENO" => self.line = crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
+            b"BASH_ARGV0" => self.name = value.to_vec(),
+            b"_" => self.last_arg = value.to_vec(),
+            b"PATH" => self.forget_programs(),
             b"OPTIND" => self.getopts_at = (0, 0),
+            b"BASH_XTRACEFD" => self.set_trace_fd(value),
+            b"BASH_SUBSHELL" => {
+                self.subshell = crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+            }
+            b"BASH_COMPAT" if !is_compatibility(value) => {
+                self.complain([b"BASH_COMPAT: ", value, b": compatibility value out of range"].concat());
+            }
+            b"POSIXLY_CORRECT" => self.options.posix = true,
+            b"IGNOREEOF" => self.options.ignoreeof = true,
+            _ => {}
+        }
+    }
+
+    /// Hears that a variable that means something to the shell has changed in another way than by one assignment.
+    pub(crate) fn note_changed(&mut self, name: &[u8]) {
+        match name {
+            b"PATH" => self.forget_programs(),
+            b"BASH_ALIASES" => self.take_aliases(),
+            b"BASH_CMDS" => self.take_commands(),
             _ => {}
         }
     }
 
     /// Removes what an assignment to a computed variable stored, so that it stays computed.
     pub(crate) fn forget_computed(&mut self, name: &[u8]) {
-        if matches!(name, b"RANDOM" | b"SECONDS") {
+        if self.is_computed(name) {
             self.vars.remove(name);
         }
     }
@@ -178,7 +204,9 @@ impl Shell {
         let (old, flags) = self.vars.get(name).map_or((None, 0), |var| (Some(&var.value), var.flags));
         if matches!(old, Some(Value::Assoc(_))) {
             let pairs = self.assoc_pairs(name, elements, append, flags)?;
-            if let Value::Assoc(map) = &mut self.vars.entry(name).value {
+            let var = self.vars.entry(name);
+            var.flags &= !vars::BARE;
+            if let Value::Assoc(map) = &mut var.value {
                 if !append {
                     map.clear();
                 }
@@ -213,7 +241,9 @@ impl Shell {
             }
             next = next.saturating_add(1);
         }
-        self.vars.entry(name).value = Value::Indexed(map);
+        let var = self.vars.entry(name);
+        var.flags &= !vars::BARE;
+        var.value = Value::Indexed(map);
         for index in bad {
             self.complain(format!("[{index}]: bad array subscript"));
         }
@@ -281,6 +311,21 @@ impl Shell {
     }
 }
 
+/// Names that the shell itself looks at or computes, among them all that [`Shell::note_special`] knows.
+fn is_special(name: &[u8]) -> bool {
+    matches!(name, [b'_'] | [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I', ..]) && name.len() <= 16
+}
+
+/// Whether `BASH_COMPAT` may have this value: a version from 3.1 on, with or without its point.
+fn is_compatibility(value: &[u8]) -> bool {
+    let digits: Bytes = match value {
+        [major, b'.', minor] => vec![*major, *minor],
+        _ => value.to_vec(),
+    };
+    digits.is_empty()
+        || crate::parse::plain_number(&digits).is_some_and(|n| (31..=52).contains(&n) && digits.len() == 2)
+}
+
 /// The index that a number means; `None` before the first element.
 pub(crate) fn position(map: &BTreeMap<u64, Bytes>, index: i64) -> Option<u64> {
     if index >= 0 {
@@ -295,6 +340,11 @@ fn change_case(flags: u16, value: &mut Bytes) {
         *value = lossy(value).to_lowercase().into_bytes();
     } else if flags & vars::UPPER != 0 {
         *value = lossy(value).to_uppercase().into_bytes();
+    } else if flags & vars::CAPITAL != 0 {
+        let text = lossy(value).to_lowercase();
+        let mut chars = text.chars();
+        let first: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
+        *value = [first.as_bytes(), chars.as_str().as_bytes()].concat();
     }
 }
 

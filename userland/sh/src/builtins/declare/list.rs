@@ -1,0 +1,141 @@
+//! What `declare` prints of variables.
+
+use std::rc::Rc;
+
+use super::{Wanted, name_of};
+use crate::eval::DeclArg;
+use crate::ir::{Bytes, Name};
+use crate::state::Shell;
+use crate::vars::Value;
+
+/// Prints all variables, or those with the attributes asked for; only the locals of this call for `local`.
+pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
+    let plain = wanted.on == 0 && !wanted.indexed && !wanted.assoc && !wanted.print && !locals;
+    let mut text = Bytes::new();
+    if plain {
+        text = assignments(shell);
+        if !shell.options.posix {
+            text.extend(functions(shell));
+        }
+        return shell.print(text);
+    }
+    let names = if locals { shell.vars.locals() } else { shell.variable_names() };
+    for name in names {
+        if !matches(shell, &name, wanted) {
+            continue;
+        }
+        let line = match shell.vars.get(&name) {
+            Some(_) => Some(shell.declaration(&name)),
+            None => computed(shell, &name),
+        };
+        if let Some(line) = line {
+            let line = match line.strip_prefix(b"declare -x") {
+                // In posix mode they are shown as the commands that make them.
+                Some(rest) if shell.options.posix && wanted.base == crate::vars::EXPORT => [b"export", rest].concat(),
+                _ => line,
+            };
+            text.extend(line);
+            text.push(b'\n');
+        }
+    }
+    shell.print(text)
+}
+
+fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
+    // Asking for their values would change some of them.
+    if matches!(name, b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD") {
+        return Some([b"declare -i ", name].concat());
+    }
+    match name {
+        b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
+        b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL" | b"COMP_WORDBREAKS" | b"EPOCHREALTIME"
+        | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => Some([b"declare -- ", name].concat()),
+        _ => shell.computed_declaration(name),
+    }
+}
+
+fn matches(shell: &mut Shell, name: &[u8], wanted: &Wanted) -> bool {
+    match shell.vars.get(name) {
+        Some(var) => {
+            var.flags & wanted.on == wanted.on
+                && (!wanted.indexed || matches!(var.value, Value::Indexed(_)))
+                && (!wanted.assoc || matches!(var.value, Value::Assoc(_)))
+        }
+        None => {
+            let letters = shell.computed_letters(name);
+            let has = |flag: u16, letter: char| wanted.on & flag == 0 || letters.contains(letter);
+            has(crate::vars::INTEGER, 'i')
+                && has(crate::vars::READONLY, 'r')
+                && wanted.on & !(crate::vars::INTEGER | crate::vars::READONLY) == 0
+                && (!wanted.indexed || letters.contains('a'))
+                && !wanted.assoc
+        }
+    }
+}
+
+pub(super) fn print_one(shell: &mut Shell, arg: &DeclArg) -> u8 {
+    let name = name_of(arg);
+    let mut line = if name == b"-" && shell.vars.is_local(b"-") {
+        b"declare -- -".to_vec()
+    } else if shell.vars.get(&name).is_some() {
+        shell.declaration(&name)
+    } else if let Some(line) = shell.computed_declaration(&name) {
+        line
+    } else {
+        shell.complain_builtin([&name[..], b": not found"].concat());
+        return 1;
+    };
+    line.push(b'\n');
+    shell.print(line)
+}
+
+/// All variables as `set` prints them.
+pub(in crate::builtins) fn assignments(shell: &mut Shell) -> Bytes {
+    let mut text = Bytes::new();
+    for name in shell.variable_names() {
+        let declaration = match shell.vars.get(&name).map(|var| &var.value) {
+            Some(Value::Text(value)) => {
+                let value = if value.is_empty() { Bytes::new() } else { crate::expand::trace_quote(value) };
+                text.extend([&name[..], b"=", &value, b"\n"].concat());
+                continue;
+            }
+            Some(Value::Unset) => continue,
+            Some(_) => shell.declaration(&name),
+            None => match computed_assignment(shell, &name) {
+                Some(line) => line,
+                None => continue,
+            },
+        };
+        // What stands behind the attributes; a variable without a value has nothing to be shown.
+        let Some(at) = declaration.windows(2).skip(8).position(|pair| pair[0] == b' ').map(|at| at + 9) else {
+            continue;
+        };
+        let line = declaration.get(at..).unwrap_or_default();
+        if line.contains(&b'=') {
+            text.extend([line, b"\n"].concat());
+        }
+    }
+    text
+}
+
+fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
+    match name {
+        b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" | b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL"
+        | b"COMP_WORDBREAKS" | b"EPOCHREALTIME" | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => return None,
+        b"DIRSTACK" | b"GROUPS" => return Some([b"declare -a ", name, b"=()"].concat()),
+        _ => {}
+    }
+    let line = shell.computed_declaration(name)?;
+    if line.ends_with(b"\"") {
+        let value = shell.lookup(name)?;
+        return Some([b"declare -- ", name, b"=", &crate::expand::trace_quote(&value)].concat());
+    }
+    Some(line)
+}
+
+/// All functions as `set` prints them.
+pub(in crate::builtins) fn functions(shell: &Shell) -> Bytes {
+    let mut functions: Vec<_> = shell.functions.values().map(Rc::clone).collect();
+    functions.sort_by(|a, b| Name::cmp(&a.name, &b.name));
+    functions.iter().map(|function| crate::print::function(function)).collect::<Vec<_>>().concat()
+}

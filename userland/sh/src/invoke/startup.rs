@@ -1,0 +1,64 @@
+//! Files that a shell reads before its commands.
+
+use std::rc::Rc;
+
+use tidebox_rt::{self as rt, Open};
+
+use super::arguments::Start;
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+
+impl Shell {
+    /// Reads what this kind of shell reads: profiles, `~/.bashrc`, or what `BASH_ENV` and `ENV` name.
+    pub(super) fn read_startup(&mut self, start: &Start) -> Run {
+        if start.login && !start.skip_profile {
+            self.read_if_there(b"/etc/profile")?;
+            if !self.options.posix {
+                let home = self.lookup(b"HOME").unwrap_or_default();
+                for name in [&b"/.bash_profile"[..], b"/.bash_login", b"/.profile"] {
+                    if self.read_if_there(&[&home[..], name].concat())? {
+                        break;
+                    }
+                }
+            }
+        }
+        let variable: &[u8] = match (self.options.interactive, self.options.posix) {
+            (true, false) => {
+                if start.skip_rc || start.login {
+                    return Ok(());
+                }
+                let path = match &start.rc_file {
+                    Some(path) => path.clone(),
+                    None => [&self.lookup(b"HOME").unwrap_or_default()[..], b"/.bashrc"].concat(),
+                };
+                return self.read_if_there(&path).map(drop);
+            }
+            (true, true) => b"ENV",
+            (false, false) => b"BASH_ENV",
+            (false, true) => return Ok(()),
+        };
+        let Some(text) = self.lookup(variable).filter(|text| !text.is_empty()) else { return Ok(()) };
+        let path = match crate::parse::Parser::new(&text, 1, Rc::from(&b""[..])).whole_text() {
+            Ok(word) => self.expand_text(&word)?,
+            Err(_) => text,
+        };
+        self.read_if_there(&path).map(drop)
+    }
+
+    /// Runs the commands of a file; says whether there was one.
+    fn read_if_there(&mut self, path: &[u8]) -> Run<bool> {
+        let Ok(fd) = rt::open(path, Open { read: true, ..Open::default() }) else { return Ok(false) };
+        let text: Bytes = self.read_all(fd);
+        // Reading is over whatever closing says.
+        let _ = rt::close(fd);
+        self.sourcing += 1;
+        self.levels += 1;
+        let result = self.run_source(&text, 1, path.into(), b"");
+        self.levels -= 1;
+        self.sourcing -= 1;
+        match result {
+            Err(crate::state::Stop::Return | crate::state::Stop::Discard) | Ok(()) => Ok(true),
+            Err(stop) => Err(stop),
+        }
+    }
+}
