@@ -16,6 +16,7 @@ mod options;
 mod parse;
 mod pattern;
 mod print;
+mod regex;
 mod session;
 mod state;
 #[cfg(test)]

@@ -27,14 +27,15 @@ enum Node {
     },
 }
 
-#[derive(Debug)]
-enum Item {
+/// What a bracket expression holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
     Range(char, char),
     Class(Class),
 }
 
 /// A test such as `[:alpha:]`.
-type Class = fn(char) -> bool;
+pub(crate) type Class = fn(char) -> bool;
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -124,7 +125,7 @@ pub(crate) fn char_len(text: &[u8]) -> usize {
 }
 
 /// The character at the start of `text` and its length.
-fn char_at(text: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn char_at(text: &[u8]) -> Option<(char, usize)> {
     let len = char_len(text);
     let bytes = text.get(..len).filter(|b| !b.is_empty())?;
     let char = std::str::from_utf8(bytes).ok().and_then(|s| s.chars().next());
@@ -253,33 +254,38 @@ impl Reader<'_> {
     fn class(&mut self) -> Option<Class> {
         let rest = self.text.get(self.pos + 2..)?;
         let len = rest.windows(2).position(|pair| pair == b":]")?;
-        let class: Class = match rest.get(..len)? {
-            b"alpha" => char::is_alphabetic,
-            b"digit" => |c| c.is_ascii_digit(),
-            b"alnum" => char::is_alphanumeric,
-            b"upper" => char::is_uppercase,
-            b"lower" => char::is_lowercase,
-            b"space" => char::is_whitespace,
-            b"blank" => |c| c == ' ' || c == '\t',
-            b"punct" => |c| c.is_ascii_punctuation(),
-            b"print" => |c| !c.is_control(),
-            b"graph" => |c| !c.is_control() && !c.is_whitespace(),
-            b"cntrl" => char::is_control,
-            b"xdigit" => |c| c.is_ascii_hexdigit(),
-            b"word" => |c| c.is_alphanumeric() || c == '_',
-            b"ascii" => |c| c.is_ascii(),
-            _ => return None,
-        };
+        let class = class_named(rest.get(..len)?)?;
         self.pos += len + 4;
         Some(class)
     }
+}
+
+/// The class that `[:name:]` means.
+pub(crate) fn class_named(name: &[u8]) -> Option<Class> {
+    Some(match name {
+        b"alpha" => char::is_alphabetic,
+        b"digit" => |c| c.is_ascii_digit(),
+        b"alnum" => char::is_alphanumeric,
+        b"upper" => char::is_uppercase,
+        b"lower" => char::is_lowercase,
+        b"space" => |c| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}'),
+        b"blank" => |c| c == ' ' || c == '\t',
+        b"punct" => |c| if c.is_ascii() { c.is_ascii_punctuation() } else { !(c.is_alphanumeric() || c.is_whitespace() || c.is_control()) },
+        b"print" => |c| !c.is_control(),
+        b"graph" => |c| !c.is_control() && !c.is_whitespace(),
+        b"cntrl" => char::is_control,
+        b"xdigit" => |c| c.is_ascii_hexdigit(),
+        b"word" => |c| c.is_alphanumeric() || c == '_',
+        b"ascii" => |c| c.is_ascii(),
+        _ => return None,
+    })
 }
 
 fn fold_char(char: char) -> char {
     char.to_lowercase().next().unwrap_or(char)
 }
 
-fn in_set(negated: bool, items: &[Item], char: char, fold: bool) -> bool {
+pub(crate) fn in_set(negated: bool, items: &[Item], char: char, fold: bool) -> bool {
     let one = |char: char| {
         items.iter().any(|item| match item {
             Item::Range(low, high) => (*low..=*high).contains(&char),

@@ -10,6 +10,7 @@ use crate::io::Io;
 use crate::ir::{Bytes, Name, Simple};
 use crate::jobs::Jobs;
 use crate::options::Options;
+use crate::regex::Regex;
 use crate::session::Session;
 use crate::trap::Traps;
 use crate::vars::{self, Map, Value, Var, Vars};
@@ -117,7 +118,7 @@ pub(crate) struct Shell {
     /// Sources being read, for `return`.
     pub(crate) sourcing: u32,
     /// The compiled form of the last regular expression.
-    pub(crate) regex: Option<(String, Rc<regex_lite::Regex>)>,
+    pub(crate) regex: Option<(Bytes, bool, Rc<Regex>)>,
     /// The name of the builtin that runs, for its messages.
     pub(crate) running: &'static str,
     /// The status before the trap that runs, which `exit` and `return` without a number answer.

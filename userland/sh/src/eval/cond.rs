@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::TestFault;
-use crate::expand::{Fault, Mode, lossy};
+use crate::expand::{Fault, Mode};
 use crate::ir::{Bytes, Cond, CondOp, Word};
 use crate::pattern::{Pattern, Style};
+use crate::regex::Regex;
 use crate::state::{Run, Shell};
 use crate::vars::{Value, Var};
 
@@ -140,95 +141,31 @@ impl Shell {
 
     #[inline(never)]
     fn regex_match(&mut self, subject: &[u8], pattern: &[u8]) -> Run<Option<bool>> {
-        let translated = translate(pattern);
-        let source = if self.options.nocasematch { format!("(?i){translated}") } else { translated };
-        let regex = match &self.regex {
-            Some((text, regex)) if *text == source => Rc::clone(regex),
-            _ => match regex_lite::Regex::new(&source) {
-                Ok(regex) => {
-                    let regex = Rc::new(regex);
-                    self.regex = Some((source, Rc::clone(&regex)));
-                    regex
-                }
-                Err(_) => {
+        let fold = self.options.nocasematch;
+        let known = self.regex.as_ref().filter(|(text, folds, _)| text == pattern && *folds == fold);
+        let regex = match known {
+            Some((.., regex)) => Rc::clone(regex),
+            None => {
+                let Ok(regex) = Regex::new(pattern, fold) else {
                     self.status = 2;
                     return Ok(None);
-                }
-            },
-        };
-        let subject = lossy(subject);
-        let found = regex.captures(&subject);
-        let mut groups: BTreeMap<u64, Bytes> = BTreeMap::new();
-        if let Some(captures) = &found {
-            for (at, group) in captures.iter().enumerate() {
-                groups.insert(at as u64, group.map_or(Bytes::new(), |group| group.as_str().as_bytes().to_vec()));
+                };
+                let regex = Rc::new(regex);
+                self.regex = Some((pattern.to_vec(), fold, Rc::clone(&regex)));
+                regex
             }
+        };
+        let Ok(found) = regex.find(subject) else {
+            self.complain("[[: the regular expression's back-references take too many steps");
+            self.status = 2;
+            return Ok(None);
+        };
+        let mut groups: BTreeMap<u64, Bytes> = BTreeMap::new();
+        for (at, group) in (0..).zip(found.iter().flatten()) {
+            let text = group.and_then(|(start, end)| subject.get(start..end)).unwrap_or_default();
+            groups.insert(at, text.to_vec());
         }
         self.vars.insert(Rc::from(&b"BASH_REMATCH"[..]), Var { value: Value::Indexed(groups), flags: 0 });
         Ok(Some(found.is_some()))
     }
-}
-
-/// A POSIX expression in the syntax of the regex crate: within brackets a backslash means itself there, and `[` does
-/// too unless it starts a class.
-fn translate(pattern: &[u8]) -> String {
-    let text = lossy(pattern);
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '\\' => {
-                let Some(next) = chars.next() else {
-                    out.push_str("\\\\");
-                    break;
-                };
-                // A backslash before a letter means the letter, but for the classes that the C library knows too.
-                if !next.is_ascii_alphanumeric() || "wWsSbB".contains(next) {
-                    out.push('\\');
-                }
-                match next {
-                    '<' | '>' => {
-                        out.pop();
-                        out.push_str("\\b");
-                    }
-                    _ => out.push(next),
-                }
-            }
-            '[' => translate_set(&mut chars, &mut out),
-            // A brace that starts no interval is text.
-            '{' if !chars.peek().is_some_and(char::is_ascii_digit) => out.push_str("\\{"),
-            _ => out.push(char),
-        }
-    }
-    out
-}
-
-fn translate_set(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
-    out.push('[');
-    if chars.next_if_eq(&'^').is_some() {
-        out.push('^');
-    }
-    let mut first = true;
-    while let Some(char) = chars.next() {
-        match char {
-            ']' if !first => break,
-            '[' if chars.peek() == Some(&':') => {
-                out.push('[');
-                for inner in chars.by_ref() {
-                    out.push(inner);
-                    if inner == ']' {
-                        break;
-                    }
-                }
-            }
-            '[' | ']' | '\\' | '&' | '~' | '^' => {
-                out.push('\\');
-                out.push(char);
-            }
-            '-' if first || chars.peek() == Some(&']') => out.push_str("\\-"),
-            _ => out.push(char),
-        }
-        first = false;
-    }
-    out.push(']');
 }

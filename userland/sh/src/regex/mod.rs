@@ -1,0 +1,48 @@
+//! Regular expressions of `[[ =~ ]]`: POSIX extended ones with the additions of the GNU C library.
+//!
+//! The leftmost match counts, and of those the longest. No regex crate that is small enough for a shell does that:
+//! `regex-lite` and `regex` take the first alternative that matches, and neither knows back-references.
+
+mod parse;
+mod program;
+mod recall;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use program::Program;
+
+/// A compiled expression.
+#[derive(Debug)]
+pub(crate) struct Regex {
+    program: Program,
+    fold: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The text is no expression.
+    Pattern,
+    /// Back-references made it try more ways than it allows itself.
+    Effort,
+}
+
+/// Start and end of the match and of each group; `None` for a group that took no part.
+pub(crate) type Groups = Vec<Option<(usize, usize)>>;
+
+impl Regex {
+    pub(crate) fn new(pattern: &[u8], fold: bool) -> Result<Self, Trouble> {
+        let parsed = parse::parse(pattern)?;
+        Ok(Self { program: Program::new(&parsed)?, fold })
+    }
+
+    /// The leftmost and then longest match.
+    pub(crate) fn find(&self, text: &[u8]) -> Result<Option<Groups>, Trouble> {
+        if self.program.recalls {
+            return recall::find(&self.program, text, self.fold);
+        }
+        let Some((start, end)) = search::bounds(&self.program, text, self.fold) else { return Ok(None) };
+        Ok(Some(search::groups(&self.program, text, self.fold, start, end)))
+    }
+}
