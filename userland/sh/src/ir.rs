@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::builtins::Builtin;
 use crate::function::Function;
+use crate::parse::SyntaxError;
 
 /// Text of the shell: any bytes, most often UTF-8.
 pub(crate) type Bytes = Vec<u8>;
@@ -247,6 +248,8 @@ pub(crate) struct Substitution {
     pub(crate) body: List,
     /// `$(<file)`.
     pub(crate) file: Option<Word>,
+    /// Why the text between backquotes is no program, and its line in question.
+    pub(crate) broken: Option<Box<(SyntaxError, Bytes)>>,
 }
 
 /// `$name` or `${..}`.

@@ -270,7 +270,13 @@ pub(crate) fn class_named(name: &[u8]) -> Option<Class> {
         b"lower" => char::is_lowercase,
         b"space" => |c| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}'),
         b"blank" => |c| c == ' ' || c == '\t',
-        b"punct" => |c| if c.is_ascii() { c.is_ascii_punctuation() } else { !(c.is_alphanumeric() || c.is_whitespace() || c.is_control()) },
+        b"punct" => |c| {
+            if c.is_ascii() {
+                c.is_ascii_punctuation()
+            } else {
+                !(c.is_alphanumeric() || c.is_whitespace() || c.is_control())
+            }
+        },
         b"print" => |c| !c.is_control(),
         b"graph" => |c| !c.is_control() && !c.is_whitespace(),
         b"cntrl" => char::is_control,

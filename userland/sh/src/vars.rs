@@ -143,6 +143,25 @@ pub(crate) enum Key {
     Word(Bytes),
 }
 
+/// What a name means once references are followed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Meant {
+    /// The name is no reference.
+    Own,
+    Variable(Name),
+    /// The text in the brackets is not expanded yet.
+    Element(Name, Bytes),
+    /// A local reference to its own name means the variable outside all functions.
+    Global(Name),
+    /// The reference with this name refers to nothing yet.
+    Nothing(Name),
+    /// The references refer to one another.
+    Circle,
+}
+
+/// References to references before bash gives up.
+const MAX_REFERENCES: u32 = 9;
+
 /// All variables. A function's locals replace the caller's here and are put back when it returns, so that finding a
 /// variable never walks scopes.
 #[derive(Debug, Default)]
@@ -333,19 +352,40 @@ impl Vars {
         false
     }
 
-    /// Follows references from `name` to the variable meant; a circle ends where it was noticed.
-    pub(crate) fn resolve(&self, name: &[u8]) -> Option<Name> {
+    /// Follows references from `name` to what is meant.
+    pub(crate) fn meant(&self, name: &[u8]) -> Meant {
         let mut at: Option<Name> = None;
-        for _ in 0..32 {
+        for _ in 0..MAX_REFERENCES {
             let current: &[u8] = at.as_deref().unwrap_or(name);
-            match self.map.get(current) {
+            let target = match self.map.get(current) {
                 Some(var) if var.has(NAMEREF) => match &var.value {
-                    Value::Text(target) if !target.is_empty() => at = Some(target.as_slice().into()),
-                    _ => return at,
+                    Value::Text(target) if !target.is_empty() => target,
+                    _ => return Meant::Nothing(current.into()),
                 },
-                _ => return at,
+                _ => return at.map_or(Meant::Own, Meant::Variable),
+            };
+            if target == current
+                && self.saved.iter().any(|scope| scope.replaced.iter().any(|(saved, _)| **saved == **target))
+            {
+                return Meant::Global(current.into());
             }
+            if target == current || target == name {
+                return Meant::Circle;
+            }
+            if let Some(bracket) = target.iter().position(|&b| b == b'[') {
+                let subscript = target.get(bracket + 1..target.len() - 1).unwrap_or_default();
+                return Meant::Element(target.get(..bracket).unwrap_or_default().into(), subscript.to_vec());
+            }
+            at = Some(target.as_slice().into());
         }
-        at
+        Meant::Nothing(name.into())
+    }
+
+    /// The variable of this name outside all functions.
+    pub(crate) fn global(&self, name: &[u8]) -> Option<&Var> {
+        match self.saved.iter().flat_map(|scope| &scope.replaced).find(|(saved, _)| **saved == *name) {
+            Some((_, var)) => var.as_ref(),
+            None => self.map.get(name),
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
-use crate::vars::{self, Key, Value};
+use crate::vars::{self, Key, Meant, Value};
 
 pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
@@ -57,13 +57,23 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> 
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
         return Ok(false);
     }
-    let resolved = if reference { None } else { shell.vars.resolve(name) };
-    let name = resolved.as_deref().unwrap_or(name);
-    if reference && !shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF)) {
+    let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));
+    if reference && !is_reference {
         return Ok(true);
     }
-    if shell.vars.get(name).is_none() {
-        let name = name.to_vec();
+    let (mut name, mut rest) = (name.to_vec(), rest.to_vec());
+    if is_reference && !reference {
+        match shell.meaning(&name) {
+            Meant::Own => {}
+            Meant::Variable(meant) => name = meant.to_vec(),
+            Meant::Element(array, subscript) => {
+                name = array.to_vec();
+                rest = [b"[", &subscript[..], b"]"].concat();
+            }
+            Meant::Global(_) | Meant::Nothing(_) | Meant::Circle => {}
+        }
+    }
+    if shell.vars.get(&name).is_none() {
         if matches!(&name[..], b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS") {
             shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&name)));
             return Ok(false);
@@ -74,10 +84,15 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> 
         }
         return Ok(true);
     }
-    if shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
-        shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(name)));
+    if shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) {
+        shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&name)));
         return Ok(false);
     }
+    unset_place(shell, &name, &rest)
+}
+
+/// Removes a variable, or the element of it that `rest` names.
+fn unset_place(shell: &mut Shell, name: &[u8], rest: &[u8]) -> Run<bool> {
     let [b'[', subscript @ .., b']'] = rest else {
         let name = name.to_vec();
         // A local keeps its place, so that the caller's does not show through; one of a caller gives way to what it hid.
@@ -99,12 +114,13 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> 
     };
     if matches!(subscript, b"@" | b"*") && !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_)))
     {
-        shell.vars.remove(name);
+        if !shell.vars.uncover(name) {
+            shell.vars.remove(name);
+        }
         return Ok(true);
     }
-    let name = name.to_vec();
-    let key = shell.key_of(&name, &crate::parse::subscript_from_text(subscript))?;
-    match (shell.vars.get_mut(&name).map(|var| &mut var.value), key) {
+    let key = shell.key_of(name, &crate::parse::subscript_from_text(subscript))?;
+    match (shell.vars.get_mut(name).map(|var| &mut var.value), key) {
         (Some(Value::Assoc(map)), Key::Word(word)) => {
             if word == b"@" || word == b"*" {
                 map.clear();
@@ -123,11 +139,11 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> 
         },
         (Some(slot @ Value::Text(_)), Key::Index(0)) => *slot = Value::Unset,
         (Some(Value::Text(_)), _) => {
-            shell.complain_builtin(format!("{}: not an array variable", lossy(&name)));
+            shell.complain_builtin(format!("{}: not an array variable", lossy(name)));
             return Ok(false);
         }
         _ => {}
     }
-    shell.note_changed(&name);
+    shell.note_changed(name);
     Ok(true)
 }

@@ -6,7 +6,7 @@ use crate::expand::lossy;
 use crate::ir::{Arith, Arm, ArmEnd, Bytes, Compound, Kind, List, Name, Word};
 use crate::pattern::Pattern;
 use crate::state::{Run, Shell, Stop};
-use crate::vars::Key;
+use crate::vars::{self, Key};
 
 impl Shell {
     pub(crate) fn run_compound(&mut self, compound: &Compound) -> Run {
@@ -86,6 +86,8 @@ impl Shell {
                 match shell.as_condition(|shell| shell.run_list(condition)) {
                     Ok(()) => {}
                     Err(Stop::Break(1)) => break,
+                    // The condition of `until` has come true then.
+                    Err(Stop::Continue(1)) if until => break,
                     Err(Stop::Continue(1)) => continue,
                     Err(Stop::Break(n)) => return Err(Stop::Break(n - 1)),
                     Err(Stop::Continue(n)) => return Err(Stop::Continue(n - 1)),
@@ -115,6 +117,11 @@ impl Shell {
 
     #[inline(never)]
     fn run_for(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+        if crate::parse::token::name_len(name) != name.len() {
+            self.refuse_name(name);
+            self.status = 1;
+            return Ok(());
+        }
         let values = self.loop_words(words)?;
         let line = self.line;
         self.status = 0;
@@ -130,7 +137,14 @@ impl Shell {
                         continue;
                     }
                 }
-                if !shell.assign(name, Key::Whole, false, value)? {
+                // A reference is made to refer to one word after the other.
+                let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));
+                let assigned = if is_reference {
+                    shell.refer(name, value)
+                } else {
+                    shell.assign(name, Key::Whole, false, value)?
+                };
+                if !assigned {
                     shell.status = 1;
                     return Ok(());
                 }
@@ -153,7 +167,7 @@ impl Shell {
             let mut status = 0;
             loop {
                 shell.line = line;
-                if !condition.text.parts.is_empty() {
+                if !condition.text.raw.trim_ascii().is_empty() {
                     match shell.loop_arith(condition)? {
                         None => return Ok(()),
                         Some(0) => break,

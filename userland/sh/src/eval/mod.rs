@@ -21,7 +21,7 @@ pub(crate) use test::{TestFault, binary_test, unary_test};
 use std::rc::Rc;
 
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
-use crate::parse::{Parser, Texts};
+use crate::parse::{Parser, Place, Problem, Texts};
 use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
 use crate::trap;
 
@@ -107,7 +107,15 @@ impl Shell {
         match command {
             Command::Simple(simple) => self.run_simple(simple),
             Command::Compound(compound) => self.deeper(|shell| shell.run_compound(compound)),
-            Command::Function(function) => self.define_function(function),
+            Command::Function(function) => {
+                if function.name.iter().any(|b| matches!(b, b'$' | b'\'' | b'"')) {
+                    self.line = function.line;
+                    self.refuse_name(&function.name);
+                    self.status = 1;
+                    return Ok(());
+                }
+                self.define_function(function)
+            }
         }
     }
 
@@ -120,8 +128,11 @@ impl Shell {
     /// Reads and runs commands one after the other. `origin` stands before the line number in syntax errors.
     pub(crate) fn run_source(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
         let clean: Vec<u8>;
-        let text = if text.contains(&0) {
-            clean = text.iter().copied().filter(|&b| b != 0).collect();
+        // The end of the text is the end of its last line too, which the grammar tells from the end of everything.
+        let ends = matches!(text.last(), None | Some(b'\n' | b'\\'));
+        let text = if !ends || text.contains(&0) {
+            let newline = if ends { None } else { Some(b'\n') };
+            clean = text.iter().copied().filter(|&b| b != 0).chain(newline).collect();
             &clean
         } else {
             text
@@ -138,6 +149,7 @@ impl Shell {
         let mut ran = false;
         loop {
             parser.set_extglob(self.options.extglob);
+            parser.set_posix(self.options.posix);
             parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)), &texts);
             let from = parser.offset();
             let list = match parser.next_list() {
@@ -145,6 +157,12 @@ impl Shell {
                 Ok(None) => break,
                 Err(error) => {
                     self.syntax_error(&error, parser.text_of_line(line, error.line), origin);
+                    if error.place == Place::Elements {
+                        // Only the line is given up.
+                        parser.skip_line();
+                        ran = true;
+                        continue;
+                    }
                     // Of `eval` and its kind it is only the command's failure.
                     return if self.levels == 0 { Err(Stop::Exit) } else { Ok(()) };
                 }
@@ -180,21 +198,33 @@ impl Shell {
         Ok(())
     }
 
+    /// Tells of an error in a text; sets the status.
     #[inline(never)]
-    fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
-        let (message, shows_line) = error.message();
-        let saved = std::mem::replace(&mut self.line, error.line);
-        let mut prefix = self.message_prefix(origin);
-        prefix.extend_from_slice(&message);
-        prefix.push(b'\n');
+    pub(crate) fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
+        let (messages, shows_line) = error.messages();
+        let saved = self.line;
+        let mut lines = Vec::new();
+        for (line, message) in messages {
+            self.line = line;
+            lines.extend(self.message_prefix(origin));
+            lines.extend_from_slice(&message);
+            lines.push(b'\n');
+        }
         if shows_line {
-            prefix.extend(self.message_prefix(origin));
-            prefix.extend([b"`", text, b"'\n"].concat());
+            self.line = error.line;
+            lines.extend(self.message_prefix(origin));
+            lines.extend([b"`", text, b"'\n"].concat());
         }
         // Where standard error is closed there is nobody to tell.
-        let _ = self.io.write(2, &prefix);
+        let _ = self.io.write(2, &lines);
         self.line = saved;
-        self.status = 2;
+        self.status = match (error.place, &error.problem) {
+            (Place::Elements, _) => 1,
+            (Place::Substitution, _) if self.options.from_string && self.levels == 0 && shows_line => 127,
+            // A script ends at such an error with the status that it has.
+            (_, Problem::Condition { ended: false, .. }) if self.levels == 0 => self.status,
+            _ => 2,
+        };
     }
 
     /// Called at every turn of a loop: traps run, and output that has waited long enough is written out.

@@ -136,7 +136,7 @@ impl Shell {
                 self.complain([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
                 continue;
             }
-            let name = self.vars.resolve(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
+            let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
             self.vars.make_temporary(&name);
             // It is shown with the value that it has then, even when that was appended to.
             let traced = std::mem::replace(&mut self.options.xtrace, false);

@@ -58,7 +58,10 @@ pub(crate) fn unary_test(shell: &mut Shell, letter: u8, operand: &[u8]) -> Run<b
         }
         b'o' => crate::options::switch(crate::options::SET, operand).is_some_and(|s| (s.get)(&shell.options)),
         b'v' => return is_set(shell, operand),
-        b'R' => shell.vars.get(operand).is_some_and(|var| var.has(vars::NAMEREF)),
+        b'R' => shell
+            .vars
+            .get(operand)
+            .is_some_and(|var| var.has(vars::NAMEREF) && var.scalar().is_some_and(|t| !t.is_empty())),
         _ => false,
     })
 }
@@ -72,7 +75,11 @@ fn is_set(shell: &mut Shell, operand: &[u8]) -> Run<bool> {
             let number = plain_number(operand).and_then(|n| usize::try_from(n).ok());
             Ok(number.is_some_and(|n| n == 0 || n <= shell.positional.len()))
         }
-        b"" => Ok(shell.lookup(name).is_some()),
+        b"" => {
+            // bash looks for a variable that is called like the element.
+            let is_element = matches!(shell.vars.meant(name), vars::Meant::Element(..));
+            Ok(!is_element && shell.lookup(name).is_some())
+        }
         b"[@]" | b"[*]" => Ok(!shell.elements(name).is_empty()),
         [b'[', key @ .., b']'] => {
             let key = if matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {

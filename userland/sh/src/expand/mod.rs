@@ -7,6 +7,7 @@ mod op;
 mod param;
 mod prompt;
 mod quoting;
+mod reference;
 mod special;
 mod substitution;
 mod transform;
@@ -15,6 +16,7 @@ mod word;
 
 pub(crate) use arith::Fault;
 pub(crate) use quoting::{ansi_quote, declare_quote, shell_quote, single_quote, trace_quote};
+pub(crate) use reference::may_refer;
 pub(crate) use special::{BASH_VERSION, MACHINE};
 pub(crate) use variable::position;
 pub(crate) use word::Mode;

@@ -66,7 +66,7 @@ impl Shell {
             }
             Op::Case { how, all, pattern } => {
                 let pattern = match pattern {
-                    Some(word) => Some(self.compile(word, fold)?),
+                    Some(word) => Some(self.compile(word, false)?),
                     None => None,
                 };
                 let (how, all) = (*how, *all);
@@ -85,8 +85,10 @@ impl Shell {
 
     /// The text after the second slash; whether `&` in it stands for what matched.
     fn replacement(&mut self, with: &Word) -> Run<(Bytes, bool)> {
-        if self.options.patsub_replacement && with.raw.contains(&b'&') {
-            return Ok((self.expand_pattern(with)?, true));
+        if self.options.patsub_replacement {
+            let text = self.expand_as(&with.parts, super::Mode::Replacement)?;
+            let marked = text.iter().any(|b| matches!(b, b'&' | b'\\'));
+            return Ok((text, marked));
         }
         Ok((self.expand_text(with)?, false))
     }
@@ -245,10 +247,10 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
 
 /// An unquoted `&` in the replacement is what matched; a backslash takes that from it.
 fn expand_ampersand(out: &mut Bytes, with: &[u8], matched: &[u8]) {
-    let mut bytes = with.iter().copied();
-    while let Some(byte) = bytes.next() {
+    let mut bytes = with.iter();
+    while let Some(&byte) = bytes.next() {
         match byte {
-            b'\\' => out.extend(bytes.next()),
+            b'\\' if matches!(bytes.as_slice().first(), Some(b'&' | b'\\')) => out.extend(bytes.next()),
             b'&' => out.extend_from_slice(matched),
             _ => out.push(byte),
         }

@@ -5,7 +5,7 @@ use super::word::{Out, Place};
 use crate::ir::{Bytes, Index, Name, Op, Param, Target, Test};
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell, Stop};
-use crate::vars::{self, Key};
+use crate::vars::{self, Key, Meant};
 
 /// What a parameter holds.
 #[derive(Debug)]
@@ -67,10 +67,14 @@ impl Shell {
     #[inline(never)]
     fn expand_indirect(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
         if let Target::Var(name) = &param.target
-            && self.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF))
+            && let Some(var) = self.vars.get(name).filter(|var| var.has(vars::NAMEREF))
+            && matches!(param.index, Index::None)
         {
-            let target = self.vars.resolve(name).map_or_else(Bytes::new, |name| name.to_vec());
-            return self.emit(&target, out, place);
+            let target = match self.vars.meant(name) {
+                Meant::Variable(target) => Content::One(target.to_vec()),
+                _ => var.scalar().cloned().map_or(Content::Unset, Content::One),
+            };
+            return self.apply(param, target, out, place);
         }
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
@@ -114,7 +118,12 @@ impl Shell {
     pub(crate) fn content(&mut self, target: &Target, index: &Index) -> Run<Content> {
         let one = |text: Option<Bytes>| text.map_or(Content::Unset, Content::One);
         Ok(match (target, index) {
-            (Target::Var(name), Index::None) => one(self.lookup(name)),
+            (Target::Var(name), Index::None) => {
+                if self.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF)) {
+                    return self.content_of_reference(name);
+                }
+                one(self.lookup(name))
+            }
             (Target::Var(name), Index::At | Index::Star) => {
                 Content::Many { values: self.elements(name), star: matches!(index, Index::Star) }
             }
@@ -217,6 +226,7 @@ impl Shell {
         }
         if let Content::Unset = content
             && self.options.nounset
+            && !self.is_element_reference(param)
             && !matches!(param.op, Op::Length if matches!(param.index, Index::At | Index::Star))
         {
             let name = String::from_utf8_lossy(&self.target_name(param)).into_owned();
@@ -232,6 +242,8 @@ impl Shell {
             Op::None => self.emit_content(content, out, place),
             Op::Length => {
                 let length = match content {
+                    // bash looks for a variable that is called like the element.
+                    _ if self.is_element_reference(param) => 0,
                     Content::Unset => 0,
                     Content::One(text) => super::op::char_count(&text),
                     Content::Many { values, .. } => values.len(),
@@ -250,6 +262,14 @@ impl Shell {
                 let content = self.edit(content, op)?;
                 self.emit_content(content, out, place)
             }
+        }
+    }
+
+    /// Whether the parameter is a reference to an element of an array.
+    fn is_element_reference(&self, param: &Param) -> bool {
+        match (&param.target, &param.index) {
+            (Target::Var(name), Index::None) => matches!(self.vars.meant(name), Meant::Element(..)),
+            _ => false,
         }
     }
 
@@ -285,6 +305,20 @@ impl Shell {
             b"+" => Some(self.cwd.clone()),
             b"-" => self.lookup(b"OLDPWD"),
             b"root" => Some(b"/root".to_vec()),
+            [b'+' | b'-', digits @ ..] | digits if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+                // An entry of the directory stack, counted from its start or its end.
+                let count = self.dir_stack.len() + 1;
+                let number = crate::parse::plain_number(digits).and_then(|n| usize::try_from(n).ok());
+                let at = match name.first() {
+                    Some(b'-') => number.and_then(|n| count.checked_sub(n + 1)),
+                    _ => number,
+                };
+                match at {
+                    Some(0) => Some(self.cwd.clone()),
+                    Some(at) => self.dir_stack.get(at - 1).cloned(),
+                    None => None,
+                }
+            }
             b"tidebox" => Some(b"/workspace".to_vec()),
             _ => None,
         };

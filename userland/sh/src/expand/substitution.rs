@@ -11,6 +11,13 @@ impl Shell {
     /// The output of a substitution without the newlines at its end.
     #[inline(never)]
     pub(crate) fn substitute(&mut self, substitution: &Substitution) -> Run<Bytes> {
+        if let Some(broken) = &substitution.broken {
+            let (error, text) = &**broken;
+            let status = self.status;
+            self.syntax_error(error, text, b"command substitution");
+            self.substituted = Some(std::mem::replace(&mut self.status, status));
+            return Ok(Bytes::new());
+        }
         let mut text = match &substitution.file {
             Some(word) => self.file_text(word)?,
             None => self.in_text(|shell| shell.output_of(substitution))?,

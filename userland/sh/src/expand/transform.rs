@@ -10,6 +10,13 @@ use crate::vars::{self, Value};
 impl Shell {
     pub(crate) fn transform(&mut self, param: &Param, content: Content, letter: u8) -> Run<Content> {
         match letter {
+            0 => {
+                return match content {
+                    Content::Unset => Ok(content),
+                    Content::Many { ref values, .. } if values.is_empty() => Ok(content),
+                    _ => self.discard([&param.raw[..], b": bad substitution"].concat()),
+                };
+            }
             b'A' => return Ok(Content::One(self.assignment_text(param, &content))),
             b'P' => {
                 return Ok(match content {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use tidebox_rt as rt;
 
 use super::lossy;
+use super::param::Content;
 use crate::ir::{Bytes, Element, Name, Subscript};
 use crate::state::{Run, Shell};
-use crate::vars::{self, Key, Value, Var};
+use crate::vars::{self, Key, Meant, Value, Var};
 
 impl Shell {
     /// The text of a variable, or of element 0 of an array.
@@ -16,10 +17,11 @@ impl Shell {
             if !var.has(vars::NAMEREF) {
                 return var.scalar().cloned();
             }
-            let target = self.vars.resolve(name)?;
-            return match self.vars.get(&target) {
-                Some(var) => var.scalar().cloned(),
-                None => self.dynamic(&target).and_then(|values| values.into_iter().next()),
+            // Where there is one text only, the elements of a whole array are joined.
+            return match self.content_of_reference(name).ok()? {
+                Content::Unset => None,
+                Content::One(text) => Some(text),
+                Content::Many { values, .. } => Some(values.join(&b' ')),
             };
         }
         self.dynamic(name).and_then(|values| values.into_iter().next())
@@ -27,8 +29,8 @@ impl Shell {
 
     /// All elements of an array in order; a plain variable is an array of one.
     pub(crate) fn elements(&mut self, name: &[u8]) -> Vec<Bytes> {
-        let resolved = self.vars.resolve(name);
-        let name = resolved.as_deref().unwrap_or(name);
+        let Some(meant) = self.array_meant(name) else { return Vec::new() };
+        let name = meant.as_deref().unwrap_or(name);
         match self.vars.get(name).map(|var| &var.value) {
             Some(Value::Text(text)) => vec![text.clone()],
             Some(Value::Indexed(map)) => map.values().cloned().collect(),
@@ -40,8 +42,8 @@ impl Shell {
 
     /// All keys of an array, in the order of [`Self::elements`].
     pub(crate) fn keys(&mut self, name: &[u8]) -> Vec<Bytes> {
-        let resolved = self.vars.resolve(name);
-        let name = resolved.as_deref().unwrap_or(name);
+        let Some(meant) = self.array_meant(name) else { return Vec::new() };
+        let name = meant.as_deref().unwrap_or(name);
         match self.vars.get(name).map(|var| &var.value) {
             Some(Value::Text(_)) => vec![b"0".to_vec()],
             Some(Value::Indexed(map)) => map.keys().map(|key| key.to_string().into_bytes()).collect(),
@@ -53,8 +55,8 @@ impl Shell {
 
     /// The value of one element. The error is bash's for a subscript before the first element.
     pub(crate) fn element(&mut self, name: &[u8], key: &Key) -> Option<Bytes> {
-        let resolved = self.vars.resolve(name);
-        let name = resolved.as_deref().unwrap_or(name);
+        let meant = self.array_meant(name)?;
+        let name = meant.as_deref().unwrap_or(name);
         match (self.vars.get(name).map(|var| &var.value), key) {
             (Some(Value::Assoc(map)), Key::Word(word)) => map.get(word).cloned(),
             (Some(Value::Indexed(map)), Key::Index(index)) => match position(map, *index) {
@@ -82,8 +84,8 @@ impl Shell {
 
     /// What a subscript means for this variable.
     pub(crate) fn key_of(&mut self, name: &[u8], subscript: &Subscript) -> Run<Key> {
-        let resolved = self.vars.resolve(name);
-        let name = resolved.as_deref().unwrap_or(name);
+        let meant = self.array_meant(name).flatten();
+        let name = meant.as_deref().unwrap_or(name);
         if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
             return Ok(Key::Word(self.expand_text(&subscript.key)?));
         }
@@ -92,8 +94,23 @@ impl Shell {
 
     /// Assigns and says whether it was allowed; a refusal has been complained about.
     pub(crate) fn assign(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> Run<bool> {
-        let resolved = self.vars.resolve(name);
-        let name = resolved.as_ref().unwrap_or(name);
+        if self.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF)) {
+            return self.assign_through(name, key, append, value);
+        }
+        self.assign_itself(name, key, append, value)
+    }
+
+    /// The array that a name means: the inner `None` for itself, the outer one for no array.
+    fn array_meant(&mut self, name: &[u8]) -> Option<Option<Name>> {
+        match self.vars.meant(name) {
+            Meant::Own => Some(None),
+            Meant::Variable(name) => Some(Some(name)),
+            _ => None,
+        }
+    }
+
+    /// Assigns to a variable that is no reference.
+    pub(crate) fn assign_itself(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> Run<bool> {
         if !self.may_assign(name) {
             return Ok(false);
         }
@@ -195,8 +212,15 @@ impl Shell {
 
     /// `name=( .. )`.
     pub(crate) fn assign_array(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<bool> {
-        let resolved = self.vars.resolve(name);
-        let name = resolved.as_ref().unwrap_or(name);
+        let meant = match self.meaning(name) {
+            Meant::Own | Meant::Nothing(_) => None,
+            Meant::Variable(name) => Some(name),
+            Meant::Element(array, subscript) => {
+                return Ok(self.refuse_name(&[&array[..], b"[", &subscript, b"]"].concat()));
+            }
+            Meant::Global(_) | Meant::Circle => return Ok(false),
+        };
+        let name = meant.as_ref().unwrap_or(name);
         if !self.may_assign(name) {
             return Ok(false);
         }

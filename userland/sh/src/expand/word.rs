@@ -15,6 +15,8 @@ pub(crate) enum Mode {
     Pattern,
     /// One regular expression, in which quoted text is escaped.
     Regex,
+    /// What is put in place of a match, in which quoted text has no `&` that means the match.
+    Replacement,
 }
 
 /// One argument in the making.
@@ -72,6 +74,14 @@ impl Out {
             }
             Mode::Text => self.current.text.extend_from_slice(text),
             Mode::Pattern => pattern::escape_into(&mut self.current.text, text),
+            Mode::Replacement => {
+                for &byte in text {
+                    if matches!(byte, b'&' | b'\\') {
+                        self.current.text.push(b'\\');
+                    }
+                    self.current.text.push(byte);
+                }
+            }
             Mode::Regex => {
                 for &byte in text {
                     if b"\\.[]{}()*+?^$|".contains(&byte) {

@@ -31,7 +31,7 @@ impl Parser<'_> {
     pub(super) fn arith_until(&mut self, closers: &'static [u8]) -> Parse<Arith> {
         let word = self.word_until(Stop::Arith(closers), true)?;
         if self.peek().is_none() {
-            return Err(self.unclosed(b')', self.line));
+            return Err(self.unclosed(if closers == b"]" { b']' } else { b')' }, self.line));
         }
         Ok(from_word(word))
     }

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::list::CLOSERS;
-use super::token::name_len;
 use super::{Parse, Parser, Problem, SyntaxError};
 use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Word};
 
@@ -41,6 +40,7 @@ impl Parser<'_> {
                 self.pos += 2;
                 Kind::Cond(self.condition()?)
             }
+            b"in" => return Err(self.unexpected()),
             word if CLOSERS.contains(&word) => return Err(self.unexpected()),
             _ => return Ok(None),
         };
@@ -69,11 +69,13 @@ impl Parser<'_> {
     fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
         let (start, line) = (self.pos, self.line);
         self.pos += 2;
-        if let Ok(expression) = self.arith_until(b")")
-            && self.starts_with(b"))")
-        {
-            self.pos += 2;
-            return Ok(Some(expression));
+        match self.arith_until(b")") {
+            Ok(expression) if self.starts_with(b"))") => {
+                self.pos += 2;
+                return Ok(Some(expression));
+            }
+            Err(_) if self.peek().is_none() => return Err(self.unclosed(b')', line)),
+            _ => {}
         }
         self.pos = start;
         self.line = line;
@@ -123,15 +125,11 @@ impl Parser<'_> {
     fn loop_head(&mut self) -> Parse<(Name, Option<Vec<Word>>)> {
         self.skip_blanks();
         let word = self.bare_word();
-        let len = name_len(word);
-        if len == 0 || len != word.len() {
-            let mut error = self.unexpected();
-            if self.peek().is_none() {
-                // The end of the text counts as the end of its last line here.
-                error = SyntaxError { problem: Problem::Unexpected(b"newline".to_vec()), line: self.line };
-            }
-            return Err(error);
+        let len = word.len();
+        if len == 0 {
+            return Err(self.unexpected());
         }
+        // What is no name is complained about when the loop runs.
         let name: Name = word.into();
         self.pos += len;
         self.skip_lines()?;
@@ -170,15 +168,25 @@ impl Parser<'_> {
     }
 
     fn for_arith(&mut self) -> Parse<Kind> {
+        let (start, line) = (self.pos, self.line);
         self.pos += 2;
-        let init = self.arith_until(b";")?;
-        self.pos += 1;
-        let condition = self.arith_until(b";")?;
-        self.pos += 1;
-        let step = self.arith_until(b")")?;
+        let mut expressions = Vec::new();
+        loop {
+            expressions.push(self.arith_until(b";)")?);
+            if self.peek() != Some(b';') {
+                break;
+            }
+            self.pos += 1;
+        }
         if !self.starts_with(b"))") {
             return Err(self.unexpected());
         }
+        let Ok([init, condition, step]) = <[Arith; 3]>::try_from(expressions) else {
+            let text = self.slice(start + 2, self.pos).to_vec();
+            let few = text.iter().filter(|&&b| b == b';').count() < 2;
+            let what = if few { "arithmetic expression required" } else { "`;' unexpected" };
+            return Err(SyntaxError::new(Problem::ForArith { what, text }, line));
+        };
         self.pos += 2;
         self.accept(b";");
         self.skip_lines()?;

@@ -10,22 +10,42 @@ impl Parser<'_> {
         let condition = self.cond_or()?;
         self.skip_lines()?;
         if !self.at_keyword(b"]]") {
-            return Err(self.cond_error());
+            return Err(self.cond_error(|token| match token {
+                b"EOF" => b"unexpected EOF while looking for `]]'".to_vec(),
+                token if token.first().is_some_and(|&b| super::token::is_meta(b)) => {
+                    [b"syntax error in conditional expression: unexpected token `", token, b"'"].concat()
+                }
+                _ => b"syntax error in conditional expression".to_vec(),
+            }));
         }
         self.pos += 2;
         Ok(condition)
     }
 
-    fn cond_error(&mut self) -> SyntaxError {
-        self.skip_blanks();
+    /// The token that comes next, as messages call it.
+    fn cond_token(&self) -> Vec<u8> {
         match self.peek() {
-            None => SyntaxError { problem: Problem::End, line: self.end_line() },
-            Some(b'\n') => SyntaxError { problem: Problem::Condition(b"newline".to_vec()), line: self.line },
-            Some(_) => {
-                let token = self.operator().map_or_else(|| self.bare_word().to_vec(), <[u8]>::to_vec);
-                SyntaxError { problem: Problem::Condition(token), line: self.line }
-            }
+            None => b"EOF".to_vec(),
+            Some(b'\n') => b"newline".to_vec(),
+            Some(_) => self.operator().map_or_else(|| self.bare_word().to_vec(), <[u8]>::to_vec),
         }
+    }
+
+    /// An error of the expression. bash says what it expected and gives up the script.
+    fn cond_error(&mut self, message: impl FnOnce(&[u8]) -> Vec<u8>) -> SyntaxError {
+        self.skip_blanks();
+        let (line, token) = (self.line, self.cond_token());
+        let ended = matches!(self.peek(), None | Some(b'\n')) && self.at_end();
+        let wants_more = self.peek().is_none();
+        let text = message(&token);
+        let messages = if text.is_empty() { Vec::new() } else { vec![(line, text)] };
+        SyntaxError::new(Problem::Condition { messages, ended, wants_more }, line)
+    }
+
+    /// Whether a word comes next, and not an operator, the end of the line or of the expression.
+    fn at_cond_word(&self) -> bool {
+        let process = self.starts_with(b"<(") || self.starts_with(b">(");
+        process || !(matches!(self.peek(), None | Some(b'\n')) || self.operator().is_some() || self.at_keyword(b"]]"))
     }
 
     fn cond_or(&mut self) -> Parse<Cond> {
@@ -57,47 +77,82 @@ impl Parser<'_> {
                 return Ok(Cond::Not(Box::new(p.cond_term()?)));
             }
             if p.accept(b"(") {
-                let inner = p.cond_or()?;
+                let inner = p.cond_or().map_err(|mut error| {
+                    if let Problem::Condition { messages, ended: true, .. } = &mut error.problem {
+                        let line = messages.last().map_or(error.line, |(line, _)| *line);
+                        messages.push((line, b"expected `)'".to_vec()));
+                    }
+                    error
+                })?;
                 p.skip_lines()?;
-                return if p.accept(b")") { Ok(inner) } else { Err(p.cond_error()) };
+                if p.accept(b")") {
+                    return Ok(inner);
+                }
+                return Err(p.cond_error(|token| match token {
+                    b"]]" | b"newline" => [b"unexpected token `", token, b"', expected `)'"].concat(),
+                    token if token.first().is_some_and(|&b| super::token::is_meta(b)) => {
+                        [b"unexpected token `", token, b"', expected `)'"].concat()
+                    }
+                    _ => b"expected `)'".to_vec(),
+                }));
             }
             p.cond_test()
         })
     }
 
     fn cond_test(&mut self) -> Parse<Cond> {
+        self.skip_blanks();
         if self.at_keyword(b"]]") {
-            return Err(self.cond_error());
+            return Err(self.cond_error(|_| Vec::new()));
         }
-        let first = self.cond_word()?;
+        if !self.at_cond_word() {
+            return Err(self.cond_error(|token| [b"unexpected token `", token, b"' in conditional command"].concat()));
+        }
+        let first = self.cond_word(false, "")?;
         self.skip_blanks();
         if let Some([b'-', letter]) = first.literal()
             && b"abcdefghknoprstuvwxzGLNORS".contains(letter)
-            && !self.at_cond_end()
-            && self.cond_binary().is_none()
         {
-            return Ok(Cond::Unary(*letter, self.cond_word()?));
+            return Ok(Cond::Unary(*letter, self.cond_word(false, "unary")?));
         }
-        let Some((op, len)) = self.cond_binary() else { return Ok(Cond::Word(first)) };
+        let Some((op, len)) = self.cond_binary() else {
+            if matches!(self.operator(), Some(b"&&" | b"||" | b")")) || self.at_keyword(b"]]") {
+                return Ok(Cond::Word(first));
+            }
+            return Err(self.cond_error(|token| match token {
+                b"newline" => b"unexpected token `newline', conditional binary operator expected".to_vec(),
+                token if token.first().is_some_and(|&b| super::token::is_meta(b)) => {
+                    [b"unexpected token `", token, b"', conditional binary operator expected"].concat()
+                }
+                _ => b"conditional binary operator expected".to_vec(),
+            }));
+        };
         self.pos += len;
         self.skip_blanks();
-        let right = if op == CondOp::Regex { self.word_until(Stop::Regex, false)? } else { self.cond_word()? };
+        let right = match op {
+            CondOp::Regex if !self.at_keyword(b"]]") && !matches!(self.peek(), None | Some(b'\n')) => {
+                self.word_until(Stop::Regex, false)?
+            }
+            _ => self.cond_word(matches!(op, CondOp::Match | CondOp::NoMatch), "binary")?,
+        };
         Ok(Cond::Binary(op, first, right))
     }
 
-    fn cond_word(&mut self) -> Parse<Word> {
+    /// An operand. After `==` extended patterns are always on; `of` is the kind of operator that it belongs to.
+    fn cond_word(&mut self, pattern: bool, of: &str) -> Parse<Word> {
         self.skip_blanks();
-        match self.word()? {
-            Some(mut word) => {
-                word.braces = false;
-                Ok(word)
-            }
-            None => Err(self.cond_error()),
+        if !self.at_cond_word() {
+            return Err(self.cond_error(|token| {
+                [b"unexpected argument `", token, b"' to conditional ", of.as_bytes(), b" operator"].concat()
+            }));
         }
-    }
-
-    fn at_cond_end(&self) -> bool {
-        matches!(self.operator(), Some(b"&&" | b"||" | b")")) || self.at_keyword(b"]]") || self.peek() == Some(b'\n')
+        let extglob = self.extglob;
+        self.extglob |= pattern;
+        let word = self.word();
+        self.extglob = extglob;
+        let mut word = word?.unwrap_or_default();
+        word.braces = false;
+        Ok(word)
     }
 
     /// The binary operator that comes next and its length.

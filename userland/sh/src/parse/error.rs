@@ -7,6 +7,18 @@ use crate::ir::Bytes;
 pub(crate) struct SyntaxError {
     pub(crate) problem: Problem,
     pub(crate) line: u32,
+    /// Where in the text it was noticed.
+    pub(crate) place: Place,
+}
+
+/// What bash was reading when it noticed an error, which decides what becomes of the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Commands,
+    /// The elements of an array: only the rest of the line is given up.
+    Elements,
+    /// `$( )`, whose error has a status of its own in a command string.
+    Substitution,
 }
 
 #[derive(Debug, Clone)]
@@ -17,41 +29,48 @@ pub(crate) enum Problem {
     End,
     /// The text ended within a quotation that this byte would close.
     Unclosed(u8),
-    /// Text of `[[ ]]` that is no expression.
-    Condition(Bytes),
+    /// Text of `[[ ]]` that is no expression: the messages, each with its line. `ended` when the text ended there too,
+    /// `wants_more` when it did so between tokens.
+    Condition { messages: Vec<(u32, Bytes)>, ended: bool, wants_more: bool },
+    /// `for (( ))` with too few or too many expressions: what is wrong, and the text in its parentheses.
+    ForArith { what: &'static str, text: Bytes },
     /// More levels than the parser allows itself.
     TooDeep,
 }
 
 impl SyntaxError {
-    /// Whether more text could make it a program.
-    pub(crate) fn is_incomplete(&self) -> bool {
-        matches!(self.problem, Problem::End | Problem::Unclosed(_))
+    pub(crate) fn new(problem: Problem, line: u32) -> Self {
+        Self { problem, line, place: Place::Commands }
     }
 
-    /// The message without its prefix, and whether bash shows the source line below it.
-    pub(crate) fn message(&self) -> (Bytes, bool) {
+    /// The same error, noticed within this.
+    pub(crate) fn within(self, place: Place) -> Self {
+        if self.place == Place::Commands { Self { place, ..self } } else { self }
+    }
+
+    /// Whether more text could make it a program.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        matches!(self.problem, Problem::End | Problem::Unclosed(_) | Problem::Condition { wants_more: true, .. })
+    }
+
+    /// The messages without their prefix, each with its line, and whether bash shows the source line below them.
+    pub(crate) fn messages(&self) -> (Vec<(u32, Bytes)>, bool) {
+        let one = |text: Bytes| vec![(self.line, text)];
         match &self.problem {
             Problem::Unexpected(token) => {
-                let mut text = b"syntax error near unexpected token `".to_vec();
-                text.extend_from_slice(token);
-                text.push(b'\'');
-                (text, true)
+                (one([b"syntax error near unexpected token `", &token[..], b"'"].concat()), true)
             }
-            Problem::End => (b"syntax error: unexpected end of file".to_vec(), false),
+            Problem::End => (one(b"syntax error: unexpected end of file".to_vec()), false),
             Problem::Unclosed(close) => {
-                let mut text = b"unexpected EOF while looking for matching `".to_vec();
-                text.push(*close);
-                text.push(b'\'');
-                (text, false)
+                (one([&b"unexpected EOF while looking for matching `"[..], &[*close], b"'"].concat()), false)
             }
-            Problem::Condition(near) => {
-                let mut text = b"syntax error in conditional expression: unexpected token `".to_vec();
-                text.extend_from_slice(near);
-                text.push(b'\'');
-                (text, true)
+            Problem::Condition { messages, .. } => (messages.clone(), false),
+            Problem::ForArith { what, text } => {
+                let first = [b"syntax error: ", what.as_bytes()].concat();
+                let second = [b"syntax error: `((", &text[..], b"))'"].concat();
+                (vec![(self.line, first), (self.line, second)], false)
             }
-            Problem::TooDeep => (b"syntax error: commands are nested too deeply".to_vec(), false),
+            Problem::TooDeep => (one(b"syntax error: commands are nested too deeply".to_vec()), false),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Parser<'_> {
         if self.at_keyword(b"function") {
             self.pos += 8;
             self.skip_blanks();
-            let name: Name = self.function_name().into();
+            let name: Name = self.bare_word().into();
             if name.is_empty() {
                 return Err(self.unexpected());
             }
@@ -42,7 +42,10 @@ impl Parser<'_> {
         if name_len > 0 {
             let name: Name = self.slice(start.pos, start.pos + name_len).into();
             self.pos += name_len;
-            if self.accept(b"(") && self.accept(b")") {
+            if self.accept(b"(") {
+                if !self.accept(b")") {
+                    return Err(self.unexpected());
+                }
                 return self.function_body(name, &start);
             }
             self.pos = start.pos;
@@ -51,10 +54,15 @@ impl Parser<'_> {
         self.simple()
     }
 
-    /// What could be the name of a function: a word without quotes, expansions and assignments.
+    /// What could be the name of a function: a word that is no assignment, and whose expansions and quotes have no blanks
+    /// and parentheses. One that is quoted or expands is refused when the definition runs.
     fn function_name(&self) -> &[u8] {
         let word = self.bare_word();
-        if word.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\' | b'`' | b'=')) { b"" } else { word }
+        let other = word.iter().any(|b| matches!(b, b'\\' | b'`' | b'=')) || word.ends_with(b"$");
+        let open = |quote: u8| word.iter().filter(|&&b| b == quote).count() % 2 == 1;
+        let pattern = self.extglob && word.last().is_some_and(|b| b"?*+@!".contains(b));
+        let directly = pattern && self.peek_at(word.len()) == Some(b'(') && self.peek_at(word.len() + 1) != Some(b')');
+        if other || open(b'\'') || open(b'"') || directly { b"" } else { word }
     }
 
     fn function_body(&mut self, name: Name, start: &Start) -> Parse<Command> {

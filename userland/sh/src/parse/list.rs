@@ -91,12 +91,13 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self) -> Parse<Pipeline> {
-        let mut bang = false;
+        let (mut bang, mut banged) = (false, false);
         let mut timed = None;
         loop {
             self.expand_alias();
             if self.at_keyword(b"!") || (self.starts_with(b"!(") && !self.extglob) {
                 self.pos += 1;
+                banged = true;
                 bang = !bang;
             } else if self.at_keyword(b"time") && timed.is_none() {
                 self.pos += 4;
@@ -105,7 +106,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        if (bang || timed.is_some()) && (matches!(self.peek(), None | Some(b'\n')) || self.operator() == Some(b";")) {
+        if (banged || timed.is_some()) && (matches!(self.peek(), None | Some(b'\n')) || self.operator() == Some(b";")) {
             return Ok(Pipeline { bang, timed, stages: Vec::new() });
         }
         let mut stages = vec![self.command()?];

@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 pub(crate) use alias::Texts;
 pub(crate) use arith::{parse_expr, plain_number};
-pub(crate) use error::{Problem, SyntaxError};
+pub(crate) use error::{Place, Problem, SyntaxError};
 pub(crate) use function::read_function;
 pub(crate) use quote::ansi_c;
 pub(crate) use subscript::subscript_from_text;
@@ -53,6 +53,9 @@ pub(crate) struct Parser<'a> {
     /// Name of the source, kept in the functions that it defines.
     source: Rc<[u8]>,
     extglob: bool,
+    posix: bool,
+    /// The text is a here-document or the like, in which quotes need not close.
+    in_document: bool,
     aliases: alias::Expansion<'a>,
     /// Functions whose text ends with the here-documents that wait for the next newline.
     unread: Vec<function::Unread>,
@@ -72,6 +75,8 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             source,
             extglob: false,
+            posix: false,
+            in_document: false,
             aliases: alias::Expansion::default(),
             unread: Vec::new(),
             not_arith: Vec::new(),
@@ -87,6 +92,7 @@ impl<'a> Parser<'a> {
         let mut inner = Parser::new(text, line, Rc::clone(&self.source));
         inner.depth = self.depth;
         inner.extglob = self.extglob;
+        inner.posix = self.posix;
         inner.aliases = self.aliases.for_inner();
         inner
     }
@@ -94,6 +100,11 @@ impl<'a> Parser<'a> {
     /// Whether `!(` starts a pattern where a command may start.
     pub(crate) fn set_extglob(&mut self, on: bool) {
         self.extglob = on;
+    }
+
+    /// Whether the rules of POSIX come before bash's own.
+    pub(crate) fn set_posix(&mut self, on: bool) {
+        self.posix = on;
     }
 
     /// Begins as if this many levels were open already.
@@ -119,6 +130,23 @@ impl<'a> Parser<'a> {
             Some(_) => return Err(self.unexpected()),
         }
         Ok(Some(list))
+    }
+
+    /// Whether nothing but blanks and newlines is left.
+    fn at_end(&self) -> bool {
+        self.rest().iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// Gives up what was read of a line with an error, and goes on after its end.
+    pub(crate) fn skip_line(&mut self) {
+        self.pending.clear();
+        self.unread.clear();
+        while let Some(byte) = self.peek() {
+            self.bump();
+            if byte == b'\n' {
+                break;
+            }
+        }
     }
 
     /// Offset of the next unread byte.
@@ -174,7 +202,7 @@ impl<'a> Parser<'a> {
     /// Runs `inner` one level deeper, or refuses when it is too deep.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= MAX_DEPTH {
-            return Err(SyntaxError { problem: Problem::TooDeep, line: self.line });
+            return Err(SyntaxError::new(Problem::TooDeep, self.line));
         }
         self.depth += 1;
         let result = inner(self);

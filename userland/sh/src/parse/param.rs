@@ -2,7 +2,7 @@
 
 use super::token::name_len;
 use super::word::Stop;
-use super::{Parse, Parser, arith, subscript};
+use super::{Parse, Parser, Problem, arith, subscript};
 use crate::ir::{Index, Op, Param, Replace, Target, Test, Word};
 
 impl Parser<'_> {
@@ -95,9 +95,14 @@ impl Parser<'_> {
         };
         let index = if self.peek() == Some(b'[') && matches!(target, Target::Var(_)) {
             self.pos += 1;
-            let key = self.word_until(Stop::Bracket, false)?;
+            let key = match self.word_until(Stop::Bracket, false) {
+                Ok(key) => key,
+                Err(error) if matches!(error.problem, Problem::Unclosed(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            };
             self.pos += 1;
             match &*key.raw {
+                b"" => return Ok(None),
                 b"@" => Index::At,
                 b"*" => Index::Star,
                 _ => Index::One(subscript::subscript_of(key)),
@@ -119,6 +124,7 @@ impl Parser<'_> {
                     self.pos += 2;
                     self.test_op(test, true, quoted)?
                 }
+                Some(b'}') => return Ok(None),
                 _ => self.substring()?,
             },
             b'-' | b'=' | b'?' | b'+' => {
@@ -130,7 +136,7 @@ impl Parser<'_> {
                 let pattern = self.word_until(Stop::Brace, false)?;
                 Op::Strip { suffix: byte == b'%', longest: double, pattern }
             }
-            b'/' => self.replace(quoted)?,
+            b'/' => self.replace()?,
             b'^' | b',' | b'~' => {
                 self.pos += if double { 2 } else { 1 };
                 let pattern = self.word_until(Stop::Brace, false)?;
@@ -142,7 +148,11 @@ impl Parser<'_> {
                     self.pos += 2;
                     Op::Transform(letter)
                 }
-                _ => return Ok(None),
+                _ => {
+                    // An unknown letter is complained about only where there is a value.
+                    self.word_until(Stop::Brace, quoted)?;
+                    Op::Transform(0)
+                }
             },
             _ => return Ok(None),
         };
@@ -188,7 +198,7 @@ impl Parser<'_> {
         Ok(arith::from_word(word))
     }
 
-    fn replace(&mut self, quoted: bool) -> Parse<Op> {
+    fn replace(&mut self) -> Parse<Op> {
         self.pos += 1;
         let how = match self.peek() {
             Some(b'/') => Replace::All,
@@ -207,7 +217,7 @@ impl Parser<'_> {
         };
         let with = if self.peek() == Some(b'/') {
             self.pos += 1;
-            self.word_until(Stop::Brace, quoted)?
+            self.word_until(Stop::Brace, false)?
         } else {
             Word::default()
         };

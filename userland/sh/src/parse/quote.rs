@@ -9,11 +9,15 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
         rest = match (byte, after) {
-            (b'\\', [b'c', control, after @ ..]) => {
-                out.push(control.to_ascii_uppercase() ^ 64);
+            (b'\\', [b'c', b'\\', b'\\', after @ ..]) => {
+                out.push(b'\\' & 31);
                 after
             }
-            (b'\\', [b'c']) => &[],
+            (b'\\', [b'c', control, after @ ..]) => {
+                out.push(if *control == b'?' { 127 } else { control.to_ascii_uppercase() & 31 });
+                after
+            }
+            (b'\\', [b'x', b'{', after @ ..]) => braced_byte(after, &mut out),
             (b'\\', _) => escape::replace(Escapes::Ansi, after, &mut out, |_| {}),
             _ => {
                 out.push(byte);
@@ -26,6 +30,18 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
         out.truncate(nul);
     }
     out
+}
+
+/// What follows `\x{`: any number of digits, of which the last two count, and a brace that may be missing. Without digits
+/// it is a NUL.
+fn braced_byte<'t>(text: &'t [u8], out: &mut Bytes) -> &'t [u8] {
+    let len = text.iter().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
+    let (digits, after) = text.split_at(len);
+    let value = digits
+        .iter()
+        .fold(0_u32, |value, &b| value.wrapping_mul(16).wrapping_add(char::from(b).to_digit(16).unwrap_or(0)));
+    out.push((value & 255) as u8);
+    after.strip_prefix(b"}").unwrap_or(after)
 }
 
 /// A word without its quotes and without expanding anything, as for the delimiter of a here-document.

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::token::{is_meta, name_len};
-use super::{Parse, Parser, Pending, Problem, SyntaxError};
+use super::{Parse, Parser, Pending, Place, Problem, SyntaxError};
 use crate::builtins;
 use crate::ir::{
     Arg, Arith, Assign, AssignValue, Command, Element, HereDoc, Index, Name, Op, Param, Part, Redirect, RedirectFd,
@@ -95,7 +95,13 @@ impl Parser<'_> {
         let name: Name = self.slice(start, start + len).into();
         self.pos += if append { 2 } else { 1 };
         let value = if self.peek() == Some(b'(') && subscript.is_none() {
-            AssignValue::Array(self.elements()?)
+            let line = self.line;
+            let elements = self.elements().map_err(|error| match error.problem {
+                // The line that the list starts in is the one that is named.
+                Problem::Unclosed(b')') | Problem::End => SyntaxError::new(Problem::Unclosed(b')'), line),
+                _ => error,
+            });
+            AssignValue::Array(elements.map_err(|error| error.within(Place::Elements))?)
         } else {
             AssignValue::Word(self.assigned_word()?)
         };
@@ -114,7 +120,7 @@ impl Parser<'_> {
                         p.pos += 1;
                         return Ok(elements);
                     }
-                    None => return Err(SyntaxError { problem: Problem::Unclosed(b')'), line: p.line }),
+                    None => return Err(SyntaxError::new(Problem::Unclosed(b')'), p.line)),
                     Some(_) => elements.push(p.element()?),
                 }
             }

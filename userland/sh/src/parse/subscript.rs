@@ -5,15 +5,16 @@ use super::{Parse, Parser, arith};
 use crate::ir::{Subscript, Word};
 
 impl Parser<'_> {
-    /// `[..]` with its brackets; `None`, with nothing read, when it does not close on this line or is empty.
+    /// `[..]` with its brackets; `None`, with nothing read, when it is empty.
     pub(super) fn subscript(&mut self) -> Parse<Option<Subscript>> {
         let (start, line) = (self.pos, self.line);
         self.pos += 1;
         match self.word_until(Stop::Bracket, false) {
-            Ok(key) if !key.raw.is_empty() && !key.raw.contains(&b'\n') => {
+            Ok(key) if !key.raw.is_empty() => {
                 self.pos += 1;
                 Ok(Some(subscript_of(key)))
             }
+            Err(error) if self.peek().is_none() => Err(self.unclosed(b']', line).within(error.place)),
             _ => {
                 self.pos = start;
                 self.line = line;

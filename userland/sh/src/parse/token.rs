@@ -110,14 +110,14 @@ impl Parser<'_> {
         self.skip_blanks();
         let line = self.line;
         let problem = match self.peek() {
-            None => return SyntaxError { problem: Problem::End, line: self.end_line() },
+            None => return SyntaxError::new(Problem::End, self.end_line()),
             Some(b'\n') => Problem::Unexpected(b"newline".to_vec()),
             Some(_) => match self.operator() {
                 Some(operator) => Problem::Unexpected(operator.to_vec()),
                 None => Problem::Unexpected(self.bare_word().to_vec()),
             },
         };
-        SyntaxError { problem, line }
+        SyntaxError::new(problem, line)
     }
 
     /// The line that bash names when the text ends too early: the one after the last.
@@ -128,6 +128,6 @@ impl Parser<'_> {
 
     /// The error for a text that ended within a quotation which started at `line`.
     pub(super) fn unclosed(&self, close: u8, line: u32) -> SyntaxError {
-        SyntaxError { problem: Problem::Unclosed(close), line }
+        SyntaxError::new(Problem::Unclosed(close), line)
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::token::{is_meta, is_name_byte, name_len};
-use super::{Parse, Parser, Problem, quote};
+use super::{Parse, Parser, Place, Problem, SyntaxError, quote};
 use crate::ir::{Bytes, Command, Index, List, Op, Param, Part, RedirectFd, RedirectKind, Substitution, Target, Word};
 
 /// What ends a run of pieces.
@@ -32,6 +32,8 @@ struct Pieces {
     literal: Bytes,
     /// Open parentheses (or brackets) that belong to the text.
     open: u32,
+    /// Between single quotes that are text.
+    between: bool,
 }
 
 impl Pieces {
@@ -79,7 +81,7 @@ impl Parser<'_> {
                         Ok(pieces.parts)
                     }
                     Stop::Brace | Stop::BraceOrSlash => Err(self.unclosed(b'}', start_line)),
-                    Stop::Bracket => Err(self.unclosed(b']', start_line)),
+                    Stop::Bracket | Stop::Arith(b"]") => Err(self.unclosed(b']', start_line)),
                     _ => Err(self.unclosed(b')', start_line)),
                 };
             };
@@ -101,6 +103,7 @@ impl Parser<'_> {
                 let process = matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(');
                 is_meta(byte) && !process
             }
+            Stop::Brace | Stop::BraceOrSlash if pieces.between => false,
             Stop::Brace => byte == b'}',
             Stop::BraceOrSlash => {
                 let first = pieces.parts.is_empty() && pieces.literal.is_empty();
@@ -121,8 +124,17 @@ impl Parser<'_> {
             b'\'' if !quoted && !arith => pieces.push(Part::Quoted(self.single_quoted()?)),
             b'"' if arith => self.pos += 1,
             b'"' if stop != Stop::End => {
-                let inner = self.double_quoted()?;
+                let inner = self.double_quoted(quoted)?;
                 pieces.push(Part::Double(inner));
+            }
+            b'\'' if quoted && matches!(stop, Stop::Brace | Stop::BraceOrSlash) && !self.posix => {
+                // The quotes are text here, and yet a brace between them closes nothing.
+                pieces.literal.push(byte);
+                self.pos += 1;
+                pieces.between = !pieces.between;
+                if pieces.between && !self.rest().contains(&b'\'') && !self.in_document {
+                    return Err(self.unclosed(b'\'', self.line));
+                }
             }
             b'$' => self.dollar(quoted || arith, pieces)?,
             b'`' => {
@@ -146,13 +158,16 @@ impl Parser<'_> {
     fn plain_byte(&mut self, stop: Stop, byte: u8, pieces: &mut Pieces) {
         let extended = matches!(byte, b'?' | b'*' | b'+' | b'@' | b'!')
             && self.peek_at(1) == Some(b'(')
-            && matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash);
+            && (matches!(stop, Stop::Brace | Stop::BraceOrSlash) || (stop == Stop::Meta && self.extglob));
         if extended {
             pieces.literal.push(byte);
             self.pos += 1;
             pieces.open += 1;
         } else {
             match (stop, byte) {
+                (Stop::Arith(b"]"), b'[') => pieces.open += 1,
+                (Stop::Arith(b"]"), b']') => pieces.open = pieces.open.saturating_sub(1),
+                (Stop::Arith(b"]"), _) => {}
                 (Stop::Regex | Stop::Arith(_), b'(') => pieces.open += 1,
                 (Stop::Bracket, b'[') => pieces.open += 1,
                 (Stop::Meta | Stop::Brace | Stop::BraceOrSlash, b'(') if pieces.open > 0 => pieces.open += 1,
@@ -181,9 +196,13 @@ impl Parser<'_> {
             None => pieces.literal.push(b'\\'),
             Some(b'\n') => {}
             Some(byte) if escapes => pieces.push(Part::Quoted(vec![byte])),
-            Some(_) => {
+            Some(byte) => {
                 pieces.literal.push(b'\\');
                 self.pos += 1;
+                if byte == b'\'' {
+                    pieces.literal.push(byte);
+                    self.pos += 1;
+                }
                 return;
             }
         }
@@ -204,8 +223,8 @@ impl Parser<'_> {
         Ok(text)
     }
 
-    /// `"..."`, the position at the first quote.
-    fn double_quoted(&mut self) -> Parse<Vec<Part>> {
+    /// `"..."`, the position at the first quote. In an operand that is `quoted` itself a backslash quotes any byte.
+    fn double_quoted(&mut self, quoted: bool) -> Parse<Vec<Part>> {
         let line = self.line;
         self.pos += 1;
         let parts = self.deeper(|p| {
@@ -218,7 +237,7 @@ impl Parser<'_> {
                         pieces.flush();
                         return Ok(pieces.parts);
                     }
-                    Some(b'\\') => p.backslash(Stop::Meta, true, &mut pieces),
+                    Some(b'\\') => p.backslash(Stop::Meta, !quoted, &mut pieces),
                     Some(b'$') => p.dollar(true, &mut pieces)?,
                     Some(b'`') => {
                         let body = p.backquoted(true)?;
@@ -244,18 +263,25 @@ impl Parser<'_> {
             }
             Some(b'"') if !quoted => {
                 self.pos += 1;
-                let inner = self.double_quoted()?;
+                let inner = self.double_quoted(false)?;
                 pieces.push(Part::Double(inner));
             }
             Some(b'(') => {
-                if self.peek_at(2) == Some(b'(')
-                    && let Some(arith) = self.dollar_arith()?
-                {
-                    pieces.push(arith);
-                    return Ok(());
+                let mut unclosed = None;
+                if self.peek_at(2) == Some(b'(') {
+                    match self.dollar_arith()? {
+                        Ok(arith) => {
+                            pieces.push(arith);
+                            return Ok(());
+                        }
+                        Err(error) => unclosed = error,
+                    }
                 }
                 self.pos += 2;
-                let body = self.substitution_body()?;
+                let body = self.substitution_body().map_err(|error| match unclosed {
+                    Some(unclosed) if error.place != Place::Elements => unclosed,
+                    _ => error,
+                })?;
                 pieces.push(Part::Command(body));
             }
             Some(b'[') => {
@@ -277,26 +303,28 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `$((..))`, or `None` with nothing read when it is a substitution that starts with a subshell.
-    fn dollar_arith(&mut self) -> Parse<Option<Part>> {
+    /// `$((..))`. When it is a substitution that starts with a subshell nothing is read; the inner error is then the one
+    /// of a text that ends within the parentheses.
+    fn dollar_arith(&mut self) -> Parse<Result<Part, Option<SyntaxError>>> {
         let (start, line) = (self.pos, self.line);
         if self.not_arith.contains(&start) {
-            return Ok(None);
+            return Ok(Err(None));
         }
         self.pos += 3;
-        match self.arith_until(b")") {
+        let error = match self.arith_until(b")") {
             Ok(arith) if self.starts_with(b"))") => {
                 self.pos += 2;
-                Ok(Some(Part::Arith(Rc::new(arith))))
+                return Ok(Ok(Part::Arith(Rc::new(arith))));
             }
-            Err(error) if matches!(error.problem, Problem::TooDeep) => Err(error),
-            _ => {
-                self.not_arith.push(start);
-                self.pos = start;
-                self.line = line;
-                Ok(None)
-            }
-        }
+            Ok(_) if self.rest().contains(&b')') => None,
+            Ok(_) => Some(self.unclosed(b')', line)),
+            Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
+            Err(error) => matches!(error.problem, Problem::Unclosed(b')')).then(|| self.unclosed(b')', line)),
+        };
+        self.not_arith.push(start);
+        self.pos = start;
+        self.line = line;
+        Ok(Err(error))
     }
 
     /// `$name`, `$1`, `$?`; or the dollar alone.
@@ -321,14 +349,14 @@ impl Parser<'_> {
 
     /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
     fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
-        let line = self.line;
         let body = match self.optional_list() {
             Ok(body) => body,
-            Err(error) if matches!(error.problem, Problem::End) => return Err(self.unclosed(b')', line)),
-            Err(error) => return Err(error),
+            Err(error) if matches!(error.problem, Problem::End) => return Err(self.unclosed(b')', self.end_line())),
+            Err(error) => return Err(error.within(Place::Substitution)),
         };
         if !self.accept(b")") {
-            return Err(if self.peek().is_none() { self.unclosed(b')', line) } else { self.unexpected() });
+            let error = if self.peek().is_none() { self.unclosed(b')', self.end_line()) } else { self.unexpected() };
+            return Err(error.within(Place::Substitution));
         }
         Ok(Rc::new(substitution(body)))
     }
@@ -361,16 +389,27 @@ impl Parser<'_> {
             }
         }
         self.pos += 1;
+        if !matches!(text.last(), Some(b'\n' | b'\\')) {
+            text.push(b'\n');
+        }
         let mut inner = self.inner(&text, line);
         let mut body = List::default();
-        self.deeper(|_| {
+        let read = self.deeper(|_| {
             inner.depth += 1;
             while let Some(list) = inner.next_list()? {
                 body.items.extend(list.items);
             }
             Ok(())
-        })?;
-        Ok(Rc::new(substitution(body)))
+        });
+        match read {
+            Ok(()) => Ok(Rc::new(substitution(body))),
+            Err(error) if matches!(error.problem, Problem::TooDeep) => Err(error),
+            // bash reads such a text when it runs it, so what stands around it runs in any case.
+            Err(error) => {
+                let shown = inner.text_of_line(line, error.line).to_vec();
+                Ok(Rc::new(Substitution { body, file: None, broken: Some(Box::new((error, shown))) }))
+            }
+        }
     }
 
     /// `$'..'`, the position after the first quote.
@@ -410,6 +449,7 @@ impl Parser<'_> {
 
     /// A word whose text ends where the parser's does: a here-document, or an argument that is read as a word.
     pub(crate) fn whole_text(&mut self) -> Parse<Word> {
+        self.in_document = true;
         self.word_until(Stop::End, true)
     }
 
@@ -440,7 +480,7 @@ fn substitution(body: List) -> Substitution {
         },
         _ => None,
     };
-    Substitution { body, file }
+    Substitution { body, file, broken: None }
 }
 
 /// Whether unquoted text of the word could be a brace expansion.

@@ -33,16 +33,9 @@ pub(super) fn find(program: &Program, text: &[u8], fold: bool) -> Result<Option<
 }
 
 /// The longest match that starts here.
-fn from(
-    program: &Program,
-    text: &[u8],
-    fold: bool,
-    start: usize,
-    effort: &mut u32,
-) -> Result<Option<Groups>, Trouble> {
+fn from(program: &Program, text: &[u8], fold: bool, start: usize, effort: &mut u32) -> Result<Option<Groups>, Trouble> {
     let mut best: Option<(usize, Registers)> = None;
-    let mut ways =
-        vec![Way { step: 0, at: start, registers: Registers::new(program.groups), passed: Vec::new() }];
+    let mut ways = vec![Way { step: 0, at: start, registers: Registers::new(program.groups), passed: Vec::new() }];
     while let Some(mut way) = ways.pop() {
         loop {
             *effort = effort.checked_sub(1).ok_or(Trouble::Effort)?;

@@ -79,6 +79,10 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
     if wanted.on & vars::LOWER != 0 && wanted.on & vars::UPPER != 0 {
         wanted.on &= !(vars::LOWER | vars::UPPER);
     }
+    if wanted.indexed || wanted.assoc {
+        // An array is no reference.
+        wanted.on &= !vars::NAMEREF;
+    }
     if wanted.functions || wanted.function_names {
         return functions::functions(shell, rest, &wanted);
     }

@@ -8,7 +8,7 @@ use crate::expand::lossy;
 use crate::ir::{Assign, AssignValue, Bytes, Name};
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
-use crate::vars::{self, Assoc, Key, Value};
+use crate::vars::{self, Assoc, Key, Meant, Value};
 
 /// Declares one name; says whether that was allowed.
 pub(super) fn declare_one(shell: &mut Shell, arg: &DeclArg, wanted: &Wanted) -> Run<bool> {
@@ -105,7 +105,13 @@ fn with_value(shell: &mut Shell, name: &Name, given: Given<'_>, wanted: &Wanted)
         Given::Text(subscript, ..) => subscript.is_some(),
     };
     let naming = wanted.on & vars::NAMEREF != 0 || wanted.off & vars::NAMEREF != 0;
-    let target = if naming { None } else { reference(shell, name, wanted) };
+    let is_array = is_array(shell, name);
+    if wanted.on & vars::NAMEREF != 0 && is_array && (!wanted.local || shell.vars.is_local(name)) {
+        shell.complain_builtin(format!("{}: reference variable cannot be an array", lossy(name)));
+        return Ok(false);
+    }
+    let target = if naming { Ok(None) } else { reference(shell, name, wanted) };
+    let Ok(target) = target else { return Ok(false) };
     let name = target.as_ref().unwrap_or(name);
     if !prepare(shell, name, wanted, array, !matches!(given, Given::Nothing))? {
         return Ok(false);
@@ -140,11 +146,20 @@ fn with_value(shell: &mut Shell, name: &Name, given: Given<'_>, wanted: &Wanted)
 }
 
 /// The variable that a reference means, unless the reference itself is to become local.
-fn reference(shell: &Shell, name: &Name, wanted: &Wanted) -> Option<Name> {
+fn reference(shell: &mut Shell, name: &Name, wanted: &Wanted) -> Result<Option<Name>, ()> {
     if wanted.local && !wanted.global && !shell.vars.is_local(name) {
-        return None;
+        return Ok(None);
     }
-    shell.vars.resolve(name)
+    match shell.vars.meant(name) {
+        Meant::Variable(meant) => Ok(Some(meant)),
+        Meant::Element(array, subscript) if wanted.base != 0 => {
+            let text = [&array[..], b"[", &subscript, b"]"].concat();
+            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&text)));
+            Err(())
+        }
+        Meant::Element(array, _) => Ok(Some(array)),
+        _ => Ok(None),
+    }
 }
 
 /// Makes the variable what it must be before it is assigned to.
@@ -263,19 +278,28 @@ fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool) -> bool {
         Some(Value::Text(old)) if append => [old, target].concat(),
         _ => target.to_vec(),
     };
-    let len = name_len(&target);
-    let subscript = target.get(len..).unwrap_or_default();
-    let valid = len > 0 && (subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]")));
-    if !valid && !target.is_empty() {
+    if target.is_empty() {
+        shell.complain_builtin("`': not a valid identifier");
+        return false;
+    }
+    if shell.vars.get(name).is_some_and(|var| var.has(vars::INTEGER)) {
+        // The value becomes a number, and a number is no name; bash does not complain.
+        shell.vars.entry(name).flags &= !vars::INTEGER;
+        return false;
+    }
+    if !crate::expand::may_refer(&target) {
         let text = format!("`{}': invalid variable name for name reference", lossy(&target));
         shell.complain_builtin(text);
         return false;
     }
     if target == name[..] {
         if shell.frames.iter().any(|frame| frame.is_function) {
-            shell.complain(format!("warning: {}: circular name reference", lossy(name)));
+            shell.complain_builtin(format!("warning: {}: circular name reference", lossy(name)));
         } else {
             shell.complain_builtin(format!("{}: nameref variable self references not allowed", lossy(name)));
+            if shell.vars.get(name).is_some_and(|var| var.value == Value::Unset && var.flags == 0) {
+                shell.vars.remove(name);
+            }
             return false;
         }
     }
