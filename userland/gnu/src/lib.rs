@@ -10,4 +10,6 @@ pub mod glob;
 pub mod message;
 pub mod mode;
 pub mod regex;
+pub mod stream;
+pub mod tool;
 pub mod user;

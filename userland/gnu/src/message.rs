@@ -55,6 +55,19 @@ pub fn unicode_locale() -> bool {
         })
 }
 
+/// A name as a message shows it that quotes only where the name could be misread.
+pub fn shown(name: &[u8]) -> std::borrow::Cow<'_, str> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=:".contains(byte) || !byte.is_ascii();
+    let text = String::from_utf8_lossy(name);
+    if !name.is_empty() && name.iter().all(plain) {
+        return text;
+    }
+    if text.contains('\'') && !text.contains(['"', '$', '`', '\\']) {
+        return format!("\"{text}\"").into();
+    }
+    format!("'{}'", text.replace('\'', "'\\''")).into()
+}
+
 /// Quotes a name for a message, as GNU tools do in the C locale.
 pub fn quoted(name: &[u8]) -> String {
     let mut out = String::from("'");

@@ -1,0 +1,243 @@
+//! Archives and compressed data.
+
+use tidebox_gnu::calendar::Moment;
+
+use crate::bytes::Bytes;
+use crate::data::{Found, found};
+
+/// A tar, by the checksum of its first header.
+pub(crate) fn tar(bytes: Bytes<'_>) -> Found {
+    let header = bytes.get(0, 512)?;
+    let digits =
+        header.get(148..156)?.iter().skip_while(|byte| **byte == b' ').take_while(|byte| (b'0'..=b'7').contains(*byte));
+    let stored = digits.clone().fold(0u32, |value, digit| value.wrapping_mul(8).wrapping_add(u32::from(digit - b'0')));
+    if digits.count() == 0 {
+        return None;
+    }
+    let sum: u32 =
+        header.iter().enumerate().map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u32::from(*byte) }).sum();
+    if sum != stored {
+        return None;
+    }
+    let name = match () {
+        () if bytes.has(257, b"ustar  \0") => "POSIX tar archive (GNU)",
+        () if bytes.has(257, b"ustar\0") => "POSIX tar archive",
+        () => "tar archive",
+    };
+    found(name, "application/x-tar")
+}
+
+pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+    let start = |wanted: &[u8]| bytes.has(0, wanted);
+    if start(b"\x1f\x8b") {
+        return gzip(bytes);
+    }
+    if start(b"PK\x03\x04") {
+        return zip(bytes);
+    }
+    if start(b"PK\x05\x06") {
+        return found("Zip archive data (empty)", "application/zip");
+    }
+    if start(b"BZh") {
+        let level = bytes.byte(3).filter(u8::is_ascii_digit)?;
+        return found(format!("bzip2 compressed data, block size = {}00k", char::from(level)), "application/x-bzip2");
+    }
+    if start(b"\xfd7zXZ\0") {
+        let check = match bytes.byte(7)? & 15 {
+            0 => "none",
+            1 => "CRC32",
+            4 => "CRC64",
+            10 => "SHA-256",
+            _ => "unknown",
+        };
+        return found(format!("XZ compressed data, checksum {check}"), "application/x-xz");
+    }
+    if start(b"\x28\xb5\x2f\xfd") {
+        return zstandard(bytes);
+    }
+    if start(b"7z\xbc\xaf\x27\x1c") {
+        let (major, minor) = (bytes.byte(6)?, bytes.byte(7)?);
+        return found(format!("7-zip archive data, version {major}.{minor}"), "application/x-7z-compressed");
+    }
+    if start(b"Rar!\x1a\x07\x01\0") {
+        return found("RAR archive data, v5", "application/x-rar");
+    }
+    if start(b"Rar!") {
+        return found("RAR archive data", "application/x-rar");
+    }
+    if start(b"!<arch>\ndebian") {
+        let version = bytes.text(68);
+        let version = version.lines().next().unwrap_or_default();
+        let mut text = format!("Debian binary package (format {version})");
+        for (name, told) in [("control.tar.", "with control.tar."), ("data.tar.", "data compression ")] {
+            if let Some(at) = bytes.find(72, 4096, name.as_bytes()) {
+                let kind: String =
+                    bytes.text(at + name.len()).chars().take_while(char::is_ascii_alphanumeric).collect();
+                text.push_str(&format!(", {told}{kind}"));
+            }
+        }
+        return found(text, "application/vnd.debian.binary-package");
+    }
+    if start(b"!<arch>\n") {
+        return found("current ar archive", "application/x-archive");
+    }
+    if start(b"LZIP") {
+        return found(format!("lzip compressed data, version: {}", bytes.byte(4)?), "application/x-lzip");
+    }
+    if start(b"\x04\x22\x4d\x18") {
+        return found("LZ4 compressed data (v1.4+)", "application/x-lz4");
+    }
+    if start(b"\x1f\x9d") {
+        let bits = bytes.byte(2)?;
+        let block = if bits & 0x80 != 0 { " block compressed" } else { "" };
+        return found(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress");
+    }
+    if start(b"\x89LZO\0\r\n\x1a\n") {
+        return found("lzop compressed data", "application/octet-stream");
+    }
+    if start(b"\x5d\0\0") && matches!(bytes.byte(12), Some(0 | 0xff)) {
+        let size = bytes.le64(5)?;
+        let size = if size == u64::MAX { ", streamed".to_owned() } else { format!(", non-streamed, size {size}") };
+        return found(format!("LZMA compressed data{size}"), "application/x-lzma");
+    }
+    if start(b"070701") || start(b"070702") {
+        let kind = if start(b"070701") { "SVR4 with no CRC" } else { "SVR4 with CRC" };
+        return found(format!("ASCII cpio archive ({kind})"), "application/x-cpio");
+    }
+    if start(b"070707") {
+        return found("ASCII cpio archive (pre-SVR4 or odc)", "application/x-cpio");
+    }
+    if bytes.le16(0) == Some(0o70707) {
+        return found("cpio archive", "application/x-cpio");
+    }
+    let is_zlib = bytes.byte(0) == Some(0x78) && matches!(bytes.byte(1), Some(0x01 | 0x5e | 0x9c | 0xda));
+    if is_zlib { found("zlib compressed data", "application/zlib") } else { None }
+}
+
+fn gzip(bytes: Bytes<'_>) -> Found {
+    let mut text = "gzip compressed data".to_owned();
+    if bytes.byte(2)? != 8 {
+        text.push_str(", reserved method");
+    }
+    let flags = bytes.byte(3)?;
+    for (bit, told) in [(1, ", ASCII"), (2, ", has CRC"), (4, ", extra field")] {
+        if flags & bit != 0 {
+            text.push_str(told);
+        }
+    }
+    if flags & 12 == 8 {
+        text.push_str(&format!(", was \"{}\"", bytes.text(10)));
+    }
+    if flags & 16 != 0 {
+        text.push_str(", has comment");
+    }
+    if flags & 32 != 0 {
+        text.push_str(", encrypted");
+    }
+    let time = bytes.le32(4)?;
+    if time > 0 {
+        let moment = Moment::new(i64::from(time), 0).field('c').unwrap_or_default();
+        text.push_str(&format!(", last modified: {moment}"));
+    }
+    text.push_str(match bytes.byte(8)? {
+        2 => ", max compression",
+        4 => ", max speed",
+        _ => "",
+    });
+    let systems = ["FAT filesystem (MS-DOS, OS/2, NT)", "Amiga", "VMS", "Unix", "VM/CMS", "Atari TOS"];
+    let system = systems.get(usize::from(bytes.byte(9)?)).copied().or_else(|| match bytes.byte(9) {
+        Some(10) => Some("NTFS filesystem (NT)"),
+        _ => None,
+    });
+    if let Some(system) = system {
+        text.push_str(&format!(", from {system}"));
+    }
+    if let Some(size) = bytes.0.len().checked_sub(4).and_then(|at| bytes.le32(at)) {
+        text.push_str(&format!(", original size modulo 2^32 {size}"));
+    }
+    found(text, "application/gzip")
+}
+
+fn zstandard(bytes: Bytes<'_>) -> Found {
+    let descriptor = bytes.byte(4)?;
+    let window = usize::from(descriptor & 0x20 == 0);
+    let at = 5 + window;
+    let dictionary = match descriptor & 3 {
+        0 => None,
+        1 => bytes.byte(at).map(u32::from),
+        2 => bytes.le16(at).map(u32::from),
+        _ => bytes.le32(at),
+    };
+    let dictionary = dictionary.map_or_else(|| "None".to_owned(), |id| id.to_string());
+    found(format!("Zstandard compressed data (v0.8+), Dictionary ID: {dictionary}"), "application/zstd")
+}
+
+/// What the first entry of a zip says that it is.
+fn zip(bytes: Bytes<'_>) -> Found {
+    let name_length = usize::from(bytes.le16(26)?);
+    let name = bytes.get(30, name_length).unwrap_or_default();
+    if name == b"mimetype" {
+        let extra = usize::from(bytes.le16(28)?);
+        let kind = bytes.text(30 + name_length + extra);
+        for (mime, told) in [
+            ("application/epub+zip", "EPUB document"),
+            ("application/vnd.oasis.opendocument.text", "OpenDocument Text"),
+            ("application/vnd.oasis.opendocument.spreadsheet", "OpenDocument Spreadsheet"),
+            ("application/vnd.oasis.opendocument.presentation", "OpenDocument Presentation"),
+            ("application/vnd.oasis.opendocument.graphics", "OpenDocument Drawing"),
+        ] {
+            let rest = kind.strip_prefix(mime);
+            if rest.is_some_and(|rest| !rest.starts_with('-')) {
+                return found(told, mime);
+            }
+        }
+    }
+    if matches!(name, b"[Content_Types].xml" | b"_rels/.rels" | b"docProps/core.xml" | b"docProps/app.xml")
+        && let Some(office) = office(bytes)
+    {
+        return Some(office);
+    }
+    let is_jar = bytes.le16(26 + 4 + name_length) == Some(0xcafe);
+    if is_jar {
+        return found("Java archive data (JAR)", "application/java-archive");
+    }
+    let needed = bytes.byte(4)?;
+    let method = match bytes.le16(8)? {
+        0 => "store",
+        1 => "shrunk",
+        6 => "implode",
+        8 => "deflate",
+        9 => "deflate64",
+        12 => "bzip2",
+        14 => "lzma",
+        93 => "zstd",
+        99 => "AES Encrypted",
+        _ => "unknown",
+    };
+    let version = format!("v{}.{}", needed / 10, needed % 10);
+    found(format!("Zip archive data, at least {version} to extract, compression method={method}"), "application/zip")
+}
+
+fn office(bytes: Bytes<'_>) -> Found {
+    let entries = memchr::memmem::find_iter(bytes.0, b"PK\x03\x04").take(64);
+    for at in entries {
+        for (folder, told, mime) in [
+            (
+                b"word/".as_slice(),
+                "Microsoft Word 2007+",
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            ),
+            (
+                b"ppt/",
+                "Microsoft PowerPoint 2007+",
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            ),
+            (b"xl/", "Microsoft Excel 2007+", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ] {
+            if bytes.has(at + 30, folder) {
+                return found(told, mime);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,213 @@
+//! ELF: programs and libraries of Linux.
+
+use crate::bytes::Bytes;
+use crate::data::Found;
+
+/// Sizes and byte order of a file.
+#[derive(Clone, Copy)]
+struct Elf<'a> {
+    bytes: Bytes<'a>,
+    wide: bool,
+    little: bool,
+}
+
+/// A section or a segment: kind, place, size.
+struct Part {
+    kind: u32,
+    at: usize,
+    size: usize,
+}
+
+const MACHINES: &[(u16, &str)] = &[
+    (2, "SPARC"),
+    (3, "Intel 80386"),
+    (4, "Motorola m68k"),
+    (8, "MIPS"),
+    (20, "PowerPC or cisco 4500"),
+    (21, "64-bit PowerPC or cisco 7500"),
+    (22, "IBM S/390"),
+    (40, "ARM"),
+    (62, "x86-64"),
+    (183, "ARM aarch64"),
+    (243, "UCB RISC-V"),
+    (247, "eBPF"),
+    (258, "LoongArch"),
+];
+
+const DYNAMIC: u32 = 2;
+const INTERPRETER: u32 = 3;
+const NOTE: u32 = 4;
+/// Entry of the dynamic segment that holds flags, and the flag of a program that can lie anywhere.
+const FLAGS_1: u64 = 0x6fff_fffb;
+const PIE: u64 = 0x0800_0000;
+
+impl Elf<'_> {
+    fn u16(self, at: usize) -> Option<u16> {
+        if self.little { self.bytes.le16(at) } else { self.bytes.be16(at) }
+    }
+
+    fn u32(self, at: usize) -> Option<u32> {
+        if self.little { self.bytes.le32(at) } else { self.bytes.be32(at) }
+    }
+
+    /// An address or a size.
+    fn word(self, at: usize) -> Option<u64> {
+        match (self.wide, self.little) {
+            (true, true) => self.bytes.le64(at),
+            (true, false) => self.bytes.be64(at),
+            (false, _) => self.u32(at).map(u64::from),
+        }
+    }
+
+    fn place(self, at: usize) -> Option<usize> {
+        usize::try_from(self.word(at)?).ok()
+    }
+
+    fn segments(self) -> Vec<Part> {
+        let (table, size, count) = if self.wide { (32, 54, 56) } else { (28, 42, 44) };
+        let (place, length) = if self.wide { (8, 32) } else { (4, 16) };
+        self.parts(table, size, count, 0, place, length)
+    }
+
+    fn sections(self) -> Vec<Part> {
+        let (table, size, count) = if self.wide { (40, 58, 60) } else { (32, 46, 48) };
+        let (place, length) = if self.wide { (24, 32) } else { (16, 20) };
+        self.parts(table, size, count, 4, place, length)
+    }
+
+    fn parts(self, table: usize, size: usize, count: usize, kind: usize, place: usize, length: usize) -> Vec<Part> {
+        let (Some(table), Some(size), Some(count)) = (self.place(table), self.u16(size), self.u16(count)) else {
+            return Vec::new();
+        };
+        let part = |number: u16| {
+            let at = table.checked_add(usize::from(number).checked_mul(usize::from(size))?)?;
+            let field = |offset: usize| self.place(at.checked_add(offset)?);
+            Some(Part { kind: self.u32(at.checked_add(kind)?)?, at: field(place)?, size: field(length)? })
+        };
+        (0..count).map_while(part).collect()
+    }
+
+    fn is_pie(self, dynamic: &Part) -> bool {
+        let step = if self.wide { 16 } else { 8 };
+        let entries = (0..dynamic.size / step).filter_map(|number| dynamic.at.checked_add(number * step));
+        entries
+            .take(4096)
+            .any(|at| self.word(at) == Some(FLAGS_1) && self.word(at + step / 2).is_some_and(|flags| flags & PIE != 0))
+    }
+
+    /// What notes tell: the hash of the build, and the oldest kernel.
+    fn notes(self, part: &Part) -> Vec<String> {
+        let mut told = Vec::new();
+        let end = part.at.saturating_add(part.size);
+        let mut at = part.at;
+        while at.saturating_add(12) <= end {
+            let (Some(name), Some(size), Some(kind)) = (self.u32(at), self.u32(at + 4), self.u32(at + 8)) else {
+                break;
+            };
+            let padded = |size: u32| usize::try_from(size).unwrap_or(usize::MAX).saturating_add(3) & !3;
+            let text = at + 12;
+            let data = text.saturating_add(padded(name));
+            if self.bytes.has(text, b"GNU\0") {
+                told.extend(self.note(kind, data, usize::try_from(size).unwrap_or(0)));
+            }
+            at = data.saturating_add(padded(size));
+        }
+        told
+    }
+
+    fn note(self, kind: u32, at: usize, size: usize) -> Option<String> {
+        match kind {
+            3 if (4..=64).contains(&size) => {
+                let hash: String = self.bytes.get(at, size)?.iter().map(|byte| format!("{byte:02x}")).collect();
+                let algorithm = match size {
+                    8 => "xxHash",
+                    16 => "md5/uuid",
+                    20 => "sha1",
+                    _ => "unknown",
+                };
+                Some(format!(", BuildID[{algorithm}]={hash}"))
+            }
+            1 => {
+                let system = match self.u32(at)? {
+                    0 => "Linux",
+                    1 => "Hurd",
+                    2 => "Solaris",
+                    3 => "kFreeBSD",
+                    _ => return None,
+                };
+                let version = [self.u32(at + 4)?, self.u32(at + 8)?, self.u32(at + 12)?];
+                Some(format!(", for GNU/{system} {}.{}.{}", version[0], version[1], version[2]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Describes an ELF file.
+pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+    if !bytes.has(0, b"\x7fELF") || bytes.0.len() < 20 {
+        return None;
+    }
+    let elf = Elf { bytes, wide: bytes.byte(4) == Some(2), little: bytes.byte(5) != Some(2) };
+    let segments = elf.segments();
+    let interpreter = segments.iter().find(|part| part.kind == INTERPRETER);
+    let dynamic = segments.iter().find(|part| part.kind == DYNAMIC);
+    let kind = elf.u16(16)?;
+    let pie = kind == 3 && dynamic.is_some_and(|dynamic| elf.is_pie(dynamic));
+    let (name, mime) = match kind {
+        1 => ("relocatable", "application/x-object"),
+        2 => ("executable", "application/x-executable"),
+        3 if pie => ("pie executable", "application/x-pie-executable"),
+        3 => ("shared object", "application/x-sharedlib"),
+        4 => ("core file", "application/x-coredump"),
+        _ => ("no file type", "application/octet-stream"),
+    };
+    let class = if elf.wide { "64-bit" } else { "32-bit" };
+    let order = if elf.little { "LSB" } else { "MSB" };
+    let machine = elf.u16(18)?;
+    let machine = match MACHINES.iter().find(|(number, _)| *number == machine) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("*unknown arch {machine:#x}*"),
+    };
+    let version = bytes.byte(6).unwrap_or(1);
+    let system = match bytes.byte(7)? {
+        0 => " (SYSV)",
+        3 => " (GNU/Linux)",
+        9 => " (FreeBSD)",
+        _ => "",
+    };
+    let mut text = format!("ELF {class} {order} {name}, {machine}, version {version}{system}");
+    match kind {
+        2 | 3 if segments.is_empty() => text.push_str(", no program header"),
+        2 | 3 if dynamic.is_some() => text.push_str(", dynamically linked"),
+        2 | 3 if pie => text.push_str(", static-pie linked"),
+        2 | 3 => text.push_str(", statically linked"),
+        _ => {}
+    }
+    if let Some(part) = interpreter {
+        text.push_str(&format!(", interpreter {}", bytes.text(part.at)));
+    }
+    let sections = elf.sections();
+    let noted: Vec<String> = match sections.is_empty() {
+        true => segments.iter().filter(|part| part.kind == NOTE).flat_map(|part| elf.notes(part)).collect(),
+        false => sections.iter().filter(|part| part.kind == 7).flat_map(|part| elf.notes(part)).collect(),
+    };
+    let mut told = Vec::new();
+    for note in noted {
+        if !told.contains(&note) {
+            text.push_str(&note);
+            told.push(note);
+        }
+    }
+    let symbols = sections.iter().any(|part| part.kind == 2);
+    let debug = symbols && memchr::memmem::find(bytes.0, b"\0.debug_info\0").is_some();
+    if debug {
+        text.push_str(", with debug_info");
+    }
+    if kind != 4 && sections.is_empty() {
+        text.push_str(", no section header");
+    } else if kind != 4 {
+        text.push_str(if symbols { ", not stripped" } else { ", stripped" });
+    }
+    Some((text, mime))
+}

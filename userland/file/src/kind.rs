@@ -1,0 +1,116 @@
+//! What kind of thing a name stands for, before its content counts.
+
+use tidebox_gnu::stream::Input;
+use tidebox_rt::{Errno, FileKind, Stat};
+
+use crate::options::Options;
+use crate::{Told, data};
+
+/// As much of a file as is looked at.
+const LOOKED_AT: usize = 1 << 20;
+
+/// Looks at a file.
+pub(crate) fn tell(name: &[u8], options: &Options) -> Told {
+    if name == b"-" {
+        return content(Input::standard(), name);
+    }
+    let stat = match tidebox_rt::stat(name, options.follow) {
+        Ok(stat) => stat,
+        Err(errno) if options.errors_count => {
+            let name = String::from_utf8_lossy(name);
+            let text = format!("ERROR: cannot stat `{name}' ({})", errno.text());
+            return Told { text, failed: true, ..Told::default() };
+        }
+        Err(errno) => return cannot_open(name, errno),
+    };
+    match stat.kind() {
+        FileKind::File if stat.size == 0 => special("empty", "inode/x-empty"),
+        FileKind::File => regular(name, stat),
+        FileKind::Dir => special(&with_bits("directory", &stat), "inode/directory"),
+        FileKind::Symlink => link(name),
+        FileKind::CharDevice if options.special => regular(name, stat),
+        FileKind::BlockDevice if options.special => regular(name, stat),
+        FileKind::CharDevice => special("character special", "inode/chardevice"),
+        FileKind::BlockDevice => special("block special", "inode/blockdevice"),
+        FileKind::Pipe => special("fifo (named pipe)", "inode/fifo"),
+        FileKind::Socket => special("socket", "inode/socket"),
+        FileKind::Unknown => special("data", "application/octet-stream"),
+    }
+}
+
+fn special(text: &str, mime: &str) -> Told {
+    Told { text: text.to_owned(), mime: mime.to_owned(), charset: "binary", failed: false }
+}
+
+/// The bits that change who somebody is come first.
+fn with_bits(text: &str, stat: &Stat) -> String {
+    let mut out = String::new();
+    for (bit, word) in [(0o4000, "setuid, "), (0o2000, "setgid, "), (0o1000, "sticky, ")] {
+        if stat.mode & bit != 0 {
+            out.push_str(word);
+        }
+    }
+    // The last word has no comma when something follows.
+    match out.strip_suffix(", ") {
+        Some(bits) => format!("{bits}, {text}"),
+        None => text.to_owned(),
+    }
+}
+
+fn cannot_open(name: &[u8], errno: Errno) -> Told {
+    let name = String::from_utf8_lossy(name);
+    let text = format!("cannot open `{name}' ({})", errno.text());
+    Told { text, mime: String::new(), charset: "", failed: true }
+}
+
+fn link(name: &[u8]) -> Told {
+    let target = tidebox_rt::read_link(name).unwrap_or_default();
+    let shown = String::from_utf8_lossy(&target);
+    if tidebox_rt::stat(name, true).is_err() {
+        let text = format!("broken symbolic link to {shown}");
+        return Told { text, mime: "inode/symlink".to_owned(), charset: "", failed: false };
+    }
+    special(&format!("symbolic link to {shown}"), "inode/symlink")
+}
+
+fn regular(name: &[u8], stat: Stat) -> Told {
+    match Input::file(name) {
+        Ok(input) => {
+            let mut told = content(input, name);
+            if stat.mode & 0o7000 != 0 {
+                told.text = with_bits(&told.text, &stat);
+            }
+            told
+        }
+        Err(Errno::ACCES) => {
+            let mut text = String::new();
+            text.push_str(if stat.mode & 0o111 != 0 { "executable, " } else { "" });
+            text.push_str("regular file, no read permission");
+            Told { text, failed: true, ..Told::default() }
+        }
+        Err(errno) => cannot_open(name, errno),
+    }
+}
+
+fn content(mut input: Input, name: &[u8]) -> Told {
+    let mut bytes = Vec::new();
+    while bytes.len() < LOOKED_AT {
+        match input.piece() {
+            Ok([]) => break,
+            Ok(piece) => {
+                let count = piece.len().min(LOOKED_AT - bytes.len());
+                bytes.extend_from_slice(piece.get(..count).unwrap_or_default());
+                input.take(count);
+            }
+            Err(errno) => {
+                let name = String::from_utf8_lossy(name);
+                let text = format!("ERROR: cannot read `{name}' ({})", errno.text());
+                return Told { text, mime: String::new(), charset: "", failed: true };
+            }
+        }
+    }
+    if bytes.is_empty() {
+        return special("empty", "inode/x-empty");
+    }
+    data::tell(&bytes)
+}

@@ -1,0 +1,118 @@
+//! `file`: what is in files, in the words of libmagic 5.44.
+//!
+//! The crates with libmagic's rules decode its whole database at every start, which takes longer than a tool may; those
+//! that know signatures have no descriptions. So the formats that one meets in a sandbox are told apart here.
+
+mod archive;
+mod bytes;
+mod data;
+mod document;
+mod elf;
+mod encoding;
+mod image;
+mod json;
+mod kind;
+mod media;
+mod options;
+mod program;
+mod script;
+mod source;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::process::exit;
+
+use tidebox_gnu::message::arguments;
+use tidebox_gnu::stream::{Output, read_all};
+
+use options::{Options, Request, Style};
+
+fn main() {
+    tidebox_rt::start();
+    let code = match options::parse(arguments()) {
+        Request::Run(options) => run(options),
+        Request::Print(text) => {
+            let mut out = Output::standard();
+            out.push(text.as_bytes());
+            out.finish("file", 0)
+        }
+        Request::Refuse(message) => {
+            eprintln!("{message}");
+            1
+        }
+    };
+    if code != 0 {
+        exit(code);
+    }
+}
+
+fn run(mut options: Options) -> i32 {
+    for list in std::mem::take(&mut options.lists) {
+        match read_all(&list) {
+            Ok(text) => {
+                let names = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                options.files.extend(names.map(<[u8]>::to_vec));
+            }
+            Err(errno) => {
+                let name = String::from_utf8_lossy(&list).into_owned();
+                eprintln!("file: Cannot open `{name}' ({})", errno.text());
+                return 1;
+            }
+        }
+    }
+    let mut out = Output::standard();
+    let width = options.files.iter().map(|name| width(name)).max().unwrap_or(0);
+    let mut code = 0;
+    for name in &options.files {
+        let told = kind::tell(name, &options);
+        code |= i32::from(told.failed && options.errors_count);
+        if !options.brief {
+            let shown: &[u8] = if name == b"-" { b"/dev/stdin" } else { name };
+            out.push(shown);
+            if options.zeros > 0 {
+                out.push(b"\0");
+            }
+            if options.zeros < 2 {
+                out.push(&options.separator);
+                let fill = if options.pads { width.saturating_sub(self::width(name)) } else { 0 };
+                out.push(&b" ".repeat(fill + 1));
+            }
+        }
+        out.push(told.shown(&options).as_bytes());
+        out.push(if options.zeros > 1 { b"\0" } else { b"\n" });
+    }
+    out.finish("file", code)
+}
+
+fn width(name: &[u8]) -> usize {
+    String::from_utf8_lossy(name).chars().count()
+}
+
+/// What was found out about a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The description.
+    pub(crate) text: String,
+    /// The media type.
+    pub(crate) mime: String,
+    /// The character set, or `binary`; empty when there is no file.
+    pub(crate) charset: &'static str,
+    /// The file could not be looked at.
+    pub(crate) failed: bool,
+}
+
+impl Told {
+    fn shown(&self, options: &Options) -> String {
+        if self.failed {
+            return self.text.clone();
+        }
+        match options.style {
+            Style::Text => self.text.clone(),
+            Style::Mime if self.charset.is_empty() => self.mime.clone(),
+            Style::Mime => format!("{}; charset={}", self.mime, self.charset),
+            Style::MimeType => self.mime.clone(),
+            Style::MimeEncoding => if self.charset.is_empty() { "binary" } else { self.charset }.to_owned(),
+        }
+    }
+}

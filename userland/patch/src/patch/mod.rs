@@ -1,0 +1,92 @@
+//! `patch`: applies what `diff` wrote.
+
+mod apply;
+mod choose;
+mod ed_script;
+mod header;
+mod hunk;
+mod lines;
+mod locate;
+mod name;
+mod options;
+mod place;
+mod read;
+mod reject;
+mod session;
+
+use tidebox_gnu::message::complain;
+use tidebox_gnu::stream::{Output, read_all};
+use tidebox_rt::Errno;
+
+#[cfg(test)]
+pub(crate) use {
+    apply::Work,
+    hunk::{Hunk, Line, Mark},
+    lines::{Lines, Packing},
+    locate::{Place, split},
+    name::{fetch, is_safe},
+    read::{Reader, Style},
+};
+
+use options::{Options, Request};
+use session::Session;
+
+/// The exit code of an error that ends the program.
+const TROUBLE: i32 = 2;
+
+/// A message that ends the program.
+pub(crate) type Fatal = String;
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    match options::parse(arguments) {
+        Request::Print(text) => {
+            let mut out = Output::standard();
+            out.push(text.as_bytes());
+            out.finish("patch", 0)
+        }
+        Request::Usage(message) if message.is_empty() => {
+            eprintln!("patch: Try 'patch --help' for more information.");
+            TROUBLE
+        }
+        Request::Usage(message) => {
+            complain("patch", &message);
+            complain("patch", "Try 'patch --help' for more information.");
+            TROUBLE
+        }
+        Request::Wrong(message) => {
+            complain("patch", &message);
+            TROUBLE
+        }
+        Request::Fatal(message) => fatal(&message),
+        Request::Run(options) => match run(*options) {
+            Ok(code) => code,
+            Err(message) => fatal(&message),
+        },
+    }
+}
+
+fn fatal(message: &str) -> i32 {
+    complain("patch", &format!("**** {message}"));
+    TROUBLE
+}
+
+/// `WHAT NAME : what the system says`.
+pub(crate) fn failed(what: &str, name: &[u8], errno: Errno) -> Fatal {
+    format!("{what} {} : {}", String::from_utf8_lossy(name), errno.text())
+}
+
+fn run(options: Options) -> Result<i32, Fatal> {
+    if let Some(directory) = &options.directory {
+        tidebox_rt::chdir(directory).map_err(|errno| failed("Can't change to directory", directory, errno))?;
+        tidebox_rt::start();
+    }
+    let input = options.input.as_deref().unwrap_or(b"-");
+    let text = read_all(input).map_err(|errno| failed("Can't open patch file", input, errno))?;
+    let mut session = Session::new(options, text);
+    let result = session.run();
+    // What was said before an error comes before it.
+    session.out.flush_now();
+    result?;
+    let code = i32::from(session.failed);
+    Ok(session.out.finish("patch", code))
+}

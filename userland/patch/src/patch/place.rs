@@ -1,0 +1,149 @@
+//! Puts files where they belong: new contents, backups, files that go.
+
+use std::fs;
+
+use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::stream::write_file;
+use tidebox_rt::Errno;
+
+use super::options::{Numbering, Options};
+use super::{Fatal, failed};
+
+/// What is to happen to a file when its patch, or with git's all of them, are done.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) name: Vec<u8>,
+    /// `None`: the file goes.
+    pub(crate) content: Option<Vec<u8>>,
+    pub(crate) mode: Option<u32>,
+    pub(crate) backup: bool,
+    /// Seconds and nanoseconds since 1970.
+    pub(crate) time: Option<(i64, u32)>,
+}
+
+fn told(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
+    format!("{what} {} : {}", String::from_utf8_lossy(name), reason(error))
+}
+
+impl Pending {
+    /// Does it. `kept` are the files that have a backup of this run, which is not replaced by a later one.
+    pub(crate) fn place(&self, options: &Options, kept: &mut Vec<Vec<u8>>) -> Result<(), Fatal> {
+        let exists = tidebox_rt::stat(&self.name, false).is_ok();
+        if self.backup && !kept.contains(&self.name) {
+            kept.push(self.name.clone());
+            self.back_up(options, exists)?;
+        }
+        match &self.content {
+            Some(content) => self.write(content),
+            None if exists && tidebox_rt::stat(&self.name, false).is_ok() => self.remove(),
+            None => Ok(()),
+        }
+    }
+
+    fn back_up(&self, options: &Options, exists: bool) -> Result<(), Fatal> {
+        let backup = backup_name(&self.name, options);
+        make_folders(&backup)?;
+        if exists {
+            fs::rename(bytes_path(&self.name), bytes_path(&backup))
+                .map_err(|error| told("Can't rename file", &self.name, &error))
+        } else {
+            write_file(&backup, b"").map_err(|errno| failed("Can't create file", &backup, errno))
+        }
+    }
+
+    /// Writes beside the file first, so that it is whole at every moment.
+    fn write(&self, content: &[u8]) -> Result<(), Fatal> {
+        make_folders(&self.name)?;
+        if tidebox_rt::stat(&self.name, false)
+            .is_ok_and(|stat| stat.kind() != tidebox_rt::FileKind::File && stat.kind() != tidebox_rt::FileKind::Symlink)
+        {
+            return write_file(&self.name, content).map_err(|errno| failed("Can't create file", &self.name, errno));
+        }
+        let target = &self.name;
+        let beside = [target.as_slice(), b".patch-new".as_slice()].concat();
+        let made = write_file(&beside, content).and_then(|()| match self.mode {
+            Some(mode) => tidebox_rt::chmod(&beside, mode & 0o7777),
+            None => Ok(()),
+        });
+        if let Err(errno) = made {
+            let _ = tidebox_rt::unlink(&beside);
+            return Err(failed("Can't create file", &self.name, errno));
+        }
+        fs::rename(bytes_path(&beside), bytes_path(target)).map_err(|error| {
+            let _ = tidebox_rt::unlink(&beside);
+            told("Can't create file", &self.name, &error)
+        })?;
+        self.set_time(target)
+    }
+
+    fn set_time(&self, target: &[u8]) -> Result<(), Fatal> {
+        let Some((seconds, nanoseconds)) = self.time else {
+            return Ok(());
+        };
+        let since = std::time::Duration::new(u64::try_from(seconds).unwrap_or(0), nanoseconds);
+        let Some(moment) = std::time::UNIX_EPOCH.checked_add(since) else {
+            return Ok(());
+        };
+        let file = fs::OpenOptions::new().write(true).open(bytes_path(target));
+        file.and_then(|file| file.set_times(fs::FileTimes::new().set_accessed(moment).set_modified(moment)))
+            .map_err(|error| told("Can't set timestamp on file", &self.name, &error))
+    }
+
+    /// Removes the file, and the folders that become empty by it.
+    fn remove(&self) -> Result<(), Fatal> {
+        tidebox_rt::unlink(&self.name).map_err(|errno| failed("Can't remove file", &self.name, errno))?;
+        let mut folder = bytes_path(&self.name).parent();
+        while let Some(path) = folder.filter(|path| !path.as_os_str().is_empty()) {
+            if fs::remove_dir(path).is_err() {
+                break;
+            }
+            folder = path.parent();
+        }
+        Ok(())
+    }
+}
+
+/// Makes the folders above a file.
+pub(crate) fn make_folders(name: &[u8]) -> Result<(), Fatal> {
+    match bytes_path(name).parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => fs::create_dir_all(folder).map_err(|error| told("Can't create file", name, &error)),
+        None => Ok(()),
+    }
+}
+
+/// Where the original of a file is kept.
+fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
+    let at = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    let (folder, last) = name.split_at_checked(at).unwrap_or((b"", name));
+    if options.numbering == Numbering::Simple && !(options.prefix.is_empty() && options.name_prefix.is_empty()) {
+        let suffix: &[u8] = if options.suffix == b".orig" { b"" } else { &options.suffix };
+        return [options.prefix.as_slice(), folder, &options.name_prefix, last, suffix].concat();
+    }
+    let highest = if options.numbering == Numbering::Simple { None } else { highest_number(folder, last) };
+    match (options.numbering, highest) {
+        (Numbering::Numbered, None) => [name, b".~1~"].concat(),
+        (Numbering::Numbered | Numbering::Existing, Some(highest)) => {
+            [name, format!(".~{}~", highest.saturating_add(1)).as_bytes()].concat()
+        }
+        _ => [name, &options.suffix].concat(),
+    }
+}
+
+/// The highest number of backups `NAME.~N~` in a folder.
+fn highest_number(folder: &[u8], last: &[u8]) -> Option<u64> {
+    let entries = tidebox_rt::read_dir(if folder.is_empty() { b"." } else { folder }).unwrap_or_default();
+    let number = |entry: &tidebox_rt::Entry| -> Option<u64> {
+        let digits = entry.name.strip_prefix(last)?.strip_prefix(b".~")?.strip_suffix(b"~")?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    };
+    entries.iter().filter_map(number).max()
+}
+
+/// Reads a file; one that is not there is empty.
+pub(crate) fn read_or_empty(name: &[u8]) -> Result<Vec<u8>, Errno> {
+    match tidebox_gnu::stream::Input::file(name) {
+        Ok(mut input) => input.rest(),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(Vec::new()),
+        Err(errno) => Err(errno),
+    }
+}

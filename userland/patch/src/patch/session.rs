@@ -1,0 +1,631 @@
+//! One run of `patch`: patch after patch, file after file.
+
+use tidebox_gnu::stream::Output;
+use tidebox_rt::Stat;
+
+use super::apply::Work;
+use super::choose::target;
+use super::header::{Found, Search};
+use super::hunk::Hunk;
+use super::lines::Lines;
+use super::locate::{Place, split};
+use super::name::{NEW, OLD};
+use super::options::{Options, Quoting, ReadOnly, Times, Verbosity};
+use super::place::{Pending, read_or_empty};
+use super::read::{Reader, Style};
+use super::reject::Rejects;
+use super::{Fatal, failed};
+
+pub(crate) struct Session {
+    pub(crate) options: Options,
+    pub(crate) out: Output,
+    lines: std::rc::Rc<Lines>,
+    /// Whether the patch at hand is applied backwards.
+    pub(crate) reverse: bool,
+    /// Whether the rest of the patch at hand is skipped.
+    skips: bool,
+    /// The answer to «Apply anyway?».
+    applies_anyway: bool,
+    /// Whether any hunk or file failed.
+    pub(crate) failed: bool,
+    /// What git's patches do is done when the last of them is read, because each is against the state before all.
+    pending: Vec<Pending>,
+    /// Files that are going to be removed.
+    pub(crate) removes: Vec<Vec<u8>>,
+    backed_up: Vec<Vec<u8>>,
+    /// Files of rejects that this run began, so that a second patch to the same file adds to them.
+    rejected: Vec<Vec<u8>>,
+    in_git: bool,
+    said_cut: bool,
+    /// The file of `-o` as far as it is written; further patches add to it.
+    output_begun: bool,
+}
+
+/// What came of the hunks of one file.
+struct Applied {
+    content: Vec<u8>,
+    hunks: usize,
+    rejects: Rejects,
+    /// A hunk was not exactly where and as it should be.
+    mismatch: bool,
+    end: usize,
+}
+
+/// The file that a patch is applied to.
+struct Subject {
+    name: Option<Vec<u8>>,
+    stat: Option<Stat>,
+    /// Where the result goes.
+    target: Vec<u8>,
+    /// The name that it had before a rename that is done already.
+    before: Option<Vec<u8>>,
+}
+
+impl Session {
+    pub(crate) fn new(options: Options, text: Vec<u8>) -> Self {
+        Self {
+            reverse: options.reverse,
+            out: if options.output.as_deref() == Some(b"-") { Output::to(2) } else { Output::standard() },
+            options,
+            lines: std::rc::Rc::new(Lines::new(text)),
+            skips: false,
+            applies_anyway: false,
+            failed: false,
+            pending: Vec::new(),
+            removes: Vec::new(),
+            backed_up: Vec::new(),
+            rejected: Vec::new(),
+            in_git: false,
+            said_cut: false,
+            output_begun: false,
+        }
+    }
+
+    pub(crate) fn say(&mut self, text: &str) {
+        self.out.push(text.as_bytes());
+    }
+
+    fn is_silent(&self) -> bool {
+        self.options.verbosity == Verbosity::Silent
+    }
+
+    fn is_verbose(&self) -> bool {
+        self.options.verbosity == Verbosity::Verbose
+    }
+
+    /// A name as messages show it.
+    pub(crate) fn shown(&self, name: &[u8]) -> String {
+        let text = String::from_utf8_lossy(name);
+        match self.options.quoting {
+            Quoting::Literal => text.into_owned(),
+            Quoting::Shell => tidebox_gnu::message::shown(name).into_owned(),
+            Quoting::ShellAlways => match tidebox_gnu::message::shown(name).into_owned() {
+                shown if shown.starts_with(['\'', '"']) => shown,
+                plain => format!("'{plain}'"),
+            },
+            Quoting::C => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")),
+            Quoting::Escape => text.replace('\\', "\\\\").replace(' ', "\\ ").replace('\n', "\\n"),
+        }
+    }
+
+    /// Asks nobody: without a terminal every question has the answer of an empty line.
+    fn ask(&mut self, question: &str) {
+        self.say(question);
+        self.say("\n");
+    }
+
+    /// Whether to apply the other way round, said or asked.
+    pub(crate) fn agrees_to_reverse(&mut self, question: &str) -> bool {
+        if self.options.forward || !(self.options.force && self.is_silent()) {
+            self.say(question);
+        }
+        if self.options.forward {
+            self.say("  Skipping patch.\n");
+            self.skips = true;
+        } else if self.options.force {
+            if !self.is_silent() {
+                self.say("  Applying it anyway.\n");
+            }
+        } else if self.options.batch {
+            self.say(if self.reverse { "  Ignoring -R.\n" } else { "  Assuming -R.\n" });
+            return true;
+        } else {
+            self.ask(if self.reverse { "  Ignore -R? [n] " } else { "  Assume -R? [n] " });
+            self.ask("Apply anyway? [n] ");
+            if !self.is_silent() {
+                self.say("Skipping patch.\n");
+            }
+            self.skips = true;
+        }
+        false
+    }
+
+    pub(crate) fn run(&mut self) -> Result<(), Fatal> {
+        let lines = std::rc::Rc::clone(&self.lines);
+        let mut at = 0;
+        while let Some(found) = self.next_patch(&lines, at)? {
+            at = self.patch(&lines, at, found)?;
+            self.reverse = self.options.reverse;
+            (self.skips, self.applies_anyway) = (false, false);
+        }
+        self.settle()
+    }
+
+    fn next_patch(&mut self, lines: &Lines, at: usize) -> Result<Option<Found>, Fatal> {
+        if at > 0 && at >= lines.len() {
+            if self.is_verbose() {
+                self.say("done\n");
+            }
+            return Ok(None);
+        }
+        if self.is_verbose() {
+            self.say("Hmm...");
+        }
+        let search = Search {
+            strip: self.options.strip,
+            style: self.options.style,
+            needs_header: self.options.file.is_none() && !self.options.posix,
+            binary: self.options.binary,
+        };
+        let found = search.find(lines, at);
+        match &found {
+            None => {
+                if self.is_verbose() {
+                    let garbage = "  Ignoring the trailing garbage.\ndone\n";
+                    self.say(if at > 0 { garbage } else { "  I can't seem to find a patch in there anywhere.\n" });
+                }
+                if at == 0 && lines.len() > 0 {
+                    return Err("Only garbage was found in the patch input.".to_owned());
+                }
+            }
+            Some(found) if self.is_verbose() => {
+                let looks = if at == 0 { "L" } else { "The next patch l" };
+                self.say(&format!("  {looks}ooks like {} to me...\n", found.style.name()));
+            }
+            Some(_) => {}
+        }
+        Ok(found)
+    }
+
+    /// Handles one patch and answers the line behind it.
+    fn patch(&mut self, lines: &Lines, from: usize, mut found: Found) -> Result<usize, Fatal> {
+        if self.in_git != found.header.git {
+            self.settle()?;
+            self.in_git = found.header.git;
+        }
+        let choice = self.choose(&mut found.header);
+        // What is skipped before its file is looked at leaves no rejects.
+        let unseen = self.skips;
+        self.introduce(lines, from, &found, choice.name.is_some());
+        if choice.name.is_none() {
+            self.skip_without_file();
+        }
+        let target = match (&self.options.output, &choice.name) {
+            _ if unseen => Vec::new(),
+            (Some(output), _) => output.clone(),
+            (None, Some(name)) => target(&found.header, self.reverse, name),
+            (None, None) => Vec::new(),
+        };
+        let subject = Subject { name: choice.name, stat: choice.stat, target, before: choice.before };
+        self.check(&found, &subject)?;
+        if found.style == Style::Ed {
+            return self.ed(lines, &found, subject.name.as_deref(), &subject.target, subject.stat);
+        }
+        if found.style == Style::GitBinary && !self.skips {
+            let shown = self.shown(&subject.target);
+            self.say(&format!("File {shown}: git binary diffs are not supported.\n"));
+            self.failed = true;
+            self.skips = true;
+        }
+        self.announce(&found, &subject);
+        let applied = self.hunks(lines, &found, &subject)?;
+        let end = applied.end;
+        if found.style != Style::GitBinary {
+            self.put(&found, &subject, applied)?;
+        }
+        Ok(end)
+    }
+
+    /// Shows what stands before the patch when somebody must find out what it is for.
+    fn introduce(&mut self, lines: &Lines, from: usize, found: &Found, has_file: bool) {
+        if !self.is_silent() {
+            if found.packing.indent > 0 {
+                let indent = found.packing.indent;
+                self.say(&format!("(Patch is indented {indent} space{}.)\n", if indent == 1 { "" } else { "s" }));
+            }
+            if found.packing.strip_returns {
+                self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n");
+            }
+            if !has_file && !self.skips {
+                let hint = if self.options.strip.is_none() { "should have used the" } else { "used the wrong" };
+                let line = found.start + 1;
+                self.say(&format!("can't find file to patch at input line {line}\n"));
+                if found.style != Style::Ed && found.style != Style::Normal {
+                    self.say(&format!("Perhaps you {hint} -p or --strip option?\n"));
+                }
+            }
+        }
+        if (self.is_verbose() || !has_file && !self.skips) && from < found.start {
+            self.say("The text leading up to this was:\n--------------------------\n");
+            for at in from..found.start {
+                let line = lines.get(at).unwrap_or_default();
+                self.out.push(b"|");
+                self.out.push(line);
+                if !line.ends_with(b"\n") {
+                    self.out.push(b"\n");
+                }
+            }
+            self.say("--------------------------\n");
+        }
+    }
+
+    fn skip_without_file(&mut self) {
+        if self.skips {
+            return;
+        }
+        self.skips = true;
+        if self.options.force || self.options.batch {
+            self.say("No file to patch.  Skipping patch.\n");
+            return;
+        }
+        self.ask("File to patch: ");
+        self.ask("Skip this patch? [y] ");
+        if !self.is_silent() {
+            self.say("Skipping patch.\n");
+        }
+    }
+
+    /// Looks whether the file may be patched at all.
+    fn check(&mut self, found: &Found, subject: &Subject) -> Result<(), Fatal> {
+        let (Some(name), false) = (&subject.name, self.skips) else {
+            return Ok(());
+        };
+        let as_link = found.header.modes.iter().any(|mode| mode & 0o170_000 == 0o120_000);
+        if !self.is_patchable(name, subject.stat, as_link) {
+            self.skips = true;
+            return Ok(());
+        }
+        if as_link {
+            let shown = self.shown(name);
+            self.say(&format!("File {shown}: patches to symbolic links are not supported\n"));
+            self.skips = true;
+            self.failed = true;
+            return Ok(());
+        }
+        let is_closed = subject.stat.is_some() && tidebox_rt::access(name, 2).is_err();
+        if is_closed && self.options.read_only != ReadOnly::Ignore {
+            let shown = self.shown(name);
+            let warns = self.options.read_only == ReadOnly::Warn;
+            let then = if warns { "trying to patch anyway" } else { "refusing to patch" };
+            self.say(&format!("File {shown} is read-only; {then}\n"));
+            self.skips = !warns;
+            self.failed |= !warns;
+        }
+        self.check_prerequisite(found, name)
+    }
+
+    fn check_prerequisite(&mut self, found: &Found, name: &[u8]) -> Result<(), Fatal> {
+        let Some(wanted) = &found.header.prerequisite else {
+            return Ok(());
+        };
+        let content = read_or_empty(name).map_err(|errno| failed("Can't open file", name, errno))?;
+        if content.split(u8::is_ascii_whitespace).any(|word| word == wanted.as_slice()) {
+            if self.is_verbose() {
+                self.say(&format!("Good.  This file appears to be the {} version.\n", String::from_utf8_lossy(wanted)));
+            }
+            return Ok(());
+        }
+        let wanted = String::from_utf8_lossy(wanted).into_owned();
+        if self.options.force {
+            if !self.is_silent() {
+                self.say(&format!(
+                    "Warning: this file doesn't appear to be the {wanted} version -- patching anyway.\n"
+                ));
+            }
+            return Ok(());
+        }
+        if self.options.batch {
+            return Err(format!("This file doesn't appear to be the {wanted} version -- aborting."));
+        }
+        self.ask(&format!("This file doesn't appear to be the {wanted} version -- patch anyway? [n] "));
+        Err("aborted".to_owned())
+    }
+
+    fn announce(&mut self, found: &Found, subject: &Subject) {
+        if self.skips || self.is_silent() {
+            return;
+        }
+        let does = if self.options.dry_run { "checking" } else { "patching" };
+        let mut line = format!("{does} file {}", self.shown(&subject.target));
+        if let Some(name) = subject.name.as_ref().filter(|name| **name != subject.target) {
+            let how = match (found.header.copies, found.header.renames) {
+                (true, _) => "copied",
+                (_, true) => "renamed",
+                _ => "read",
+            };
+            line.push_str(&format!(" ({how} from {})", String::from_utf8_lossy(name)));
+        }
+        if let Some(before) = &subject.before {
+            line.push_str(&format!(" (already renamed from {})", String::from_utf8_lossy(before)));
+        }
+        self.say(&(line + "\n"));
+        if self.is_verbose() {
+            self.say("Using Plan A...\n");
+        }
+    }
+
+    fn hunks(&mut self, lines: &Lines, found: &Found, subject: &Subject) -> Result<Applied, Fatal> {
+        let name = subject.name.as_deref().unwrap_or_default();
+        let text = if self.skips || subject.stat.is_none() {
+            Vec::new()
+        } else {
+            read_or_empty(name).map_err(|errno| failed("Can't open file", name, errno))?
+        };
+        let mut reader = Reader { lines, style: found.style, packing: found.packing, at: found.start, cut: false };
+        let mut work = Work::new(split(&text), self.options.define.clone());
+        let unified = self.options.reject_unified.unwrap_or(found.style == Style::Unified);
+        let mut rejects = Rejects::new(found.style, unified);
+        let (mut offset, mut mismatch, mut hunks) = (0, false, 0);
+        while let Some(hunk) = reader.next_hunk()? {
+            if reader.cut && !self.said_cut {
+                self.said_cut = true;
+                if !self.is_silent() {
+                    self.say("patch unexpectedly ends in middle of line\n");
+                }
+            }
+            hunks += 1;
+            let mut place =
+                Place { input: &work.input, frozen: as_i64(work.frozen), offset, loosely: self.options.loosely };
+            let (at, fuzz, hunk) = self.find(&place, hunk, hunks == 1, &mut mismatch);
+            let grown = work.grown;
+            // A file that should not be there yet, but has something in it, is not added to.
+            let made_twice = found.header.absent[usize::from(self.reverse)] == 2 && !text.is_empty();
+            match at.filter(|at| !self.skips && (*at != 1 || !made_twice)) {
+                Some(at) => {
+                    let moved = at - (hunk.old_first + offset);
+                    offset += moved;
+                    work.apply(&hunk, at);
+                    self.succeeded(hunks, at + grown, fuzz, offset);
+                }
+                None => {
+                    rejects.add(&hunk, &found.header.files, self.reverse, grown);
+                    place.offset = 0;
+                    let guess = at.unwrap_or(hunk.old_first) + grown;
+                    let ends = !self.skips && place.differs_in_line_ends(&hunk, guess);
+                    self.missed(hunks, guess, ends);
+                }
+            }
+        }
+        Ok(Applied { content: work.finish(), hunks, rejects, mismatch, end: reader.at })
+    }
+
+    /// Looks for the place of a hunk, with more and more fuzz; the first hunk may tell that the patch is reversed.
+    fn find(&mut self, place: &Place<'_>, hunk: Hunk, first: bool, mismatch: &mut bool) -> (Option<i64>, i64, Hunk) {
+        let mut hunk = if self.reverse { hunk.reversed() } else { hunk };
+        let (prefix, suffix) = hunk.contexts();
+        let most = self.options.fuzz.min(prefix.max(suffix));
+        let mut fuzz = 0;
+        while !self.skips {
+            let at = place.locate(&hunk, fuzz);
+            *mismatch |= at != Some(hunk.old_first) || fuzz > 0;
+            if at.is_some() {
+                return (at, fuzz, hunk);
+            }
+            if first && !self.options.force && !self.applies_anyway && self.reverse == self.options.reverse {
+                let other = hunk.reversed();
+                let at = place.locate(&other, fuzz);
+                let what = if self.reverse { "Unreversed" } else { "Reversed (or previously applied)" };
+                if at.is_some() && self.agrees_to_reverse(&format!("{what} patch detected!")) {
+                    self.reverse = !self.reverse;
+                    hunk = other;
+                    return (at, fuzz, hunk);
+                }
+            }
+            if fuzz >= most {
+                break;
+            }
+            fuzz += 1;
+        }
+        (None, fuzz, hunk)
+    }
+
+    fn succeeded(&mut self, number: usize, at: i64, fuzz: i64, offset: i64) {
+        if !self.is_verbose() && (self.is_silent() || fuzz == 0 && offset == 0) {
+            return;
+        }
+        let mut line = format!("Hunk #{number} succeeded at {at}");
+        if fuzz > 0 {
+            line.push_str(&format!(" with fuzz {fuzz}"));
+        }
+        if offset != 0 {
+            line.push_str(&format!(" (offset {offset} line{})", if offset == 1 { "" } else { "s" }));
+        }
+        self.say(&(line + ".\n"));
+    }
+
+    fn missed(&mut self, number: usize, at: i64, line_ends: bool) {
+        if self.is_verbose() || !self.skips && !self.is_silent() {
+            let what = if self.skips { "ignored" } else { "FAILED" };
+            let ends = if line_ends { " (different line endings)" } else { "" };
+            self.say(&format!("Hunk #{number} {what} at {at}{ends}.\n"));
+        }
+    }
+
+    /// Puts the result where it belongs, and the rejects beside it.
+    fn put(&mut self, found: &Found, subject: &Subject, applied: Applied) -> Result<(), Fatal> {
+        if !self.skips {
+            if self.options.output.is_some() {
+                self.put_output(&applied.content)?;
+            } else {
+                self.put_in_place(found, subject, &applied)?;
+            }
+        }
+        self.put_rejects(subject, &applied)
+    }
+
+    fn put_output(&mut self, content: &[u8]) -> Result<(), Fatal> {
+        let Some(output) = self.options.output.clone().filter(|_| !self.options.dry_run) else {
+            return Ok(());
+        };
+        if output == b"-" {
+            self.out.flush_now();
+            return tidebox_rt::write_all(1, content).map_err(|errno| format!("write error : {}", errno.text()));
+        }
+        let begun = std::mem::replace(&mut self.output_begun, true);
+        let how = tidebox_rt::Open { write: true, create: true, truncate: !begun, append: begun, ..Default::default() };
+        let fd = tidebox_rt::open(&output, how).map_err(|errno| failed("Can't create file", &output, errno))?;
+        let written = tidebox_rt::write_all(fd, content).and(tidebox_rt::close(fd));
+        written.map_err(|errno| failed("Can't create file", &output, errno))
+    }
+
+    fn put_in_place(&mut self, found: &Found, subject: &Subject, applied: &Applied) -> Result<(), Fatal> {
+        let Some(name) = subject.name.clone() else {
+            return Ok(());
+        };
+        let header = &found.header;
+        let failures = applied.rejects.count;
+        let mut mismatch = applied.mismatch || failures > 0;
+        let goes = header.absent[usize::from(!self.reverse)] == 2;
+        let removes_empty = self.options.removes_empty;
+        let is_empty = applied.content.is_empty();
+        if is_empty && (removes_empty || goes && !self.options.posix) {
+            let backup = self.backs_up(mismatch);
+            return self.later(Pending { name: subject.target.clone(), content: None, mode: None, backup, time: None });
+        }
+        if !is_empty && goes && (removes_empty || !self.options.posix) {
+            mismatch = true;
+            self.failed = true;
+            if !self.is_silent() {
+                let shown = self.shown(&subject.target);
+                self.say(&format!("Not deleting file {shown} as content differs from patch\n"));
+            }
+        }
+        let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
+        let new_mode = header.modes.get(to).copied().filter(|mode| *mode != 0 && header.modes.get(from) != Some(mode));
+        let mode = new_mode.or_else(|| subject.stat.map(|stat| stat.mode)).map(|mode| mode & 0o777);
+        let backup = self.backs_up(mismatch);
+        let changes = failures < applied.hunks || new_mode.is_some() || header.renames || header.copies;
+        if changes {
+            let time = self.time(found, subject, mismatch);
+            let content = Some(applied.content.clone());
+            self.later(Pending { name: subject.target.clone(), content, mode, backup, time })?;
+            if header.renames && subject.target != name {
+                self.later(Pending { name, content: None, mode: None, backup, time: None })?;
+            }
+        } else if backup && (subject.stat.is_some() || applied.hunks > 0) {
+            // Nothing fitted: the file stays, and its backup is a copy.
+            let content = Some(applied.content.clone()).filter(|_| subject.stat.is_some() || applied.hunks == 0);
+            match content {
+                Some(content) => {
+                    self.later(Pending {
+                        name: subject.target.clone(),
+                        content: Some(content),
+                        mode,
+                        backup,
+                        time: None,
+                    })?;
+                }
+                None => return Err(failed("Can't reopen file", &name, tidebox_rt::Errno::NOENT)),
+            }
+        }
+        Ok(())
+    }
+
+    fn backs_up(&self, mismatch: bool) -> bool {
+        self.options.backup || self.options.backup_of_mismatch && mismatch
+    }
+
+    /// The time that the file gets, when it is asked for and fits.
+    fn time(&mut self, found: &Found, subject: &Subject, mismatch: bool) -> Option<(i64, u32)> {
+        if self.options.times == Times::Now {
+            return None;
+        }
+        let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
+        let (before, after) = (found.header.files.get(from)?, found.header.files.get(to)?);
+        let new = (after.seconds.filter(|seconds| *seconds != 0)?, after.nanoseconds);
+        if self.options.force {
+            return Some(new);
+        }
+        let shown = self.shown(&subject.target);
+        if let (Some(seconds), Some(stat)) = (before.seconds, subject.stat) {
+            let stamp =
+                u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000) + u64::from(before.nanoseconds);
+            if stamp != stat.mtime_ns {
+                self.say(&format!("Not setting time of file {shown} (time mismatch)\n"));
+                return None;
+            }
+        }
+        if mismatch {
+            self.say(&format!("Not setting time of file {shown} (contents mismatch)\n"));
+            return None;
+        }
+        Some(new)
+    }
+
+    /// Does something now, or with git's patches when they are all read.
+    pub(crate) fn later(&mut self, pending: Pending) -> Result<(), Fatal> {
+        if self.options.dry_run {
+            return Ok(());
+        }
+        if self.in_git {
+            if pending.content.is_none() {
+                self.removes.push(pending.name.clone());
+            } else {
+                self.removes.retain(|name| *name != pending.name);
+            }
+            self.pending.push(pending);
+            return Ok(());
+        }
+        self.tell_of_removal(&pending);
+        pending.place(&self.options, &mut self.backed_up)
+    }
+
+    fn tell_of_removal(&mut self, pending: &Pending) {
+        if self.is_verbose() && pending.content.is_none() {
+            let shown = self.shown(&pending.name);
+            self.say(&format!("Removing file {shown}\n"));
+        }
+    }
+
+    fn settle(&mut self) -> Result<(), Fatal> {
+        self.removes.clear();
+        for pending in std::mem::take(&mut self.pending) {
+            self.tell_of_removal(&pending);
+            pending.place(&self.options, &mut self.backed_up)?;
+        }
+        Ok(())
+    }
+
+    fn put_rejects(&mut self, subject: &Subject, applied: &Applied) -> Result<(), Fatal> {
+        let (count, hunks) = (applied.rejects.count, applied.hunks);
+        if count == 0 {
+            return Ok(());
+        }
+        self.failed = true;
+        let what = if self.skips { "ignored" } else { "FAILED" };
+        self.say(&format!("{count} out of {hunks} hunk{} {what}", if hunks == 1 { "" } else { "s" }));
+        let given = self.options.rejects.clone();
+        if subject.target.is_empty() || given.as_deref() == Some(b"-") || self.options.dry_run {
+            self.say("\n");
+            return Ok(());
+        }
+        let file = given.unwrap_or_else(|| [subject.target.as_slice(), b".rej"].concat());
+        let shown = self.shown(&file);
+        self.say(&format!(" -- saving rejects to file {shown}\n"));
+        let begun = self.rejected.contains(&file);
+        self.rejected.push(file.clone());
+        let how = tidebox_rt::Open { write: true, create: true, truncate: !begun, append: begun, ..Default::default() };
+        let fd = tidebox_rt::open(&file, how).map_err(|errno| failed("Can't create file", &file, errno))?;
+        let written = tidebox_rt::write_all(fd, &applied.rejects.text).and(tidebox_rt::close(fd));
+        written.map_err(|errno| failed("Can't create file", &file, errno))
+    }
+
+    /// Whether anything is left to do for the patch at hand.
+    pub(crate) fn is_skipping(&self) -> bool {
+        self.skips
+    }
+}
+
+fn as_i64(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,81 @@
+//! Trees from lists of paths.
+
+use tidebox_rt::Stat;
+
+use crate::entry::{Entry, joined};
+use crate::options::Options;
+use crate::pattern;
+
+const FOLDER: u32 = 0o040_755;
+const FILE: u32 = 0o100_644;
+const LINK: u32 = 0o120_777;
+
+fn of_mode(mode: u32) -> Stat {
+    Stat { mode, ..Stat::default() }
+}
+
+/// Reads a list of paths, one on a line; `.` is standard input. The answer is a folder that holds them all.
+pub(crate) fn read(name: &[u8], options: &Options) -> Option<Entry> {
+    let source: &[u8] = if name == b"." { b"-" } else { name };
+    let text = tidebox_gnu::stream::read_all(source).ok()?;
+    let mut root = Entry { name: name.to_vec(), path: name.to_vec(), stat: of_mode(FOLDER), ..Entry::default() };
+    root.children = Some(Vec::new());
+    root.is_list = name != b".";
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let (path, target) = match line.windows(4).position(|part| part == b" -> ").filter(|_| options.file_links) {
+            Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 4..)),
+            None => (line, None),
+        };
+        let is_folder = path.ends_with(b"/");
+        let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
+        insert(&mut root, &parts, is_folder, target);
+    }
+    filter(&mut root, options, true);
+    Some(root)
+}
+
+fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool, target: Option<&[u8]>) {
+    let mut place = root;
+    for (at, part) in parts.iter().enumerate() {
+        let last = at + 1 == parts.len();
+        let path = joined(&place.path, part);
+        let children = place.children.get_or_insert_default();
+        let found = match children.iter().position(|child| child.name == *part) {
+            Some(found) => found,
+            None => {
+                children.push(Entry { name: part.to_vec(), path, stat: of_mode(FILE), ..Entry::default() });
+                children.len() - 1
+            }
+        };
+        let Some(child) = children.get_mut(found) else {
+            return;
+        };
+        if !last || is_folder {
+            child.children.get_or_insert_default();
+            child.stat = of_mode(FOLDER);
+        } else if let Some(target) = target {
+            child.stat = of_mode(LINK);
+            child.target = Some(target.to_vec());
+            child.beyond = Some(of_mode(FILE));
+        }
+        place = child;
+    }
+}
+
+/// Takes away what the options leave out, and orders the rest.
+fn filter(folder: &mut Entry, options: &Options, top: bool) {
+    let Some(children) = &mut folder.children else {
+        return;
+    };
+    children.iter_mut().for_each(|child| filter(child, options, false));
+    children.retain(|child| {
+        let is_folder = child.is_folder();
+        let matches = |patterns: &[Vec<u8>]| pattern::any(patterns, &child.name, is_folder, options.ignore_case);
+        let hidden = !top && child.name.starts_with(b".") && !options.all;
+        let included = is_folder || options.include.is_empty() || matches(&options.include);
+        let empty = child.children.as_ref().is_none_or(Vec::is_empty);
+        let pruned = options.prune && is_folder && empty;
+        !hidden && included && !matches(&options.exclude) && (is_folder || !options.folders_only) && !pruned
+    });
+    children.sort_by(|a, b| if options.reverse { b.name.cmp(&a.name) } else { a.name.cmp(&b.name) });
+}

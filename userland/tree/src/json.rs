@@ -1,0 +1,181 @@
+//! The tree as JSON.
+
+use tidebox_gnu::mode::letters;
+
+use crate::entry::Entry;
+use crate::list::{List, Position, Totals};
+use crate::options::{Lines, Sizes};
+use crate::walk::Walk;
+
+pub(crate) struct Json;
+
+fn string(text: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'"'];
+    for byte in text {
+        match byte {
+            8 => out.extend_from_slice(b"\\b"),
+            9 => out.extend_from_slice(b"\\t"),
+            10 => out.extend_from_slice(b"\\n"),
+            12 => out.extend_from_slice(b"\\f"),
+            13 => out.extend_from_slice(b"\\r"),
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0..=31 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'"');
+    out
+}
+
+fn is_tight(walk: &Walk) -> bool {
+    walk.options.lines == Lines::None
+}
+
+fn indent(walk: &mut Walk, depth: usize) {
+    if !is_tight(walk) {
+        walk.out.push(&b"  ".repeat(depth + 1));
+    }
+}
+
+fn line_end(walk: &mut Walk) {
+    if !is_tight(walk) {
+        walk.out.push(b"\n");
+    }
+}
+
+/// Everything of a file but what is inside.
+fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
+    let mut out = format!("{{\"type\":\"{}\",\"name\":", entry.type_name()).into_bytes();
+    out.extend(string(name));
+    if let Some(target) = &entry.target {
+        out.extend_from_slice(b",\"target\":");
+        out.extend(string(target));
+    }
+    let shows = walk.options.shows;
+    if shows.inode {
+        out.extend_from_slice(format!(",\"inode\":{}", entry.stat.ino).as_bytes());
+    }
+    if shows.device {
+        out.extend_from_slice(format!(",\"dev\":{}", entry.stat.dev).as_bytes());
+    }
+    if shows.mode {
+        let mode = entry.stat.mode;
+        out.extend_from_slice(format!(",\"mode\":\"{:04o}\",\"prot\":\"{}\"", mode & 0o7777, letters(mode)).as_bytes());
+    }
+    if shows.user {
+        out.extend_from_slice(format!(",\"user\":\"{}\"", walk.meta.user(entry.stat.uid)).as_bytes());
+    }
+    if shows.group {
+        out.extend_from_slice(format!(",\"group\":\"{}\"", walk.meta.group(entry.stat.gid)).as_bytes());
+    }
+    if shows.size {
+        let size = match walk.options.sizes {
+            Sizes::Bytes => entry.size.to_string(),
+            sizes => format!("\"{}\"", crate::meta::size(entry.size, sizes)),
+        };
+        out.extend_from_slice(format!(",\"size\":{size}").as_bytes());
+    }
+    if shows.date {
+        out.extend_from_slice(format!(",\"time\":\"{}\"", walk.meta.date(entry, &walk.options)).as_bytes());
+    }
+    walk.out.push(&out);
+}
+
+impl List for Json {
+    fn begin(&mut self, walk: &mut Walk) {
+        walk.out.push(b"[");
+        line_end(walk);
+    }
+
+    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
+        match entry {
+            Some(entry) => {
+                indent(walk, 0);
+                head(walk, entry, name);
+                if !opens && entry.problem.is_none() {
+                    return;
+                }
+                walk.out.push(b",\"contents\":[");
+                match &entry.problem {
+                    Some(problem) => {
+                        walk.out.push(format!("{{\"error\": \"{problem}\"}}").as_bytes());
+                        line_end(walk);
+                        line_end(walk);
+                    }
+                    None if opens => line_end(walk),
+                    None => {}
+                }
+            }
+            None => {
+                walk.out.push(&[b",\"name\":".as_slice(), &string(name), b",\"contents\":["].concat());
+                walk.out.push(b"{\"error\": \"error opening dir\"}");
+                line_end(walk);
+                line_end(walk);
+            }
+        }
+    }
+
+    fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position) {
+        indent(walk, position.depth() + 1);
+        let name = if walk.options.full_path { &entry.path } else { &entry.name };
+        head(walk, entry, name);
+        if position.opens {
+            walk.out.push(b",\"contents\":[");
+            line_end(walk);
+            return;
+        }
+        if let Some(problem) = &entry.problem {
+            walk.out.push(format!(",\"contents\":[{{\"error\": \"{problem}\"}}").as_bytes());
+            line_end(walk);
+            indent(walk, 0);
+            walk.out.push(b"]");
+        }
+        end_entry(walk, position);
+    }
+
+    fn close(&mut self, walk: &mut Walk, _entry: &Entry, position: &Position) {
+        indent(walk, position.depth() + 1);
+        walk.out.push(b"]");
+        end_entry(walk, position);
+    }
+
+    fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool) {
+        if opened || entry.is_none_or(|entry| entry.problem.is_some()) {
+            indent(walk, 0);
+            walk.out.push(b"]");
+        }
+        walk.out.push(b"}");
+        if !last {
+            walk.out.push(b",");
+        }
+        line_end(walk);
+    }
+
+    fn end(&mut self, walk: &mut Walk, totals: &Totals) {
+        if !walk.options.report {
+            line_end(walk);
+        }
+        if walk.options.report {
+            walk.out.push(b",");
+            line_end(walk);
+            indent(walk, 0);
+            walk.out.push(b"{\"type\":\"report\"");
+            if walk.options.du {
+                walk.out.push(format!(",\"size\":{}", totals.size).as_bytes());
+            }
+            walk.out.push(format!(",\"directories\":{}", totals.folders).as_bytes());
+            if !walk.options.folders_only {
+                walk.out.push(format!(",\"files\":{}", totals.files).as_bytes());
+            }
+            walk.out.push(b"}");
+            line_end(walk);
+        }
+        walk.out.push(b"]\n");
+    }
+}
+
+fn end_entry(walk: &mut Walk, position: &Position) {
+    walk.out.push(if position.last { b"}" } else { b"}," });
+    line_end(walk);
+}

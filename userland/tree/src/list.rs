@@ -1,0 +1,157 @@
+//! What all forms of output have in common.
+
+use crate::entry::Entry;
+use crate::from_file;
+use crate::walk::Walk;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) folders: u64,
+    pub(crate) files: u64,
+    pub(crate) size: u64,
+}
+
+/// Where an entry stands among the others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Position {
+    /// For each level above, whether more follows there.
+    pub(crate) more: Vec<bool>,
+    /// It is the last of its folder.
+    pub(crate) last: bool,
+    /// Entries are going to be listed inside.
+    pub(crate) opens: bool,
+}
+
+impl Position {
+    pub(crate) fn depth(&self) -> usize {
+        self.more.len()
+    }
+}
+
+/// A form of output.
+pub(crate) trait List {
+    fn begin(&mut self, walk: &mut Walk);
+    /// An operand; `None` when there is no such file.
+    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool);
+    fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position);
+    /// The list of a folder ends.
+    fn close(&mut self, walk: &mut Walk, entry: &Entry, position: &Position);
+    fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool);
+    fn end(&mut self, walk: &mut Walk, totals: &Totals);
+}
+
+impl Walk {
+    /// Lists all operands.
+    pub(crate) fn list_all(&mut self, list: &mut dyn List) {
+        let mut totals = Totals::default();
+        let places = self.options.places.clone();
+        list.begin(self);
+        for (at, name) in places.iter().enumerate() {
+            self.list_place(name, list, &mut totals, at + 1 == places.len());
+        }
+        list.end(self, &totals);
+    }
+
+    fn list_place(&mut self, name: &[u8], list: &mut dyn List, totals: &mut Totals, last: bool) {
+        let mut found = if self.options.from_file { from_file::read(name, &self.options) } else { self.place(name) };
+        let Some(entry) = &mut found else {
+            self.errors += 1;
+            list.place(self, name, None, false);
+            list.close_place(self, None, false, last);
+            return;
+        };
+        if !entry.is_folder() {
+            entry.problem = Some("error opening dir".to_owned());
+            totals.files += 1;
+            if self.options.du {
+                totals.size = totals.size.saturating_add(entry.size);
+            }
+            list.place(self, name, Some(entry), false);
+            list.close_place(self, Some(entry), false, last);
+            return;
+        }
+        self.note(entry.stat);
+        match self.children(entry, 0, false) {
+            Ok(children) => {
+                totals.folders += u64::from(!children.is_empty());
+                let inside: u64 = children.iter().map(|child| child.size).fold(0, u64::saturating_add);
+                if self.options.du {
+                    entry.size = entry.size.saturating_add(inside);
+                }
+                self.limit(entry, children.len());
+                let opens = entry.problem.is_none() && !children.is_empty();
+                list.place(self, name, Some(entry), opens);
+                if opens {
+                    let device = entry.stat.dev;
+                    self.list(children, list, totals, &mut Vec::new(), device);
+                }
+                self.leave(&entry.path);
+                list.close_place(self, Some(entry), opens, last);
+            }
+            Err(_) => {
+                self.errors += 1;
+                entry.problem = Some("error opening dir".to_owned());
+                list.place(self, name, Some(entry), false);
+                list.close_place(self, Some(entry), false, last);
+            }
+        }
+    }
+
+    /// Notes that a folder has too many entries to be listed.
+    fn limit(&self, entry: &mut Entry, count: usize) {
+        if self.options.limit.is_some_and(|limit| count > limit) {
+            entry.problem = Some(format!("{count} entries exceeds filelimit, not opening dir"));
+        }
+    }
+
+    fn list(
+        &mut self,
+        entries: Vec<Entry>,
+        list: &mut dyn List,
+        totals: &mut Totals,
+        more: &mut Vec<bool>,
+        device: u32,
+    ) {
+        let count = entries.len();
+        for (at, mut entry) in entries.into_iter().enumerate() {
+            let last = at + 1 == count;
+            let mut children = Vec::new();
+            if self.descends(&mut entry, more.len() + 1, device) {
+                match self.children(&mut entry, more.len() + 1, false) {
+                    Ok(found) => {
+                        self.note(entry.beyond.unwrap_or(entry.stat));
+                        self.limit(&mut entry, found.len());
+                        children = if entry.problem.is_none() { found } else { Vec::new() };
+                    }
+                    Err(_) => entry.problem = Some("error opening dir".to_owned()),
+                }
+            }
+            if entry.problem.as_deref() == Some("error opening dir") {
+                self.errors += 1;
+            }
+            if entry.is_folder() {
+                totals.folders += 1
+            } else {
+                totals.files += 1
+            }
+            if self.options.du {
+                totals.size = totals.size.saturating_add(entry.size);
+            }
+            let position = Position { more: more.clone(), last, opens: !children.is_empty() };
+            list.entry(self, &entry, &position);
+            if position.opens {
+                more.push(!last);
+                self.list(children, list, totals, more, device);
+                more.pop();
+                list.close(self, &entry, &position);
+            }
+            self.leave(&entry.path);
+        }
+    }
+
+    /// What is printed of a file besides its name.
+    pub(crate) fn brackets(&self, entry: &Entry) -> String {
+        self.meta.brackets(entry, &self.options)
+    }
+}

@@ -1,0 +1,76 @@
+//! `tree`: folders as a drawing, as JSON or as XML.
+//!
+//! The crates that draw trees have their own options and their own layout; scripts read the one of `tree` 2.1.
+
+mod color;
+mod draw;
+mod entry;
+mod from_file;
+mod ignore;
+mod json;
+mod list;
+mod meta;
+mod options;
+mod pattern;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod xml;
+
+use std::process::exit;
+
+use tidebox_gnu::message::{arguments, complain};
+use tidebox_gnu::stream::Output;
+use tidebox_rt::Open;
+
+use options::{Form, Options, Request};
+use walk::Walk;
+
+fn main() {
+    tidebox_rt::start();
+    let code = match options::parse(arguments()) {
+        Request::Run(options) => run(*options),
+        Request::Print(text) => {
+            let mut out = Output::standard();
+            out.push(text.as_bytes());
+            out.finish("tree", 0)
+        }
+        Request::UnknownSort(name) => {
+            // The real one tells half of this on standard output, and whoever compares the streams sees it.
+            eprint!("tree: Sort type '{name}' not valid, should be one of: ");
+            let mut out = Output::standard();
+            out.push(b"name,version,size,mtime,ctime\n");
+            out.finish("tree", 1)
+        }
+        Request::Refuse(message) => {
+            eprintln!("{message}");
+            1
+        }
+    };
+    if code != 0 {
+        exit(code);
+    }
+}
+
+fn run(options: Options) -> i32 {
+    let mut out = Output::standard();
+    if let Some(file) = &options.output {
+        let how = Open { write: true, create: true, truncate: true, ..Open::default() };
+        match tidebox_rt::open(file, how) {
+            Ok(fd) => out = Output::to(fd),
+            Err(_) => {
+                complain("tree", &format!("invalid filename '{}'", String::from_utf8_lossy(file)));
+                return 1;
+            }
+        }
+    }
+    let form = options.form;
+    let mut walk = Walk::new(options, out);
+    match form {
+        Form::Drawing => walk.list_all(&mut draw::Drawing),
+        Form::Json => walk.list_all(&mut json::Json),
+        Form::Xml => walk.list_all(&mut xml::Xml),
+    }
+    let code = if walk.errors > 0 { 2 } else { 0 };
+    walk.out.finish("tree", code)
+}

@@ -1,0 +1,120 @@
+//! What is told of a file besides its name.
+
+use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::mode::letters;
+use tidebox_gnu::user::{Kind, Names};
+
+use crate::entry::Entry;
+use crate::options::{Options, Sizes};
+
+/// Half a year, as `tree` counts it: older files show their year.
+const HALF_YEAR: i64 = 6 * 31 * 24 * 3600;
+
+/// Names and the time that metadata is written with.
+#[derive(Debug)]
+pub(crate) struct Meta {
+    users: Option<Names>,
+    groups: Option<Names>,
+    now: i64,
+}
+
+impl Meta {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            users: options.shows.user.then(|| Names::load(Kind::User)),
+            groups: options.shows.group.then(|| Names::load(Kind::Group)),
+            now: i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn user(&self, id: u32) -> String {
+        self.users.as_ref().map_or_else(|| id.to_string(), |names| names.name_or_id(id))
+    }
+
+    pub(crate) fn group(&self, id: u32) -> String {
+        self.groups.as_ref().map_or_else(|| id.to_string(), |names| names.name_or_id(id))
+    }
+
+    /// Everything in brackets; empty when nothing is asked for.
+    pub(crate) fn brackets(&self, entry: &Entry, options: &Options) -> String {
+        let shows = options.shows;
+        let mut parts = Vec::new();
+        if shows.inode {
+            parts.push(format!("{:>7}", entry.stat.ino));
+        }
+        if shows.device {
+            parts.push(format!("{:>3}", entry.stat.dev));
+        }
+        if shows.mode {
+            parts.push(letters(entry.stat.mode));
+        }
+        if shows.user {
+            parts.push(format!("{:<8.32}", self.user(entry.stat.uid)));
+        }
+        if shows.group {
+            parts.push(format!("{:<8.32}", self.group(entry.stat.gid)));
+        }
+        if shows.size {
+            parts.push(size(entry.size, options.sizes));
+        }
+        if shows.date {
+            parts.push(self.date(entry, options));
+        }
+        if parts.is_empty() { String::new() } else { format!("[{}]  ", parts.join(" ")) }
+    }
+
+    /// The time of a file.
+    pub(crate) fn date(&self, entry: &Entry, options: &Options) -> String {
+        let ns = if options.shows.changed { entry.stat.ctime_ns } else { entry.stat.mtime_ns };
+        let moment = Moment::from_ns(ns);
+        let field = |letter| moment.field(letter).unwrap_or_default();
+        match &options.time_format {
+            Some(format) => formatted(format, &moment),
+            None if moment.seconds > self.now || moment.seconds + HALF_YEAR < self.now => {
+                format!("{} {}  {}", field('b'), field('e'), field('Y'))
+            }
+            None => format!("{} {} {}", field('b'), field('e'), field('R')),
+        }
+    }
+}
+
+/// A time by a format of `strftime`.
+fn formatted(format: &str, moment: &Moment) -> String {
+    let mut out = String::new();
+    let mut letters = format.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            out.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('%') => out.push('%'),
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some(field) => out.push_str(&moment.field(field).unwrap_or_else(|| format!("%{field}"))),
+            None => out.push('%'),
+        }
+    }
+    out
+}
+
+/// A size: eleven places for bytes, four for units.
+pub(crate) fn size(bytes: u64, sizes: Sizes) -> String {
+    let base: u64 = match sizes {
+        Sizes::Bytes => return format!("{bytes:>11}"),
+        Sizes::Human => 1024,
+        Sizes::Si => 1000,
+    };
+    let units = if sizes == Sizes::Si { "BkMGTPEZY" } else { "BKMGTPEZY" };
+    if bytes < base {
+        return format!("{bytes:>4}");
+    }
+    let (mut size, mut unit) = (bytes, 1);
+    while size >= base * base {
+        size /= base;
+        unit += 1;
+    }
+    let letter = units.chars().nth(unit).unwrap_or('?');
+    let digits = usize::from(size / base < 10);
+    format!("{:>3.digits$}{letter}", size as f64 / base as f64)
+}

@@ -1,0 +1,54 @@
+use crate::ignore::Rules;
+use crate::meta::size;
+use crate::options::Sizes;
+use crate::pattern;
+
+#[test]
+fn the_registry_names_this_tool() {
+    let registry: toml::Table = include_str!("../../tools.toml").parse().expect("tools.toml is TOML");
+    let modules = registry["module"].as_array().expect("tools.toml lists modules");
+    let ours = modules.iter().find(|module| module["package"].as_str() == Some("tidebox-tree")).expect("it is listed");
+    assert_eq!(ours["commands"].as_array().map(Vec::len), Some(1));
+    assert_eq!(ours["commands"][0].as_str(), Some("tree"));
+}
+
+#[test]
+fn patterns_have_alternatives() {
+    let any = |pattern: &str, name: &str| pattern::any(&[pattern.as_bytes().to_vec()], name.as_bytes(), false, false);
+    assert!(any("*.c|*.h", "a.h"));
+    assert!(!any("*.c|*.h", "a.o"));
+    assert!(any("[a|b]", "|"));
+    assert!(!any("a/", "a"));
+}
+
+#[test]
+fn rules_of_git_are_for_names_paths_and_folders() {
+    let mut rules = Rules::default();
+    rules.add(b"*.log\n!keep.log\n/build\nnode_modules/\nsrc/**/o\n# c\n", b".");
+    for (path, folder, wanted) in [
+        ("./a.log", false, true),
+        ("./x/b.log", false, true),
+        ("./keep.log", false, false),
+        ("./build", true, true),
+        ("./src/build", true, false),
+        ("./x/node_modules", true, true),
+        ("./node_modules", false, false),
+        ("./src/a/b/o", false, true),
+        ("./src/o", false, true),
+    ] {
+        assert_eq!(rules.leave_out(path.as_bytes(), folder), wanted, "{path}");
+    }
+}
+
+#[test]
+fn sizes_have_units() {
+    for (bytes, sizes, wanted) in [
+        (1023, Sizes::Human, "1023"),
+        (1024, Sizes::Human, "1.0K"),
+        (4096, Sizes::Si, "4.1k"),
+        (123_456_789, Sizes::Human, "118M"),
+        (5, Sizes::Bytes, "          5"),
+    ] {
+        assert_eq!(size(bytes, sizes), wanted, "{bytes}");
+    }
+}

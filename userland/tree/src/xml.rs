@@ -1,0 +1,164 @@
+//! The tree as XML.
+
+use tidebox_gnu::mode::letters;
+
+use crate::entry::Entry;
+use crate::list::{List, Position, Totals};
+use crate::options::{Lines, Sizes};
+use crate::walk::Walk;
+
+pub(crate) struct Xml;
+
+fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for byte in text {
+        match byte {
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'&' => out.extend_from_slice(b"&amp;"),
+            b'"' => out.extend_from_slice(b"&quot;"),
+            byte => out.push(*byte),
+        }
+    }
+    out
+}
+
+fn indent(walk: &mut Walk, depth: usize) {
+    if walk.options.lines != Lines::None {
+        walk.out.push(&b"  ".repeat(depth));
+    }
+}
+
+fn line_end(walk: &mut Walk) {
+    if walk.options.lines != Lines::None {
+        walk.out.push(b"\n");
+    }
+}
+
+fn attribute(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(format!(" {name}=\"").as_bytes());
+    out.extend(escaped(value));
+    out.push(b'"');
+}
+
+fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
+    let mut out = format!("<{}", entry.type_name()).into_bytes();
+    attribute(&mut out, "name", name);
+    if let Some(target) = &entry.target {
+        attribute(&mut out, "target", target);
+    }
+    let shows = walk.options.shows;
+    if shows.inode {
+        attribute(&mut out, "inode", entry.stat.ino.to_string().as_bytes());
+    }
+    if shows.device {
+        attribute(&mut out, "dev", entry.stat.dev.to_string().as_bytes());
+    }
+    if shows.mode {
+        attribute(&mut out, "mode", format!("{:04o}", entry.stat.mode & 0o7777).as_bytes());
+        attribute(&mut out, "prot", letters(entry.stat.mode).as_bytes());
+    }
+    if shows.user {
+        attribute(&mut out, "user", walk.meta.user(entry.stat.uid).as_bytes());
+    }
+    if shows.group {
+        attribute(&mut out, "group", walk.meta.group(entry.stat.gid).as_bytes());
+    }
+    if shows.size {
+        let size = match walk.options.sizes {
+            Sizes::Bytes => entry.size.to_string(),
+            sizes => crate::meta::size(entry.size, sizes),
+        };
+        attribute(&mut out, "size", size.as_bytes());
+    }
+    if shows.date {
+        attribute(&mut out, "time", walk.meta.date(entry, &walk.options).as_bytes());
+    }
+    out.push(b'>');
+    walk.out.push(&out);
+}
+
+fn problem(walk: &mut Walk, entry: &Entry) {
+    if let Some(problem) = &entry.problem {
+        walk.out.push(&[b"<error>".as_slice(), &escaped(problem.as_bytes()), b"</error>"].concat());
+    }
+}
+
+impl List for Xml {
+    fn begin(&mut self, walk: &mut Walk) {
+        walk.out.push(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+        line_end(walk);
+        walk.out.push(b"<tree>");
+        line_end(walk);
+    }
+
+    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
+        match entry {
+            Some(entry) => {
+                indent(walk, 1);
+                head(walk, entry, name);
+                problem(walk, entry);
+                if opens || entry.problem.is_some() {
+                    walk.out.push(b"\n");
+                }
+            }
+            None => {
+                let mut out = Vec::new();
+                attribute(&mut out, "name", name);
+                out.extend_from_slice(b"><error>error opening dir</error>");
+                walk.out.push(&out);
+                line_end(walk);
+            }
+        }
+    }
+
+    fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position) {
+        indent(walk, position.depth() + 2);
+        let name = if walk.options.full_path { &entry.path } else { &entry.name };
+        head(walk, entry, name);
+        problem(walk, entry);
+        if position.opens {
+            walk.out.push(b"\n");
+            return;
+        }
+        walk.out.push(format!("</{}>", entry.type_name()).as_bytes());
+        line_end(walk);
+    }
+
+    fn close(&mut self, walk: &mut Walk, entry: &Entry, position: &Position) {
+        indent(walk, position.depth() + 2);
+        walk.out.push(format!("</{}>", entry.type_name()).as_bytes());
+        line_end(walk);
+    }
+
+    fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, _opened: bool, _last: bool) {
+        indent(walk, 1);
+        walk.out.push(format!("</{}>", entry.map_or("unknown", Entry::type_name)).as_bytes());
+        line_end(walk);
+    }
+
+    fn end(&mut self, walk: &mut Walk, totals: &Totals) {
+        if walk.options.report {
+            let mut rows = Vec::new();
+            if walk.options.du {
+                rows.push(("size", totals.size));
+            }
+            rows.push(("directories", totals.folders));
+            if !walk.options.folders_only {
+                rows.push(("files", totals.files));
+            }
+            indent(walk, 1);
+            walk.out.push(b"<report>");
+            line_end(walk);
+            for (name, count) in rows {
+                indent(walk, 2);
+                walk.out.push(format!("<{name}>{count}</{name}>").as_bytes());
+                line_end(walk);
+            }
+            indent(walk, 1);
+            walk.out.push(b"</report>");
+            line_end(walk);
+        }
+        walk.out.push(b"</tree>\n");
+    }
+}
