@@ -365,7 +365,7 @@ pub(crate) enum Expr {
     Element(Name, Rc<Subscript>),
     Unary(UnaryOp, Box<Self>),
     Binary(BinaryOp, Box<Self>, Box<Self>),
-    /// Division and remainder, with the offset of the divisor for the message when it is 0.
+    /// Division, remainder and power, with the offset that the message names when the right side will not do.
     Divide {
         op: BinaryOp,
         left: Box<Self>,
@@ -381,6 +381,8 @@ pub(crate) enum Expr {
         subscript: Option<Rc<Subscript>>,
         op: Option<BinaryOp>,
         value: Box<Self>,
+        /// Offset of the newest operand, which the message names when it is a divisor of 0.
+        at: usize,
     },
     /// `++x`, `x++` and so on.
     Step {

@@ -20,7 +20,7 @@ pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 shell.complain_builtin(text);
                 return Ok(1);
             }
-            Err(Fault::Zero(_)) => {
+            Err(Fault::Zero(_) | Fault::Exponent(_)) => {
                 shell.complain_builtin("division by 0");
                 return Ok(1);
             }

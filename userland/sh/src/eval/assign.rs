@@ -2,7 +2,7 @@
 
 use crate::ir::{Assign, AssignValue, Bytes, Element, Part, Word};
 use crate::state::{Run, Shell};
-use crate::vars::Key;
+use crate::vars::{Key, Value};
 
 impl Shell {
     /// Carries out one assignment; says whether it was allowed.
@@ -19,7 +19,22 @@ impl Shell {
             AssignValue::Word(word) => {
                 let key = match &assign.subscript {
                     None => Key::Whole,
-                    Some(subscript) => self.key_of(&assign.name, subscript)?,
+                    Some(subscript) => {
+                        let key = self.key_of(&assign.name, subscript)?;
+                        let before_start = match (&key, self.vars.get(&assign.name).map(|var| &var.value)) {
+                            (Key::Index(index), Some(Value::Indexed(map))) if *index < 0 => {
+                                crate::expand::position(map, *index).is_none()
+                            }
+                            (Key::Index(index), _) => *index < 0,
+                            _ => false,
+                        };
+                        if key == Key::Word(Bytes::new()) || before_start {
+                            let place = [&assign.name[..], b"[", &subscript.key.raw, b"]"].concat();
+                            self.complain([&place[..], b": bad array subscript"].concat());
+                            return Ok(false);
+                        }
+                        key
+                    }
                 };
                 let value = self.expand_text(word)?;
                 if self.options.xtrace {

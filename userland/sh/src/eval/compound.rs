@@ -352,7 +352,7 @@ impl Shell {
                 self.status = 1;
                 Ok(None)
             }
-            Err(Fault::Zero(_)) => {
+            Err(Fault::Zero(_) | Fault::Exponent(_)) => {
                 self.complain([name.as_bytes(), b": division by 0"].concat());
                 self.status = 1;
                 Ok(None)

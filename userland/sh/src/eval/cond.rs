@@ -131,7 +131,7 @@ impl Shell {
                 self.status = 1;
                 Ok(None)
             }
-            Err(Fault::Zero(_)) => {
+            Err(Fault::Zero(_) | Fault::Exponent(_)) => {
                 self.complain("[[: division by 0");
                 self.status = 1;
                 Ok(None)

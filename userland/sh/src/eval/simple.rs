@@ -242,7 +242,13 @@ impl Shell {
     }
 
     fn builtin_done(&mut self, result: Run<u8>) -> Run {
-        let status = result?;
+        let status = match result {
+            Ok(status) => status,
+            Err(stop) => {
+                self.running = "";
+                return Err(stop);
+            }
+        };
         self.status = status;
         if let Some(errno) = self.io.take_error() {
             self.complain_builtin(format!("write error: {errno}"));

@@ -19,6 +19,8 @@ pub(crate) enum Fault {
     Message(Bytes),
     /// A divisor was 0; the offset of its text.
     Zero(usize),
+    /// An exponent was negative; the offset of what follows it.
+    Exponent(usize),
     /// It was complained about already.
     Reported,
     Stop(Stop),
@@ -38,6 +40,15 @@ impl Shell {
         match self.arith_value(arith) {
             Ok(value) => Ok(value),
             Err(fault) => self.arith_failed(fault),
+        }
+    }
+
+    /// As [`Self::evaluate`], with a name before what is wrong.
+    pub(crate) fn evaluate_for(&mut self, name: &[u8], arith: &Arith) -> Run<i64> {
+        match self.arith_value(arith) {
+            Err(Fault::Message(text)) => self.discard([name, b": ", &text].concat()),
+            Err(fault) => self.arith_failed(fault),
+            Ok(value) => Ok(value),
         }
     }
 
@@ -66,6 +77,7 @@ impl Shell {
             }
             Fault::Message(text) => self.discard(text),
             Fault::Zero(_) => self.discard("division by 0"),
+            Fault::Exponent(_) => self.discard("exponent less than 0"),
         }
     }
 
@@ -80,7 +92,7 @@ impl Shell {
         };
         if arith.expansions.is_empty() {
             return match self.eval(tree, &[]) {
-                Err(Fault::Zero(at)) => Err(zero(&arith.text.raw, at)),
+                Err(fault) => Err(located(fault, &arith.text.raw)),
                 other => other,
             };
         }
@@ -91,7 +103,7 @@ impl Shell {
         let numbers: Option<Vec<i64>> = texts.iter().map(|text| plain_number(text.trim_ascii())).collect();
         if let Some(numbers) = numbers {
             match self.eval(tree, &numbers) {
-                Err(Fault::Zero(_)) => {}
+                Err(Fault::Zero(_) | Fault::Exponent(_)) => {}
                 other => return other,
             }
         }
@@ -135,7 +147,7 @@ impl Shell {
         let value = self.eval(&tree, &[]);
         self.arith_levels -= 1;
         match value {
-            Err(Fault::Zero(at)) => Err(zero(trimmed, at)),
+            Err(fault) => Err(located(fault, trimmed)),
             other => other,
         }
     }
@@ -171,14 +183,14 @@ impl Shell {
                 let branch = if self.eval(condition, values)? != 0 { yes } else { no };
                 self.eval(branch, values)
             }
-            Expr::Assign { name, subscript, op, value } => {
+            Expr::Assign { name, subscript, op, value, at } => {
                 let old = match op {
                     None => 0,
                     Some(_) => self.place_value(name, subscript.as_ref())?,
                 };
                 let mut value = self.eval(value, values)?;
                 if let Some(op) = op {
-                    value = binary(*op, old, value, usize::MAX)?;
+                    value = binary(*op, old, value, *at)?;
                 }
                 self.set_number(name, subscript.as_ref(), value)?;
                 Ok(value)
@@ -218,6 +230,10 @@ impl Shell {
     }
 
     fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
+        if subscript.key.raw.is_empty() {
+            self.complain([&name[..], b"[]: bad array subscript"].concat());
+            return Ok(0);
+        }
         let key = self.key_of(name, subscript)?;
         match self.element(name, &key) {
             Some(text) => self.nested_value(&text),
@@ -259,15 +275,22 @@ fn message(text: &[u8], problem: &str, token: &[u8]) -> Bytes {
     format!("{}: {problem} (error token is \"{}\")", lossy(text), lossy(token)).into_bytes()
 }
 
-fn zero(text: &[u8], at: usize) -> Fault {
+/// What is wrong with this text, where a fault knows only the place.
+fn located(fault: Fault, text: &[u8]) -> Fault {
+    let (problem, at) = match fault {
+        Fault::Zero(at) => ("division by 0", at),
+        Fault::Exponent(at) => ("exponent less than 0", at),
+        other => return other,
+    };
     let skipped = text.len() - text.trim_ascii_start().len();
     let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
-    Fault::Message(message(text.get(skipped..).unwrap_or_default(), "division by 0", token))
+    Fault::Message(message(text.get(skipped..).unwrap_or_default(), problem, token))
 }
 
 fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
     Ok(match op {
-        BinaryOp::Power => return power(left, right),
+        BinaryOp::Power if right < 0 => return Err(Fault::Exponent(at)),
+        BinaryOp::Power => power(left, right),
         BinaryOp::Multiply => left.wrapping_mul(right),
         BinaryOp::Divide | BinaryOp::Modulo if right == 0 => return Err(Fault::Zero(at)),
         BinaryOp::Divide => left.wrapping_div(right),
@@ -290,10 +313,8 @@ fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
     })
 }
 
-fn power(base: i64, exponent: i64) -> Value {
-    if exponent < 0 {
-        return Err(Fault::Message(b"exponent less than 0".to_vec()));
-    }
+/// `exponent` is not negative.
+fn power(base: i64, exponent: i64) -> i64 {
     let (mut result, mut base, mut exponent) = (1_i64, base, exponent);
     while exponent > 0 {
         if exponent & 1 == 1 {
@@ -302,5 +323,5 @@ fn power(base: i64, exponent: i64) -> Value {
         base = base.wrapping_mul(base);
         exponent >>= 1;
     }
-    Ok(result)
+    result
 }

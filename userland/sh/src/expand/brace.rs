@@ -1,6 +1,9 @@
 //! Brace expansion, on the pieces of a word.
 
-use crate::ir::{Bytes, Part, Word};
+use std::rc::Rc;
+
+use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
+use crate::parse::token::is_name_byte;
 use crate::state::{Run, Shell};
 
 /// Bytes and pieces in all the words that one word may become, about 200 MiB of them. bash has no such bound and runs
@@ -12,6 +15,8 @@ const BUDGET: u64 = 24_000_000;
 enum Atom {
     Byte(u8),
     Piece(u32),
+    /// A backslash that a sequence made; it quotes nothing and is gone.
+    Gone,
 }
 
 impl Shell {
@@ -48,9 +53,44 @@ fn parts_of(atoms: &[Atom], pieces: &[Part]) -> Vec<Part> {
             (Atom::Byte(byte), Some(Part::Lit(text))) => text.push(*byte),
             (Atom::Byte(byte), _) => parts.push(Part::Lit(vec![*byte])),
             (Atom::Piece(at), _) => parts.extend(pieces.get(*at as usize).cloned()),
+            (Atom::Gone, _) => parts.push(Part::Quoted(Bytes::new())),
         }
     }
+    start_tilde(&mut parts);
+    join_names(&mut parts);
     parts
+}
+
+/// A tilde that braces put at the start of a word means a home directory there.
+fn start_tilde(parts: &mut Vec<Part>) {
+    let alone = parts.len() == 1;
+    let Some(Part::Lit(text)) = parts.first_mut() else { return };
+    let Some(name) = text.strip_prefix(b"~") else { return };
+    let len = name.iter().position(|&b| b == b'/').unwrap_or(name.len());
+    if !alone && len == name.len() {
+        return;
+    }
+    let (name, rest) = name.split_at(len);
+    let (tilde, rest) = (Part::Tilde(name.to_vec()), rest.to_vec());
+    if rest.is_empty() {
+        parts.splice(..1, [tilde]);
+    } else {
+        parts.splice(..1, [tilde, Part::Lit(rest)]);
+    }
+}
+
+/// Braces expand before parameters do, so what comes to stand after `$name` may be more of the name.
+fn join_names(parts: &mut [Part]) {
+    for at in 1..parts.len() {
+        let Some([Part::Param(param), Part::Lit(text)]) = parts.get_mut(at - 1..=at) else { continue };
+        let len = text.iter().position(|&b| !is_name_byte(b)).unwrap_or(text.len());
+        if let (Target::Var(name), false, true) = (&param.target, param.raw.starts_with(b"${"), len > 0) {
+            let more: Vec<u8> = text.drain(..len).collect();
+            let target = Target::Var([&name[..], &more].concat().into());
+            let raw = [&param.raw[..], &more].concat().into();
+            *param = Rc::new(Param { target, index: Index::None, indirect: false, op: Op::None, raw });
+        }
+    }
 }
 
 /// All expansions; `None` when they are too many.
@@ -140,7 +180,7 @@ fn parse_sequence(atoms: &[Atom]) -> Option<(i64, i64, i64, usize, bool)> {
     for atom in atoms {
         match atom {
             Atom::Byte(byte) => text.push(*byte),
-            Atom::Piece(_) => return None,
+            Atom::Piece(_) | Atom::Gone => return None,
         }
     }
     let text = std::str::from_utf8(&text).ok()?;
@@ -184,7 +224,8 @@ fn sequence(atoms: &[Atom], budget: &mut u64) -> Option<Option<Vec<Vec<Atom>>>> 
     let mut value = from;
     for _ in 0..=count {
         let text = if letters { vec![u8::try_from(value).unwrap_or(b'?')] } else { padded_number(value, width) };
-        values.push(text.into_iter().map(Atom::Byte).collect());
+        let atom = |byte| if byte == b'\\' { Atom::Gone } else { Atom::Byte(byte) };
+        values.push(text.into_iter().map(atom).collect());
         let step = i64::try_from(step).unwrap_or(i64::MAX);
         value = if from <= to { value.saturating_add(step) } else { value.saturating_sub(step) };
     }

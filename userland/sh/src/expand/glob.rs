@@ -31,6 +31,10 @@ impl Shell {
         let mut found = walk.found;
         found.sort();
         found.dedup();
+        if let Some(ignored) = self.vars.get(b"GLOBIGNORE").and_then(crate::vars::Var::scalar).filter(|v| !v.is_empty()) {
+            let patterns = ignored_patterns(ignored, style);
+            found.retain(|path| !is_dots(path) && !patterns.iter().any(|pattern| pattern.matches(path)));
+        }
         if found.is_empty() {
             if self.options.failglob {
                 let mut message = b"no match: ".to_vec();
@@ -108,6 +112,12 @@ impl Walk<'_> {
                 self.any_depth_below(&below, rest, depth + 1);
             } else if rest.is_empty() {
                 self.found.push(join(base, &entry.name, true));
+            } else if may_be_dir(entry.kind) {
+                // A link to a directory is one of the directories, but nothing below it is.
+                let path = join(base, &entry.name, false);
+                if rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
+                    self.descend(&path, rest, MAX_DEPTH);
+                }
             }
         }
     }
@@ -135,6 +145,32 @@ impl Walk<'_> {
         entries.retain(|entry| hidden || self.shell.options.dotglob || entry.name.first() != Some(&b'.'));
         entries
     }
+}
+
+/// The patterns of `GLOBIGNORE`, between colons that are neither quoted nor within brackets.
+fn ignored_patterns(text: &[u8], style: Style) -> Vec<Pattern> {
+    let mut patterns = Vec::new();
+    let (mut start, mut at, mut bracket) = (0, 0, false);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'[' => bracket = text.get(at + 1..).is_some_and(|rest| rest.contains(&b']')),
+            b']' => bracket = false,
+            b':' if !bracket => {
+                patterns.push(Pattern::new(text.get(start..at).unwrap_or_default(), style));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    patterns.push(Pattern::new(text.get(start..).unwrap_or_default(), style));
+    patterns
+}
+
+/// `.` and `..`, which `GLOBIGNORE` always leaves out.
+fn is_dots(path: &[u8]) -> bool {
+    matches!(path.rsplit(|&b| b == b'/').next(), Some(b"." | b".."))
 }
 
 fn may_be_dir(kind: FileKind) -> bool {

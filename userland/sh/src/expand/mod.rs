@@ -1,6 +1,7 @@
 //! Expansion: from words to the strings that a command gets.
 
 mod arith;
+mod array;
 mod brace;
 mod glob;
 mod op;

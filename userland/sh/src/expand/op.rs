@@ -2,7 +2,7 @@
 
 use super::lossy;
 use super::param::Content;
-use crate::ir::{Arith, Bytes, Index, Op, Param, Replace, Target, Word};
+use crate::ir::{Arith, Bytes, Index, Op, Replace, Target, Word};
 use crate::pattern::{Pattern, Style, char_len};
 use crate::state::{Run, Shell};
 use crate::vars::Value;
@@ -96,14 +96,19 @@ impl Shell {
     /// `${x:offset:length}`, of a text, of the positional parameters or of an array.
     pub(crate) fn substring(
         &mut self,
-        param: &Param,
+        (target, index): (&Target, &Index),
         content: Content,
         offset: &Arith,
         length: Option<&Arith>,
     ) -> Run<Content> {
-        let offset = self.evaluate(offset)?;
+        let name = match target {
+            Target::Var(name) => name.to_vec(),
+            Target::Positional(number) => number.to_string().into_bytes(),
+            Target::Special(byte) => vec![*byte],
+        };
+        let offset = self.evaluate_for(&name, offset)?;
         let wanted = match length {
-            Some(length) => Some(self.evaluate(length)?),
+            Some(length) => Some(self.evaluate_for(&name, length)?),
             None => None,
         };
         let (values, star) = match content {
@@ -118,12 +123,12 @@ impl Shell {
             }
         };
         let mut values = values;
-        if matches!(param.target, Target::Special(_)) {
+        if matches!(target, Target::Special(_)) {
             values.insert(0, self.name.clone());
             if offset < 0 && wanted.is_none_or(|w| w >= 0) && offset.unsigned_abs() as usize > values.len() {
                 return Ok(Content::Many { values: Vec::new(), star });
             }
-        } else if let (Target::Var(name), Index::At | Index::Star, true) = (&param.target, &param.index, offset >= 0) {
+        } else if let (Target::Var(name), Index::At | Index::Star, true) = (target, index, offset >= 0) {
             // Offsets into sparse arrays are subscripts, not places.
             if let Some(Value::Indexed(map)) = self.vars.get(name).map(|var| &var.value) {
                 let from = u64::try_from(offset).unwrap_or(0);

@@ -52,7 +52,7 @@ impl Shell {
             return self.expand_indirect(param, out, place);
         }
         let content = self.content(&param.target, &param.index)?;
-        self.apply(param, content, out, place)
+        self.apply(param, (&param.target, &param.index), content, out, place)
     }
 
     fn target_name(&self, param: &Param) -> Bytes {
@@ -74,7 +74,7 @@ impl Shell {
                 Meant::Variable(target) => Content::One(target.to_vec()),
                 _ => var.scalar().cloned().map_or(Content::Unset, Content::One),
             };
-            return self.apply(param, target, out, place);
+            return self.apply(param, (&param.target, &param.index), target, out, place);
         }
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
@@ -88,7 +88,7 @@ impl Shell {
             return self.discard(format!("{}: invalid variable name", lossy(&name)));
         };
         let content = self.content(&target, &index)?;
-        self.apply(param, content, out, place)
+        self.apply(param, (&target, &index), content, out, place)
     }
 
     /// The parameter that text names: a name, a name with subscript, a number, a special one.
@@ -190,9 +190,17 @@ impl Shell {
         Ok(())
     }
 
-    /// Applies the operator and adds the result.
+    /// Applies the operator and adds the result. `meant` is the parameter that `content` is of, which an indirect one
+    /// does not name itself.
     #[inline(never)]
-    fn apply(&mut self, param: &Param, content: Content, out: &mut Out, place: Place) -> Run {
+    fn apply(
+        &mut self,
+        param: &Param,
+        meant: (&Target, &Index),
+        content: Content,
+        out: &mut Out,
+        place: Place,
+    ) -> Run {
         if let Op::Test { kind, colon, word } = &param.op {
             let counts = match &content {
                 Content::Unset => false,
@@ -205,6 +213,8 @@ impl Shell {
             };
             return match (kind, counts) {
                 (Test::Alternative, true) | (Test::Default, false) => self.expand_operand(word, out, place),
+                // Without elements there is no word, not even an empty one.
+                (Test::Alternative, false) if place.quoted && matches!(content, Content::Many { ref values, .. } if values.is_empty()) => Ok(()),
                 (Test::Alternative, false) if place.quoted => self.emit(b"", out, place),
                 (Test::Alternative, false) => Ok(()),
                 (Test::Default | Test::Assign | Test::Error, true) => self.emit_content(content, out, place),
@@ -251,11 +261,11 @@ impl Shell {
                 self.emit(length.to_string().as_bytes(), out, place)
             }
             Op::Substring { offset, length } => {
-                let content = self.substring(param, content, offset, length.as_ref())?;
+                let content = self.substring(meant, content, offset, length.as_ref())?;
                 self.emit_content(content, out, place)
             }
             Op::Transform(letter) => {
-                let content = self.transform(param, content, *letter)?;
+                let content = self.transform(param, meant, content, *letter)?;
                 self.emit_content(content, out, place)
             }
             op => {

@@ -5,10 +5,26 @@ use super::param::Content;
 use super::quoting::{declare_quote, quote_value};
 use crate::ir::{Bytes, Index, Param, Target};
 use crate::state::{Run, Shell};
-use crate::vars::{self, Value};
+use crate::vars::{self, Meant, Value};
 
 impl Shell {
-    pub(crate) fn transform(&mut self, param: &Param, content: Content, letter: u8) -> Run<Content> {
+    /// `meant` is the parameter that `content` is of.
+    pub(crate) fn transform(
+        &mut self,
+        param: &Param,
+        meant: (&Target, &Index),
+        content: Content,
+        letter: u8,
+    ) -> Run<Content> {
+        let (target, index) = meant;
+        let resolved = match target {
+            Target::Var(name) => match self.vars.meant(name) {
+                Meant::Variable(name) | Meant::Element(name, _) => Some(Target::Var(name)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let target = resolved.as_ref().unwrap_or(target);
         match letter {
             0 => {
                 return match content {
@@ -17,7 +33,7 @@ impl Shell {
                     _ => self.discard([&param.raw[..], b": bad substitution"].concat()),
                 };
             }
-            b'A' => return Ok(Content::One(self.assignment_text(param, &content))),
+            b'A' => return Ok(Content::One(self.assignment_text(target, index, &content))),
             b'P' => {
                 return Ok(match content {
                     Content::Unset => Content::Unset,
@@ -29,7 +45,7 @@ impl Shell {
                 });
             }
             b'a' => {
-                let Target::Var(name) = &param.target else { return Ok(Content::One(Bytes::new())) };
+                let Target::Var(name) = target else { return Ok(Content::One(Bytes::new())) };
                 let letters = self.attribute_letters(name).into_bytes();
                 return Ok(match content {
                     Content::Many { values, star } => Content::Many { values: vec![letters; values.len()], star },
@@ -37,7 +53,7 @@ impl Shell {
                 });
             }
             b'K' | b'k' => {
-                if let (Target::Var(name), Index::At | Index::Star) = (&param.target, &param.index) {
+                if let (Target::Var(name), Index::At | Index::Star) = (target, index) {
                     return Ok(self.pairs(name, letter == b'k'));
                 }
             }
@@ -116,17 +132,32 @@ impl Shell {
     }
 
     /// A command that makes the variable what it is, as `${x@A}` gives it.
-    fn assignment_text(&mut self, param: &Param, content: &Content) -> Bytes {
-        let Target::Var(name) = &param.target else { return Bytes::new() };
-        if let Index::At | Index::Star = param.index {
-            return self.declaration(name);
+    fn assignment_text(&mut self, target: &Target, index: &Index, content: &Content) -> Bytes {
+        let Target::Var(name) = target else {
+            // The positional parameters are set all at once, and no other parameter can be.
+            return match content {
+                Content::Many { values, .. } if !values.is_empty() => {
+                    let words: Vec<Bytes> = values.iter().map(|value| quote_value(value)).collect();
+                    [b"set -- ", &words.join(&b' ')[..]].concat()
+                }
+                _ => Bytes::new(),
+            };
+        };
+        if let Index::At | Index::Star = index {
+            return if self.vars.get(name).is_some() { self.declaration(name) } else { Bytes::new() };
         }
-        let Content::One(text) = content else { return Bytes::new() };
         let letters = self.attribute_letters(name);
         let mut out = if letters.is_empty() { Bytes::new() } else { format!("declare -{letters} ").into_bytes() };
-        out.extend_from_slice(name);
-        out.push(b'=');
-        out.extend(quote_value(text));
+        match content {
+            Content::One(text) => {
+                out.extend_from_slice(name);
+                out.push(b'=');
+                out.extend(quote_value(text));
+            }
+            // A variable without a value has its attributes at most.
+            _ if out.is_empty() => {}
+            _ => out.extend_from_slice(name),
+        }
         out
     }
 

@@ -6,7 +6,7 @@ use tidebox_rt as rt;
 
 use super::lossy;
 use super::param::Content;
-use crate::ir::{Bytes, Element, Name, Subscript};
+use crate::ir::{Bytes, Name, Subscript};
 use crate::state::{Run, Shell};
 use crate::vars::{self, Key, Meant, Value, Var};
 
@@ -58,6 +58,7 @@ impl Shell {
         let meant = self.array_meant(name)?;
         let name = meant.as_deref().unwrap_or(name);
         match (self.vars.get(name).map(|var| &var.value), key) {
+            (Some(Value::Assoc(_)), Key::Word(word)) if word.is_empty() => self.bad_subscript(name),
             (Some(Value::Assoc(map)), Key::Word(word)) => map.get(word).cloned(),
             (Some(Value::Indexed(map)), Key::Index(index)) => match position(map, *index) {
                 Some(at) => map.get(&at).cloned(),
@@ -87,7 +88,8 @@ impl Shell {
         let meant = self.array_meant(name).flatten();
         let name = meant.as_deref().unwrap_or(name);
         if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
-            return Ok(Key::Word(self.expand_text(&subscript.key)?));
+            let key = self.expand_text(&subscript.key)?;
+            return Ok(Key::Word(key));
         }
         self.evaluate(&subscript.index).map(Key::Index)
     }
@@ -139,12 +141,16 @@ impl Shell {
         if allexport && key == Key::Whole {
             var.flags |= vars::EXPORT;
         }
+        let shown = match &key {
+            Key::Index(index) if *index < 0 => index.to_string(),
+            _ => String::new(),
+        };
         let (fits, stored) = store(var, key, append, value);
         if !fits {
             return self.out_of_memory(1 << 30);
         }
         if !stored {
-            let message = format!("{}: bad array subscript", lossy(name));
+            let message = format!("{}[{shown}]: bad array subscript", lossy(name));
             self.complain(message);
         } else if special {
             self.note_changed(name);
@@ -189,6 +195,7 @@ impl Shell {
             }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
+            b"GLOBIGNORE" if !value.is_empty() => self.options.dotglob = true,
             _ => {}
         }
     }
@@ -199,6 +206,7 @@ impl Shell {
             b"PATH" => self.forget_programs(),
             b"BASH_ALIASES" => self.take_aliases(),
             b"BASH_CMDS" => self.take_commands(),
+            b"GLOBIGNORE" if self.vars.get(name).is_none() => self.options.dotglob = false,
             _ => {}
         }
     }
@@ -210,123 +218,8 @@ impl Shell {
         }
     }
 
-    /// `name=( .. )`.
-    pub(crate) fn assign_array(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<bool> {
-        let meant = match self.meaning(name) {
-            Meant::Own | Meant::Nothing(_) => None,
-            Meant::Variable(name) => Some(name),
-            Meant::Element(array, subscript) => {
-                return Ok(self.refuse_name(&[&array[..], b"[", &subscript, b"]"].concat()));
-            }
-            Meant::Global(_) | Meant::Circle => return Ok(false),
-        };
-        let name = meant.as_ref().unwrap_or(name);
-        if !self.may_assign(name) {
-            return Ok(false);
-        }
-        // Values may refer to the array itself, so all of them are known before it changes.
-        let (old, flags) = self.vars.get(name).map_or((None, 0), |var| (Some(&var.value), var.flags));
-        if matches!(old, Some(Value::Assoc(_))) {
-            let pairs = self.assoc_pairs(name, elements, append, flags)?;
-            let var = self.vars.entry(name);
-            var.flags &= !vars::BARE;
-            if let Value::Assoc(map) = &mut var.value {
-                if !append {
-                    map.clear();
-                }
-                for (key, value) in pairs {
-                    map.insert(key, value);
-                }
-            }
-            return Ok(true);
-        }
-        let values = self.indexed_values(elements, flags)?;
-        let mut map = match std::mem::take(&mut self.vars.entry(name).value) {
-            Value::Indexed(map) if append => map,
-            Value::Text(text) if append => BTreeMap::from([(0, text)]),
-            _ => BTreeMap::new(),
-        };
-        let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
-        let mut bad = Vec::new();
-        for (index, joins, value) in values {
-            if let Some(index) = index {
-                match position(&map, index) {
-                    Some(at) => next = at,
-                    None => {
-                        bad.push(index);
-                        continue;
-                    }
-                }
-            }
-            if joins {
-                map.entry(next).or_default().extend_from_slice(&value);
-            } else {
-                map.insert(next, value);
-            }
-            next = next.saturating_add(1);
-        }
-        let var = self.vars.entry(name);
-        var.flags &= !vars::BARE;
-        var.value = Value::Indexed(map);
-        for index in bad {
-            self.complain(format!("[{index}]: bad array subscript"));
-        }
-        Ok(true)
-    }
-
-    /// The elements of an indexed array: where each one goes, whether it joins what is there, its value.
-    fn indexed_values(&mut self, elements: &[Element], flags: u16) -> Run<Vec<(Option<i64>, bool, Bytes)>> {
-        let mut values = Vec::with_capacity(elements.len());
-        let mut fields = Vec::new();
-        for element in elements {
-            match &element.subscript {
-                Some(subscript) => {
-                    let index = self.evaluate(&subscript.index)?;
-                    let value = self.expand_text(&element.value)?;
-                    values.push((Some(index), element.append, value));
-                }
-                None => {
-                    self.expand_fields(&element.value, &mut fields)?;
-                    values.extend(fields.drain(..).map(|value| (None, false, value)));
-                }
-            }
-        }
-        for (_, _, value) in &mut values {
-            self.attributed(flags, value)?;
-        }
-        Ok(values)
-    }
-
-    fn assoc_pairs(&mut self, name: &Name, elements: &[Element], append: bool, flags: u16) -> Run<Vec<(Bytes, Bytes)>> {
-        let mut pairs = Vec::with_capacity(elements.len());
-        let mut words = Vec::new();
-        for element in elements {
-            let Some(subscript) = &element.subscript else {
-                self.expand_fields(&element.value, &mut words)?;
-                continue;
-            };
-            let key = self.expand_text(&subscript.key)?;
-            let mut value = self.expand_text(&element.value)?;
-            if element.append && append {
-                let mut joined = self.element(name, &Key::Word(key.clone())).unwrap_or_default();
-                joined.append(&mut value);
-                value = joined;
-            }
-            self.attributed(flags, &mut value)?;
-            pairs.push((key, value));
-        }
-        // Without subscripts keys and values alternate.
-        let mut words = words.into_iter();
-        while let Some(key) = words.next() {
-            let mut value = words.next().unwrap_or_default();
-            self.attributed(flags, &mut value)?;
-            pairs.push((key, value));
-        }
-        Ok(pairs)
-    }
-
     /// Makes a value what the attributes of its variable want.
-    fn attributed(&mut self, flags: u16, value: &mut Bytes) -> Run {
+    pub(super) fn attributed(&mut self, flags: u16, value: &mut Bytes) -> Run {
         if flags & vars::INTEGER != 0 {
             *value = self.evaluate_text(value)?.to_string().into_bytes();
         }
@@ -337,7 +230,7 @@ impl Shell {
 
 /// Names that the shell itself looks at or computes, among them all that [`Shell::note_special`] knows.
 fn is_special(name: &[u8]) -> bool {
-    matches!(name, [b'_'] | [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I', ..]) && name.len() <= 16
+    matches!(name, [b'_'] | [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I' | b'G', ..]) && name.len() <= 16
 }
 
 /// Whether `BASH_COMPAT` may have this value: a version from 3.1 on, with or without its point.
@@ -400,6 +293,7 @@ fn store(var: &mut Var, key: Key, append: bool, value: Bytes) -> (bool, bool) {
             *slot = Value::Text(value);
             (true, true)
         }
+        (Key::Word(key), Value::Assoc(_)) if key.is_empty() => (true, false),
         (Key::Word(key), Value::Assoc(map)) => {
             let mut text = if append { map.get(&key).cloned().unwrap_or_default() } else { Bytes::new() };
             text.extend_from_slice(&value);

@@ -99,6 +99,8 @@ struct ExprParser<'a> {
     depth: u32,
     /// Where the newest operator starts, which is what bash names when the text ends after it.
     operator: usize,
+    /// Where the newest operand starts.
+    operand: usize,
 }
 
 /// Binary operators by level, the loosest first; a longer operator stands before its prefix.
@@ -129,7 +131,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operator: 0 }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operator: 0, operand: 0 }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -147,6 +149,13 @@ impl<'a> ExprParser<'a> {
         ExprError { message, at, end: None }
     }
 
+    /// As [`Self::error`]; at the end of the text the newest operand is named.
+    fn error_at_end(&mut self, message: &'static str) -> ExprError {
+        self.skip();
+        let at = if self.rest().is_empty() { self.operand } else { self.pos };
+        ExprError { message, at, end: None }
+    }
+
     fn whole(&mut self) -> Result<Option<Expr>, ExprError> {
         self.skip();
         if self.rest().is_empty() {
@@ -159,7 +168,7 @@ impl<'a> ExprParser<'a> {
         }
         let message = match self.rest().first() {
             Some(b'=') => "attempted assignment to non-variable",
-            Some(b) if b.is_ascii_punctuation() && !matches!(b, b'$' | b'_' | b'(') => {
+            Some(b) if b.is_ascii_punctuation() && !matches!(b, b'$' | b'_' | b'(' | b')') => {
                 "syntax error: invalid arithmetic operator"
             }
             _ => "syntax error in expression",
@@ -204,7 +213,8 @@ impl<'a> ExprParser<'a> {
                 self.pos += text.len();
                 let value = Box::new(self.assignment()?);
                 self.depth -= 1;
-                return Ok(Expr::Assign { name, subscript, op, value });
+                let at = self.operand;
+                return Ok(Expr::Assign { name, subscript, op, value, at });
             }
         }
         self.pos = start.0;
@@ -219,9 +229,17 @@ impl<'a> ExprParser<'a> {
         if !self.accept(b"?") {
             return Ok(condition);
         }
+        self.skip();
+        if matches!(self.rest().first(), None | Some(b':')) {
+            return Err(self.error("expression expected"));
+        }
         let yes = self.comma()?;
         if !self.accept(b":") {
-            return Err(self.error("`:' expected for conditional expression"));
+            return Err(self.error_at_end("`:' expected for conditional expression"));
+        }
+        self.skip();
+        if self.rest().is_empty() {
+            return Err(self.error("expression expected"));
         }
         let no = self.assignment()?;
         Ok(Expr::Choose(Box::new(condition), Box::new(yes), Box::new(no)))
@@ -280,8 +298,10 @@ impl<'a> ExprParser<'a> {
     fn power(&mut self) -> Parsed {
         let base = self.unary()?;
         if self.accept(b"**") {
-            let exponent = self.power()?;
-            return Ok(Expr::Binary(BinaryOp::Power, Box::new(base), Box::new(exponent)));
+            let (left, right) = (Box::new(base), Box::new(self.power()?));
+            self.skip();
+            let at = if self.rest().is_empty() { self.operand } else { self.pos };
+            return Ok(Expr::Divide { op: BinaryOp::Power, left, right, at });
         }
         Ok(base)
     }
@@ -325,12 +345,13 @@ impl<'a> ExprParser<'a> {
     }
 
     fn operand(&mut self) -> Parsed {
+        self.operand = self.pos;
         let rest = self.rest();
         match rest.first() {
             Some(b'(') => {
                 self.pos += 1;
                 let inner = self.comma()?;
-                if self.accept(b")") { Ok(inner) } else { Err(self.error("missing `)'")) }
+                if self.accept(b")") { Ok(inner) } else { Err(self.error_at_end("missing `)'")) }
             }
             Some(b'0'..=b'9') => self.number(),
             Some(&MARK) => self.expansion(),
@@ -370,7 +391,9 @@ impl<'a> ExprParser<'a> {
             return Ok(Some((name, None)));
         }
         let inside = self.rest().get(1..).unwrap_or_default();
-        let Some(len) = closing_bracket(inside) else { return Err(self.error("bad array subscript")) };
+        let Some(len) = closing_bracket(inside) else {
+            return Err(ExprError { message: "bad array subscript", at: self.pos - name.len(), end: None });
+        };
         let key = self.word_of(inside.get(..len).unwrap_or_default());
         self.pos += len + 2;
         Ok(Some((name, Some(Rc::new(super::subscript::subscript_of(key))))))
@@ -443,6 +466,9 @@ fn number_value(text: &[u8]) -> Result<i64, &'static str> {
         let base = plain_number(text.get(..at).unwrap_or_default()).unwrap_or(0);
         if !(2..=64).contains(&base) {
             return Err("invalid arithmetic base");
+        }
+        if at + 1 == text.len() {
+            return Err("invalid integer constant");
         }
         (base, text.get(at + 1..).unwrap_or_default())
     } else if text.starts_with(b"0x") || text.starts_with(b"0X") {

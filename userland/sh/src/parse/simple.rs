@@ -29,9 +29,18 @@ impl Parser<'_> {
                 redirects.push(redirect);
                 continue;
             }
+            let start = (self.pos, self.line);
             if (args.is_empty() || declaration)
                 && let Some(assign) = self.assignment()?
             {
+                if let (false, AssignValue::Word(value)) = (args.is_empty(), &assign.value)
+                    && super::word::may_brace(&value.parts)
+                {
+                    // Braces make several arguments of it, before it is an assignment.
+                    (self.pos, self.line) = start;
+                    args.extend(self.word()?.map(Arg::Word));
+                    continue;
+                }
                 if args.is_empty() {
                     assigns.push(assign);
                 } else {

@@ -484,7 +484,7 @@ fn substitution(body: List) -> Substitution {
 }
 
 /// Whether unquoted text of the word could be a brace expansion.
-fn may_brace(parts: &[Part]) -> bool {
+pub(super) fn may_brace(parts: &[Part]) -> bool {
     let unquoted = || parts.iter().filter_map(|part| if let Part::Lit(text) = part { Some(text) } else { None });
     let has = |wanted: u8| unquoted().any(|text| text.contains(&wanted));
     has(b'{') && has(b'}') && (has(b',') || unquoted().any(|text| text.windows(2).any(|pair| pair == b"..")))

@@ -1,0 +1,159 @@
+//! `name=( .. )`.
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Bytes, Element, Name, Subscript};
+use crate::state::{Run, Shell};
+use crate::vars::{self, Assoc, Meant, Value};
+
+/// One value of an indexed array: where it goes, whether it joins what is there, the element that it comes from.
+struct Placed<'a> {
+    at: Option<(i64, &'a Element)>,
+    joins: bool,
+    value: Bytes,
+}
+
+impl Shell {
+    /// Assigns the elements of an array; says whether that was allowed.
+    pub(crate) fn assign_array(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<bool> {
+        let meant = match self.meaning(name) {
+            Meant::Own | Meant::Nothing(_) => None,
+            Meant::Variable(name) => Some(name),
+            Meant::Element(array, subscript) => {
+                return Ok(self.refuse_name(&[&array[..], b"[", &subscript, b"]"].concat()));
+            }
+            Meant::Global(_) | Meant::Circle => return Ok(false),
+        };
+        let name = meant.as_ref().unwrap_or(name);
+        if !self.may_assign(name) {
+            return Ok(false);
+        }
+        // Values may refer to the array itself, so all of them are known before it changes.
+        let (old, flags) = self.vars.get(name).map_or((None, 0), |var| (Some(&var.value), var.flags));
+        if let Some(Value::Assoc(map)) = old {
+            let map = if append { map.clone() } else { Assoc::default() };
+            let map = self.keyed_values(name, map, elements, flags)?;
+            let var = self.vars.entry(name);
+            var.flags &= !vars::BARE;
+            var.value = Value::Assoc(map);
+            return Ok(true);
+        }
+        let values = self.indexed_values(elements, flags)?;
+        let map = match std::mem::take(&mut self.vars.entry(name).value) {
+            Value::Indexed(map) if append => map,
+            Value::Text(text) if append => BTreeMap::from([(0, text)]),
+            _ => BTreeMap::new(),
+        };
+        let map = self.place(map, values);
+        let var = self.vars.entry(name);
+        var.flags &= !vars::BARE;
+        var.value = Value::Indexed(map);
+        Ok(true)
+    }
+
+    /// Puts values into an indexed array; complains about places before its start.
+    fn place(&mut self, mut map: BTreeMap<u64, Bytes>, values: Vec<Placed<'_>>) -> BTreeMap<u64, Bytes> {
+        let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
+        for Placed { at, joins, value } in values {
+            if let Some((index, element)) = at {
+                match super::position(&map, index) {
+                    Some(at) => next = at,
+                    None => {
+                        self.bad_element(element);
+                        continue;
+                    }
+                }
+            }
+            if joins {
+                map.entry(next).or_default().extend_from_slice(&value);
+            } else {
+                map.insert(next, value);
+            }
+            next = next.saturating_add(1);
+        }
+        map
+    }
+
+    fn bad_element(&mut self, element: &Element) {
+        let subscript = element.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
+        self.complain([b"[", subscript, b"]=", &element.value.raw, b": bad array subscript"].concat());
+    }
+
+    fn indexed_values<'a>(&mut self, elements: &'a [Element], flags: u16) -> Run<Vec<Placed<'a>>> {
+        let mut values = Vec::with_capacity(elements.len());
+        let mut fields = Vec::new();
+        for element in elements {
+            match &element.subscript {
+                Some(subscript) => {
+                    let index = self.evaluate(&subscript.index)?;
+                    let value = self.expand_text(&element.value)?;
+                    values.push(Placed { at: Some((index, element)), joins: element.append, value });
+                }
+                None => {
+                    self.expand_fields(&element.value, &mut fields)?;
+                    values.extend(fields.drain(..).map(|value| Placed { at: None, joins: false, value }));
+                }
+            }
+        }
+        for placed in &mut values {
+            self.attributed(flags, &mut placed.value)?;
+        }
+        Ok(values)
+    }
+
+    /// The elements of an associative array. Where the first has no subscript, keys and values alternate.
+    fn keyed_values(&mut self, name: &Name, map: Assoc, elements: &[Element], flags: u16) -> Run<Assoc> {
+        let mut map = map;
+        if elements.first().is_some_and(|element| element.subscript.is_none()) {
+            return self.alternating_values(map, elements, flags);
+        }
+        for element in elements {
+            let Some(Subscript { key, .. }) = &element.subscript else {
+                let mut words = Vec::new();
+                self.expand_fields(&element.value, &mut words)?;
+                for word in words {
+                    let problem = b": must use subscript when assigning associative array";
+                    self.complain([&name[..], b": ", &word, problem].concat());
+                }
+                continue;
+            };
+            let key = self.expand_text(key)?;
+            let mut value = self.expand_text(&element.value)?;
+            if key.is_empty() {
+                self.bad_element(element);
+                continue;
+            }
+            if element.append {
+                let mut joined = map.get(&key).cloned().unwrap_or_default();
+                joined.append(&mut value);
+                value = joined;
+            }
+            self.attributed(flags, &mut value)?;
+            map.insert(key, value);
+        }
+        Ok(map)
+    }
+
+    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16) -> Run<Assoc> {
+        let mut map = map;
+        let mut words = Vec::new();
+        for element in elements {
+            match &element.subscript {
+                None => words.push(self.expand_text(&element.value)?),
+                Some(subscript) => {
+                    let value = self.expand_text(&element.value)?;
+                    words.push([b"[", &self.expand_text(&subscript.key)?[..], b"]=", &value].concat());
+                }
+            }
+        }
+        let mut words = words.into_iter();
+        while let Some(key) = words.next() {
+            let mut value = words.next().unwrap_or_default();
+            self.attributed(flags, &mut value)?;
+            if !key.is_empty() {
+                map.insert(key, value);
+            }
+        }
+        Ok(map)
+    }
+}
