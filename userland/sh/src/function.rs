@@ -46,6 +46,11 @@ impl Function {
         self.text.get().map_or_else(|| crate::print::function(self).into(), Rc::clone)
     }
 
+    /// The definition as it was read, if it could be cut out of its source.
+    pub(crate) fn known_text(&self) -> Option<Rc<[u8]>> {
+        self.text.get().map(Rc::clone)
+    }
+
     /// What a call runs; `None` when the text is no definition.
     pub(crate) fn body(&self) -> Option<&Rc<Compound>> {
         let read = || {

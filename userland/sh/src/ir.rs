@@ -24,6 +24,8 @@ pub(crate) struct Item {
     pub(crate) chain: Rc<Chain>,
     /// Ended by `&`.
     pub(crate) background: bool,
+    /// Ended by a newline, which a substitution that is printed keeps.
+    pub(crate) newline: bool,
 }
 
 /// Pipelines joined by `&&` and `||`.

@@ -3,40 +3,38 @@
 use crate::function::Function;
 use crate::ir::{
     Arg, Arm, ArmEnd, Assign, AssignValue, Bytes, Chain, Command, Compound, Cond, CondOp, Join, Kind, List, Pipeline,
-    Redirect, RedirectFd, RedirectKind, Simple, Word,
+    Redirect, RedirectFd, RedirectKind, Simple, TimeFormat, Word,
 };
 
 /// The definition of a function.
 pub(crate) fn function(function: &Function) -> Bytes {
-    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
-    printer.out.extend_from_slice(&function.name);
-    printer.out.extend_from_slice(b" () \n");
-    let Some(body) = function.body() else { return function.text().to_vec() };
-    if let (Kind::Group(list), true) = (&body.kind, body.redirects.is_empty()) {
-        printer.group(list);
-    } else {
-        printer.out.extend_from_slice(b"{ \n");
-        printer.depth += 1;
-        printer.indent();
-        printer.compound(body);
-        printer.depth -= 1;
-        printer.line();
-        printer.out.push(b'}');
-    }
+    let text = function.known_text();
+    let normal = text.as_ref().and_then(|text| crate::parse::read_for_print(text, function));
+    let Some(body) = normal.as_ref().or_else(|| function.body()) else { return text.unwrap_or_default().to_vec() };
+    let mut printer = Printer::default();
+    printer.definition(&function.name, body);
     printer.out.push(b'\n');
+    printer.out
+}
+
+/// The commands of a substitution.
+pub(crate) fn substitution(list: &List) -> Bytes {
+    let mut printer = Printer { inline: true, ..Printer::default() };
+    printer.list(list);
+    printer.flush_bodies("");
     printer.out
 }
 
 /// A simple command, as `BASH_COMMAND` and messages show it.
 pub(crate) fn simple(simple: &Simple) -> Bytes {
-    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    let mut printer = Printer::default();
     printer.simple(simple);
     printer.out
 }
 
 /// `[[ ]]`, as `BASH_COMMAND` shows it.
 pub(crate) fn condition(cond: &Cond) -> Bytes {
-    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    let mut printer = Printer::default();
     printer.put("[[ ");
     printer.cond(cond);
     printer.put(" ]]");
@@ -45,18 +43,23 @@ pub(crate) fn condition(cond: &Cond) -> Bytes {
 
 /// A subshell, as messages about it show it.
 pub(crate) fn subshell(list: &List) -> Bytes {
-    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    let mut printer = Printer::default();
     printer.put("( ");
     printer.list(list);
     printer.put(" )");
     printer.out
 }
 
+#[derive(Default)]
 struct Printer {
     out: Bytes,
     depth: usize,
     /// Here-documents to print after the line.
     bodies: Vec<Bytes>,
+    /// Bodies were printed since the last separator, which needs no semicolon then.
+    printed_bodies: bool,
+    /// Commands of a list stand side by side, as in a substitution.
+    inline: bool,
 }
 
 impl Printer {
@@ -70,20 +73,60 @@ impl Printer {
 
     fn line(&mut self) {
         self.out.push(b'\n');
-        if self.here_documents() {
-            self.out.push(b'\n');
-        }
         self.indent();
     }
 
-    /// Prints the bodies that wait; says whether there were any.
-    fn here_documents(&mut self) -> bool {
+    /// Prints the bodies that wait, after this; says whether there were any.
+    fn flush_bodies(&mut self, before: &str) -> bool {
         let bodies = std::mem::take(&mut self.bodies);
+        if bodies.is_empty() {
+            return false;
+        }
+        self.put(before);
+        self.out.push(b'\n');
         self.out.extend(bodies.concat());
-        !bodies.is_empty()
+        self.printed_bodies = true;
+        true
+    }
+
+    /// A semicolon, where bash puts one: not after `&` and not at the start of a line.
+    fn semicolon(&mut self) {
+        if !matches!(self.out.last(), None | Some(b'&' | b'\n')) {
+            self.put(";");
+        }
+    }
+
+    /// `name () ` and the body, in braces unless it has them.
+    fn definition(&mut self, name: &[u8], body: &Compound) {
+        let inline = std::mem::replace(&mut self.inline, false);
+        self.put(name);
+        self.put(" () ");
+        self.line();
+        if let Kind::Group(list) = &body.kind {
+            self.group(list);
+            self.redirects(&body.redirects);
+        } else {
+            self.put("{ ");
+            self.depth += 1;
+            self.line();
+            self.compound(body);
+            self.depth -= 1;
+            self.flush_bodies("");
+            self.line();
+            self.put("}");
+        }
+        self.inline = inline;
     }
 
     fn group(&mut self, list: &List) {
+        if self.inline {
+            self.put("{ ");
+            self.list(list);
+            self.flush_bodies("");
+            self.semicolon();
+            self.put(" }");
+            return;
+        }
         self.put("{ ");
         self.block(list);
         self.line();
@@ -96,6 +139,7 @@ impl Printer {
         self.line();
         self.list(list);
         self.depth -= 1;
+        self.flush_bodies("");
     }
 
     fn list(&mut self, list: &List) {
@@ -103,12 +147,26 @@ impl Printer {
             self.chain(&item.chain);
             let last = at + 1 == list.items.len();
             if item.background {
+                self.flush_bodies("");
                 self.put(" &");
-            } else if !last && self.bodies.is_empty() {
-                self.put(";");
-            }
-            if !last {
-                self.line();
+                if !last {
+                    self.put(" ");
+                }
+            } else if !last {
+                let newline = self.inline && item.newline;
+                if !self.flush_bodies(if self.inline && !newline { ";" } else { "" })
+                    && !std::mem::take(&mut self.printed_bodies)
+                    && !newline
+                {
+                    self.put(";");
+                }
+                if !self.inline {
+                    self.out.push(b'\n');
+                    self.indent();
+                } else {
+                    self.put(if newline { "\n" } else { " " });
+                }
+                self.printed_bodies = false;
             }
         }
     }
@@ -117,9 +175,7 @@ impl Printer {
         self.pipeline(&chain.first);
         for (join, pipeline) in &chain.rest {
             self.put(if *join == Join::And { " && " } else { " || " });
-            if !self.bodies.is_empty() {
-                self.put("\n");
-                self.here_documents();
+            if self.flush_bodies("") {
                 self.put(" ");
             }
             self.pipeline(pipeline);
@@ -127,26 +183,24 @@ impl Printer {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
-        if pipeline.timed.is_some() {
-            self.put("time ");
+        if let Some(format) = pipeline.timed {
+            self.put(if format == TimeFormat::Posix { "time -p " } else { "time " });
         }
         if pipeline.bang {
             self.put("! ");
         }
         for (at, stage) in pipeline.stages.iter().enumerate() {
             if at > 0 {
-                self.put(" | ");
+                let printed = self.flush_bodies(" |");
+                self.put(if printed { "  " } else { " | " });
             }
             match stage {
                 Command::Simple(simple) => self.simple(simple),
                 Command::Compound(compound) => self.compound(compound),
                 Command::Function(inner) => {
                     self.put("function ");
-                    self.put(&inner.name);
-                    self.put(" () ");
-                    self.line();
                     if let Some(body) = inner.body() {
-                        self.compound(body);
+                        self.definition(&inner.name, body);
                     }
                 }
             }
@@ -208,7 +262,13 @@ impl Printer {
 
     fn redirect(&mut self, redirect: &Redirect) {
         match &redirect.fd {
-            RedirectFd::Default => {}
+            RedirectFd::Default => match &redirect.kind {
+                RedirectKind::ReadWrite(_) | RedirectKind::Duplicate { output: false, .. } => self.put("0"),
+                RedirectKind::Duplicate { output: true, .. } => self.put("1"),
+                _ => {}
+            },
+            RedirectFd::Number(0) if matches!(redirect.kind, RedirectKind::Read(_)) => {}
+            RedirectFd::Number(1) if matches!(redirect.kind, RedirectKind::Write(_) | RedirectKind::Append(_)) => {}
             RedirectFd::Number(number) => self.put(number.to_string()),
             RedirectFd::Variable(name) => {
                 self.put("{");
@@ -223,7 +283,7 @@ impl Printer {
             RedirectKind::Append(word) => (">> ", word),
             RedirectKind::ReadWrite(word) => ("<> ", word),
             RedirectKind::Both { word, append } => (if *append { "&>> " } else { "&> " }, word),
-            RedirectKind::Duplicate { word, output } => (if *output { ">&" } else { "<&" }, word),
+            RedirectKind::Duplicate { word, output } => (if *output || &*word.raw == b"-" { ">&" } else { "<&" }, word),
             RedirectKind::HereString(word) => ("<<< ", word),
             RedirectKind::HereDoc(document) => {
                 self.put(if document.strip_tabs { "<<-" } else { "<<" });
@@ -244,12 +304,10 @@ impl Printer {
     }
 
     fn words(&mut self, words: Option<&[Word]>) {
-        let Some(words) = words else { return };
-        self.put(" in");
-        for word in words {
-            self.put(" ");
-            self.put(&word.raw);
-        }
+        let Some(words) = words else { return self.put(" in \"$@\"") };
+        self.put(" in ");
+        let words: Vec<&[u8]> = words.iter().map(|word| &*word.raw).collect();
+        self.put(words.join(&b" "[..]));
     }
 
     fn compound(&mut self, compound: &Compound) {
@@ -258,15 +316,18 @@ impl Printer {
             Kind::Subshell(list) => {
                 self.put("( ");
                 self.list(list);
+                self.flush_bodies("");
                 self.put(" )");
             }
             Kind::If { arms, otherwise } => self.conditional(arms, otherwise.as_ref()),
             Kind::Loop { until, condition, body } => {
                 self.put(if *until { "until " } else { "while " });
                 self.list(condition);
-                self.put("; do");
+                self.flush_bodies("");
+                self.semicolon();
+                self.put(" do");
                 self.block(body);
-                self.put(";");
+                self.semicolon();
                 self.line();
                 self.put("done");
             }
@@ -274,7 +335,10 @@ impl Printer {
             Kind::Select { name, words, body } => self.counted("select", name, words.as_deref(), body),
             Kind::ForArith { init, condition, step, body } => {
                 self.put("for ((");
-                let texts = [init, condition, step].map(|arith| arith.text.raw.trim_ascii().to_vec());
+                let texts = [init, condition, step].map(|arith| match arith.text.raw.trim_ascii() {
+                    b"" => b"1".to_vec(),
+                    text => text.to_vec(),
+                });
                 self.put(texts.join(&b"; "[..]));
                 self.put("))");
                 self.line();
@@ -292,7 +356,11 @@ impl Printer {
                 self.put(" ]]");
             }
         }
-        for redirect in &compound.redirects {
+        self.redirects(&compound.redirects);
+    }
+
+    fn redirects(&mut self, redirects: &[Redirect]) {
+        for redirect in redirects {
             self.put(" ");
             self.redirect(redirect);
         }
@@ -303,9 +371,11 @@ impl Printer {
         let Some(((condition, body), rest)) = arms.split_first() else { return };
         self.put("if ");
         self.list(condition);
-        self.put("; then");
+        self.flush_bodies("");
+        self.semicolon();
+        self.put(" then");
         self.block(body);
-        self.put(";");
+        self.semicolon();
         self.line();
         if !rest.is_empty() {
             self.put("else");
@@ -313,12 +383,12 @@ impl Printer {
             self.line();
             self.conditional(rest, otherwise);
             self.depth -= 1;
-            self.put(";");
+            self.semicolon();
             self.line();
         } else if let Some(body) = otherwise {
             self.put("else");
             self.block(body);
-            self.put(";");
+            self.semicolon();
             self.line();
         }
         self.put("fi");
@@ -337,7 +407,7 @@ impl Printer {
     fn done(&mut self, body: &List) {
         self.put("do");
         self.block(body);
-        self.put(";");
+        self.semicolon();
         self.line();
         self.put("done");
     }
@@ -352,7 +422,9 @@ impl Printer {
             let patterns: Vec<Bytes> = arm.patterns.iter().map(|pattern| pattern.raw.to_vec()).collect();
             self.put(patterns.join(&b" | "[..]));
             self.put(")");
-            if !arm.body.items.is_empty() {
+            if arm.body.items.is_empty() {
+                self.out.push(b'\n');
+            } else {
                 self.block(&arm.body);
             }
             self.line();

@@ -80,7 +80,9 @@ fn is_set(shell: &mut Shell, operand: &[u8]) -> Run<bool> {
             let is_element = matches!(shell.vars.meant(name), vars::Meant::Element(..));
             Ok(!is_element && shell.lookup(name).is_some())
         }
-        b"[@]" | b"[*]" if !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) => Ok(!shell.elements(name).is_empty()),
+        b"[@]" | b"[*]" if !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) => {
+            Ok(!shell.elements(name).is_empty())
+        }
         [b'[', key @ .., b']'] => {
             let key = if matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
                 vars::Key::Word(key.to_vec())

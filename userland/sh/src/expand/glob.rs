@@ -31,7 +31,8 @@ impl Shell {
         let mut found = walk.found;
         found.sort();
         found.dedup();
-        if let Some(ignored) = self.vars.get(b"GLOBIGNORE").and_then(crate::vars::Var::scalar).filter(|v| !v.is_empty()) {
+        if let Some(ignored) = self.vars.get(b"GLOBIGNORE").and_then(crate::vars::Var::scalar).filter(|v| !v.is_empty())
+        {
             let patterns = ignored_patterns(ignored, style);
             found.retain(|path| !is_dots(path) && !patterns.iter().any(|pattern| pattern.matches(path)));
         }

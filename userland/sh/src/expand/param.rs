@@ -193,14 +193,7 @@ impl Shell {
     /// Applies the operator and adds the result. `meant` is the parameter that `content` is of, which an indirect one
     /// does not name itself.
     #[inline(never)]
-    fn apply(
-        &mut self,
-        param: &Param,
-        meant: (&Target, &Index),
-        content: Content,
-        out: &mut Out,
-        place: Place,
-    ) -> Run {
+    fn apply(&mut self, param: &Param, meant: (&Target, &Index), content: Content, out: &mut Out, place: Place) -> Run {
         if let Op::Test { kind, colon, word } = &param.op {
             let counts = match &content {
                 Content::Unset => false,
@@ -214,7 +207,11 @@ impl Shell {
             return match (kind, counts) {
                 (Test::Alternative, true) | (Test::Default, false) => self.expand_operand(word, out, place),
                 // Without elements there is no word, not even an empty one.
-                (Test::Alternative, false) if place.quoted && matches!(content, Content::Many { ref values, .. } if values.is_empty()) => Ok(()),
+                (Test::Alternative, false)
+                    if place.quoted && matches!(content, Content::Many { ref values, .. } if values.is_empty()) =>
+                {
+                    Ok(())
+                }
                 (Test::Alternative, false) if place.quoted => self.emit(b"", out, place),
                 (Test::Alternative, false) => Ok(()),
                 (Test::Default | Test::Assign | Test::Error, true) => self.emit_content(content, out, place),

@@ -100,6 +100,18 @@ impl Parser<'_> {
 pub(crate) fn read_function(text: &[u8], line: u32, source: Rc<[u8]>, extglob: bool) -> Option<Rc<Compound>> {
     let mut parser = Parser::new(text, line, source);
     parser.set_extglob(extglob);
+    only_body(parser)
+}
+
+/// The body of a function from its text, with words in the form in which bash prints them.
+pub(crate) fn read_for_print(text: &[u8], function: &Function) -> Option<Rc<Compound>> {
+    let mut parser = Parser::new(text, function.line, Rc::clone(&function.source));
+    parser.set_extglob(function.extglob);
+    parser.for_print = true;
+    only_body(parser)
+}
+
+fn only_body(mut parser: Parser<'_>) -> Option<Rc<Compound>> {
     let list = parser.next_list().ok().flatten()?;
     if parser.next_list().ok()?.is_some() {
         return None;

@@ -65,7 +65,7 @@ impl Parser<'_> {
         let chain = self.chain()?;
         let background = self.accept(b"&");
         let separated = background || self.accept(b";");
-        list.items.push(Item { chain: Rc::new(chain), background });
+        list.items.push(Item { chain: Rc::new(chain), background, newline: !separated });
         Ok(separated)
     }
 

@@ -25,7 +25,7 @@ use std::rc::Rc;
 pub(crate) use alias::Texts;
 pub(crate) use arith::{parse_expr, plain_number};
 pub(crate) use error::{Place, Problem, SyntaxError};
-pub(crate) use function::read_function;
+pub(crate) use function::{read_for_print, read_function};
 pub(crate) use quote::ansi_c;
 pub(crate) use subscript::subscript_from_text;
 
@@ -56,6 +56,10 @@ pub(crate) struct Parser<'a> {
     posix: bool,
     /// The text is a here-document or the like, in which quotes need not close.
     in_document: bool,
+    /// Words are kept as bash prints them: with the commands of substitutions and `$'..'` in the form it gives them.
+    for_print: bool,
+    /// Stretches of the text that such words have in another form: from, to, the form.
+    reprinted: Vec<(usize, usize, Vec<u8>)>,
     aliases: alias::Expansion<'a>,
     /// Functions whose text ends with the here-documents that wait for the next newline.
     unread: Vec<function::Unread>,
@@ -77,6 +81,8 @@ impl<'a> Parser<'a> {
             extglob: false,
             posix: false,
             in_document: false,
+            for_print: false,
+            reprinted: Vec::new(),
             aliases: alias::Expansion::default(),
             unread: Vec::new(),
             not_arith: Vec::new(),

@@ -65,9 +65,35 @@ impl Parser<'_> {
     pub(super) fn word_until(&mut self, stop: Stop, quoted: bool) -> Parse<Word> {
         let start = self.pos;
         let parts = self.deeper(|p| p.pieces(stop, quoted))?;
-        let raw: Box<[u8]> = self.slice(start, self.pos).into();
+        let raw: Box<[u8]> =
+            if self.for_print { self.reprinted(start).into() } else { self.slice(start, self.pos).into() };
         let braces = stop == Stop::Meta && may_brace(&parts);
         Ok(Word { parts, raw, braces })
+    }
+
+    /// The text from `start` on, with what has another form in that form.
+    fn reprinted(&self, start: usize) -> Bytes {
+        let mut forms: Vec<_> = self.reprinted.iter().filter(|(from, ..)| *from >= start).collect();
+        forms.sort_by_key(|(from, to, _)| (*from, std::cmp::Reverse(*to)));
+        let (mut out, mut at) = (Bytes::new(), start);
+        for (from, to, form) in forms {
+            if *from >= at {
+                out.extend_from_slice(self.slice(at, *from));
+                out.extend_from_slice(form);
+                at = *to;
+            }
+        }
+        out.extend_from_slice(self.slice(at, self.pos));
+        out
+    }
+
+    /// Notes the form of the substitution that was just read, from `start` on; `open` are its first two bytes.
+    fn note_substitution(&mut self, start: usize, open: &[u8], body: &Substitution) {
+        if self.for_print {
+            let text = crate::print::substitution(&body.body);
+            let blank: &[u8] = if text.first() == Some(&b'(') { b" " } else { b"" };
+            self.reprinted.push((start, self.pos, [open, blank, &text, b")"].concat()));
+        }
     }
 
     fn pieces(&mut self, stop: Stop, quoted: bool) -> Parse<Vec<Part>> {
@@ -145,8 +171,10 @@ impl Parser<'_> {
                 self.tilde(pieces);
             }
             b'<' | b'>' if stop == Stop::Meta && pieces.open == 0 => {
+                let start = self.pos;
                 self.pos += 2;
                 let body = self.substitution_body()?;
+                self.note_substitution(start, &[byte, b'('], &body);
                 pieces.push(Part::Process { output: byte == b'>', body });
             }
             _ => self.plain_byte(stop, byte, pieces),
@@ -257,11 +285,18 @@ impl Parser<'_> {
     fn dollar(&mut self, quoted: bool, pieces: &mut Pieces) -> Parse<()> {
         match self.peek_at(1) {
             Some(b'\'') if !quoted => {
+                let start = self.pos;
                 self.pos += 2;
                 let text = self.ansi_c_quoted()?;
+                if self.for_print {
+                    self.reprinted.push((start, self.pos, crate::expand::single_quote(&text)));
+                }
                 pieces.push(Part::Quoted(text));
             }
             Some(b'"') if !quoted => {
+                if self.for_print {
+                    self.reprinted.push((self.pos, self.pos + 1, Bytes::new()));
+                }
                 self.pos += 1;
                 let inner = self.double_quoted(false)?;
                 pieces.push(Part::Double(inner));
@@ -277,11 +312,13 @@ impl Parser<'_> {
                         Err(error) => unclosed = error,
                     }
                 }
+                let start = self.pos;
                 self.pos += 2;
                 let body = self.substitution_body().map_err(|error| match unclosed {
                     Some(unclosed) if error.place != Place::Elements => unclosed,
                     _ => error,
                 })?;
+                self.note_substitution(start, b"$(", &body);
                 pieces.push(Part::Command(body));
             }
             Some(b'[') => {
