@@ -24,6 +24,10 @@ pub(crate) struct Io {
     out_fd: Fd,
     /// Collected output, the innermost last.
     captures: Vec<Bytes>,
+    /// Descriptors of the kernel that a redirection will put back or close itself when its command ends.
+    held: Vec<Fd>,
+    /// Numbers that belong to the shell alone, as the ends of a coprocess do.
+    private: Vec<u32>,
     /// The first error of a buffered write that nobody heard of yet.
     failed: Option<Errno>,
 }
@@ -39,7 +43,16 @@ impl Io {
             }
         }
         let owned = table.iter().map(|&(_, fd)| fd).collect();
-        Self { table, owned, out: Bytes::new(), out_fd: 1, captures: Vec::new(), failed: None }
+        Self {
+            table,
+            owned,
+            out: Bytes::new(),
+            out_fd: 1,
+            captures: Vec::new(),
+            held: Vec::new(),
+            private: Vec::new(),
+            failed: None,
+        }
     }
 
     /// What the kernel calls the script's descriptor `number`.
@@ -58,6 +71,7 @@ impl Io {
     /// Points `number` at `fd`, or at nothing.
     pub(crate) fn set(&mut self, number: u32, fd: Option<Fd>) {
         self.table.retain(|(n, _)| *n != number);
+        self.private.retain(|n| *n != number);
         if let Some(fd) = fd {
             self.table.push((number, fd));
         }
@@ -89,9 +103,33 @@ impl Io {
 
     /// Closes `fd` unless a descriptor of the script still means it.
     pub(crate) fn close_unused(&mut self, fd: Fd) {
-        if !self.table.iter().any(|&(_, used)| used == fd) {
+        if !self.table.iter().any(|&(_, used)| used == fd) && !self.held.contains(&fd) {
             self.close(fd);
         }
+    }
+
+    /// Keeps a descriptor of the kernel open until it is released as often.
+    pub(crate) fn hold(&mut self, fd: Fd) {
+        self.held.push(fd);
+    }
+
+    pub(crate) fn release(&mut self, fd: Fd) {
+        if let Some(at) = self.held.iter().rposition(|&held| held == fd) {
+            self.held.remove(at);
+        }
+    }
+
+    /// Makes `number` one that neither programs nor subshells get.
+    pub(crate) fn keep_private(&mut self, number: u32) {
+        self.private.push(number);
+    }
+
+    /// Makes all numbers of the script known to programs that the shell does not keep to itself; for a subshell.
+    pub(crate) fn leave_private(&mut self) {
+        for number in std::mem::take(&mut self.private) {
+            self.set(number, None);
+        }
+        self.held.clear();
     }
 
     /// Closes everything that no descriptor of the script means, as a forked child must, so that others see ends of files.
@@ -165,6 +203,10 @@ impl Io {
 
     /// The descriptors that a child gets: what it calls them, what the kernel calls them here.
     pub(crate) fn for_child(&self) -> Vec<(Fd, Fd)> {
-        self.table.iter().filter(|(_, fd)| *fd != CAPTURE).map(|&(n, fd)| (rt::fd_of_unix(n), fd)).collect()
+        self.table
+            .iter()
+            .filter(|(n, fd)| *fd != CAPTURE && !self.private.contains(n))
+            .map(|&(n, fd)| (rt::fd_of_unix(n), fd))
+            .collect()
     }
 }

@@ -100,14 +100,42 @@ pub(crate) struct Compound {
 pub(crate) enum Kind {
     Group(List),
     Subshell(List),
-    If { arms: Vec<(List, List)>, otherwise: Option<List> },
-    Loop { until: bool, condition: List, body: List },
-    For { name: Name, words: Option<Vec<Word>>, body: List },
-    Select { name: Name, words: Option<Vec<Word>>, body: List },
-    ForArith { init: Arith, condition: Arith, step: Arith, body: List },
-    Case { word: Word, arms: Vec<Arm> },
+    If {
+        arms: Vec<(List, List)>,
+        otherwise: Option<List>,
+    },
+    Loop {
+        until: bool,
+        condition: List,
+        body: List,
+    },
+    For {
+        name: Name,
+        words: Option<Vec<Word>>,
+        body: List,
+    },
+    Select {
+        name: Name,
+        words: Option<Vec<Word>>,
+        body: List,
+    },
+    ForArith {
+        init: Arith,
+        condition: Arith,
+        step: Arith,
+        body: List,
+    },
+    Case {
+        word: Word,
+        arms: Vec<Arm>,
+    },
     Arith(Arith),
     Cond(Cond),
+    /// `coproc`
+    Coproc {
+        name: Name,
+        body: Command,
+    },
 }
 
 /// One arm of `case`.

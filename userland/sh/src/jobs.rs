@@ -1,9 +1,14 @@
 //! Background jobs and waiting.
 
+use std::collections::VecDeque;
+
 use tidebox_rt::{self as rt, Errno, Status};
 
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
+
+/// Ends of processes that are remembered after their jobs are gone.
+const REMEMBERED: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -12,8 +17,8 @@ pub(crate) struct Job {
     /// All processes, the one whose status counts last.
     pub(crate) processes: Vec<Process>,
     pub(crate) text: Bytes,
-    /// Its end was already reported by `wait` or `jobs`.
-    pub(crate) reported: bool,
+    /// It has a process group of its own, because it was started under `set -m`.
+    pub(crate) grouped: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,20 +41,34 @@ impl Job {
     }
 }
 
+/// Why a job specification means no job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoJob {
+    Unknown,
+    Ambiguous,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     pub(crate) list: Vec<Job>,
+    /// The jobs are those of the parent of this subshell: they can be shown, and not waited for.
+    pub(crate) inherited: bool,
     /// `$!`.
     pub(crate) last_pid: Option<u32>,
     /// Processes of process substitutions, which nobody waits for by name.
     pub(crate) substituted: Vec<u32>,
+    /// How processes ended whose jobs are gone; `wait` may still ask.
+    ended: VecDeque<(u32, Status)>,
 }
 
 impl Jobs {
-    pub(crate) fn add(&mut self, pids: &[u32], text: Bytes) -> u32 {
+    pub(crate) fn add(&mut self, pids: &[u32], text: Bytes, grouped: bool) -> u32 {
+        if std::mem::take(&mut self.inherited) {
+            self.list.clear();
+        }
         let number = self.list.iter().map(|job| job.number).max().unwrap_or(0) + 1;
         let processes = pids.iter().map(|&pid| Process { pid, status: None }).collect();
-        self.list.push(Job { number, processes, text, reported: false });
+        self.list.push(Job { number, processes, text, grouped });
         self.last_pid = pids.last().copied();
         number
     }
@@ -62,21 +81,60 @@ impl Jobs {
         }
     }
 
-    /// The job that `%n`, `%%`, `%+`, `%-`, `%text` names.
-    pub(crate) fn find(&self, spec: &[u8]) -> Option<usize> {
-        let spec = spec.strip_prefix(b"%")?;
-        match spec {
-            b"" | b"%" | b"+" => self.list.len().checked_sub(1),
-            b"-" => self.list.len().checked_sub(2).or(self.list.len().checked_sub(1)),
+    /// Takes a job out of the list and remembers how it ended.
+    pub(crate) fn finish(&mut self, at: usize) {
+        let job = self.list.remove(at);
+        for process in job.processes {
+            if let Some(status) = process.status {
+                self.remember(process.pid, status);
+            }
+        }
+    }
+
+    pub(crate) fn remember(&mut self, pid: u32, status: Status) {
+        if self.ended.len() >= REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((pid, status));
+    }
+
+    /// How a process ended whose job is gone.
+    pub(crate) fn ended(&self, pid: u32) -> Option<Status> {
+        self.ended.iter().rev().find(|(known, _)| *known == pid).map(|(_, status)| *status)
+    }
+
+    /// What a subshell keeps of the jobs of its parent: only that they can be shown.
+    pub(crate) fn inherit(&mut self) {
+        self.inherited = true;
+        self.ended.clear();
+        self.substituted.clear();
+    }
+
+    /// The place of the job that `%n`, `%%`, `%+`, `%-`, `%text` or `%?text` names.
+    pub(crate) fn find(&self, spec: &[u8]) -> Result<usize, NoJob> {
+        let spec = spec.strip_prefix(b"%").unwrap_or(spec);
+        let newest = self.list.len().checked_sub(1);
+        let found = match spec {
+            b"" | b"%" | b"+" => newest,
+            b"-" => self.list.len().checked_sub(2).or(newest),
             _ => match crate::parse::plain_number(spec) {
                 Some(number) => self.list.iter().position(|job| i64::from(job.number) == number),
-                None => match spec.strip_prefix(b"?") {
-                    Some(part) => {
-                        self.list.iter().position(|job| job.text.windows(part.len().max(1)).any(|w| w == part))
-                    }
-                    None => self.list.iter().position(|job| job.text.starts_with(spec)),
-                },
+                None => return self.find_text(spec),
             },
+        };
+        found.ok_or(NoJob::Unknown)
+    }
+
+    fn find_text(&self, spec: &[u8]) -> Result<usize, NoJob> {
+        let fits = |job: &Job| match spec.strip_prefix(b"?") {
+            Some(part) => job.text.windows(part.len().max(1)).any(|window| window == part),
+            None => job.text.starts_with(spec),
+        };
+        let mut found = self.list.iter().enumerate().filter(|(_, job)| fits(job)).map(|(at, _)| at);
+        match (found.next(), found.next()) {
+            (Some(at), None) => Ok(at),
+            (Some(_), Some(_)) => Err(NoJob::Ambiguous),
+            (None, _) => Err(NoJob::Unknown),
         }
     }
 }
@@ -96,23 +154,69 @@ impl Shell {
         }
     }
 
+    /// Takes note that a background process has ended.
+    pub(crate) fn note_end(&mut self, pid: u32, status: Status) {
+        self.jobs.note(pid, status);
+        if self.coprocess.is_some() {
+            self.forget_coprocess(pid);
+        }
+    }
+
     /// Takes note of background processes that have ended, without waiting.
     pub(crate) fn reap(&mut self) {
-        let running: Vec<u32> = self
-            .jobs
-            .list
-            .iter()
-            .flat_map(|job| &job.processes)
-            .filter(|process| process.status.is_none())
-            .map(|process| process.pid)
-            .collect();
+        if self.jobs.inherited {
+            return;
+        }
+        let processes = self.jobs.list.iter().flat_map(|job| &job.processes);
+        let running: Vec<u32> =
+            processes.filter(|process| process.status.is_none()).map(|process| process.pid).collect();
         for pid in running {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), false) {
-                Ok(Some(waited)) => self.jobs.note(waited.pid, waited.status),
-                Err(Errno::CHILD) => self.jobs.note(pid, Status::Exited(127)),
+                Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
+                Err(Errno::CHILD) => self.note_end(pid, Status::Exited(127)),
                 Ok(None) | Err(_) => {}
             }
         }
+    }
+
+    /// Forgets jobs that have ended: a signal that ended one is told of, and under `set -m` every end is.
+    pub(crate) fn notify_jobs(&mut self) {
+        if self.jobs.list.is_empty() || self.jobs.inherited {
+            return;
+        }
+        self.reap();
+        while let Some(at) = self.jobs.list.iter().position(|job| self.is_told(job)) {
+            if self.options.monitor && self.subshell == 0 {
+                let line = self.job_line(at, false);
+                // Where standard error is closed there is nobody to tell.
+                let _ = self.io.write(2, &line);
+            } else {
+                self.tell_death(at);
+            }
+            self.jobs.finish(at);
+        }
+    }
+
+    /// Whether the end of a job is told without being asked for.
+    fn is_told(&self, job: &Job) -> bool {
+        match job.status() {
+            None => false,
+            Some(_) if self.options.monitor => true,
+            Some(Status::Killed(signal)) => !matches!(signal, 2 | 13 | 15) && self.traps.get(signal).is_none(),
+            Some(_) => false,
+        }
+    }
+
+    /// What a script is told of a job that a signal ended.
+    pub(crate) fn tell_death(&mut self, at: usize) {
+        let Some(job) = self.jobs.list.get(at) else { return };
+        let Some(Status::Killed(signal)) = job.status() else { return };
+        if matches!(signal, 2 | 13 | 15) {
+            return;
+        }
+        let what = crate::eval::death_text(signal);
+        let text = format!("{:5} {what:<23} {}", job.pid(), crate::expand::lossy(&job.text));
+        self.complain(text);
     }
 
     /// Waits for the job at `index`; `None` when a trapped signal ended the waiting, whose status is set.
@@ -125,9 +229,9 @@ impl Shell {
             };
             let pid = process.pid;
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
-                Ok(Some(waited)) => self.jobs.note(waited.pid, waited.status),
+                Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
                 Ok(None) | Err(Errno::INTR) => {}
-                Err(_) => self.jobs.note(pid, Status::Exited(127)),
+                Err(_) => self.note_end(pid, Status::Exited(127)),
             }
             // A trapped signal ends the waiting, also one that came together with the child's end.
             if self.notes_signals()

@@ -8,6 +8,7 @@ mod escape;
 mod eval;
 mod expand;
 mod function;
+mod history;
 mod invoke;
 mod io;
 mod ir;

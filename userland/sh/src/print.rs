@@ -41,6 +41,20 @@ pub(crate) fn condition(cond: &Cond) -> Bytes {
     printer.out
 }
 
+/// A coprocess, as `jobs` shows it.
+pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
+    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    printer.put("coproc ");
+    printer.put(name);
+    printer.put(" ");
+    match body {
+        Command::Simple(simple) => printer.simple(simple),
+        Command::Compound(compound) => printer.compound(compound),
+        Command::Function(function) => printer.put(&function.name),
+    }
+    printer.out
+}
+
 /// A subshell, as messages about it show it.
 pub(crate) fn subshell(list: &List) -> Bytes {
     let mut printer = Printer::default();
@@ -345,6 +359,16 @@ impl Printer {
                 self.done(body);
             }
             Kind::Case { word, arms } => self.case(word, arms),
+            Kind::Coproc { name, body } => {
+                self.put("coproc ");
+                self.put(name);
+                self.put(" ");
+                match body {
+                    Command::Simple(simple) => self.simple(simple),
+                    Command::Compound(compound) => self.compound(compound),
+                    Command::Function(function) => self.put(&function.name),
+                }
+            }
             Kind::Arith(arith) => {
                 self.put("((");
                 self.put(&arith.text.raw);

@@ -137,6 +137,11 @@ pub(crate) struct Shell {
     pub(crate) execution_string: Option<Bytes>,
     /// The arguments that the shell was started with.
     pub(crate) start_args: Rc<Vec<Bytes>>,
+    /// The coprocess whose ends the shell holds: its variable and its process.
+    pub(crate) coprocess: Option<(Name, u32)>,
+    /// How words of commands are completed, the oldest first.
+    pub(crate) completions: Vec<(Bytes, crate::builtins::Spec)>,
+    pub(crate) history: crate::history::History,
     /// Builtins that `enable -n` switched off.
     pub(crate) disabled: BTreeSet<&'static str>,
     /// Computed variables that were unset, and are ordinary ones since.
@@ -192,6 +197,9 @@ impl Shell {
             before_return: None,
             debug_status: 0,
             sourcing_depth: 0,
+            history: crate::history::History::default(),
+            completions: Vec::new(),
+            coprocess: None,
             debugged: false,
             execution_string: None,
             start_args: Rc::default(),

@@ -23,7 +23,7 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 break;
             }
             _ if first.first() == Some(&b'-') && first.len() > 1 => {
-                return Ok(shell.bad_option(first, "alias [-p] [name[=value] ... ]"));
+                return Ok(shell.bad_option(first.get(..2).unwrap_or(first), "alias [-p] [name[=value] ... ]"));
             }
             _ => break,
         }
@@ -112,7 +112,7 @@ pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             return Ok(0);
         }
         Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some(option @ [b'-', _, ..]) => return Ok(shell.bad_option(option, usage)),
+        Some([b'-', letter, ..]) => return Ok(shell.bad_option(&[b'-', *letter], usage)),
         _ => {}
     }
     if words.is_empty() {

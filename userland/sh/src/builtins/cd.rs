@@ -12,7 +12,9 @@ pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         match arg.as_slice() {
             b"-P" => physical = true,
             b"-L" => physical = false,
-            _ if arg.first() == Some(&b'-') && arg.len() > 1 => return Ok(shell.bad_option(arg, "pwd [-LP]")),
+            b"-LP" => physical = true,
+            b"-PL" => physical = false,
+            [b'-', letter, ..] if arg.as_slice() != b"--" => return Ok(shell.bad_option(&[b'-', *letter], "pwd [-LP]")),
             _ => break,
         }
     }
@@ -25,20 +27,19 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut physical = shell.options.physical;
     while let Some((first, rest)) = words.split_first() {
-        match first.as_slice() {
-            b"-P" => physical = true,
-            b"-L" => physical = false,
-            b"-e" | b"-@" => {}
-            b"--" => {
-                words = rest;
-                break;
-            }
-            _ if first.first() == Some(&b'-') && first.len() > 1 => {
-                return Ok(shell.bad_option(first, "cd [-L|[-P [-e]] [-@]] [dir]"));
-            }
-            _ => break,
-        }
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
         words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'P' => physical = true,
+                b'L' => physical = false,
+                b'e' => {}
+                other => return Ok(shell.bad_option(&[b'-', *other], "cd [-L|[-P [-e]] [-@]] [dir]")),
+            }
+        }
     }
     if words.len() > 1 {
         shell.complain_builtin("too many arguments");
@@ -69,7 +70,17 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         show |= found.1;
         path = found.0;
     }
-    if let Err(errno) = shell.change_dir(&path, physical) {
+    let mut changed = shell.change_dir(&path, physical);
+    if changed.is_err()
+        && shell.options.cdable_vars
+        && crate::parse::token::name_len(&target) == target.len()
+        && let Some(value) = shell.lookup(&target)
+    {
+        // The word names a variable that holds the directory.
+        changed = shell.change_dir(&value, physical);
+        show |= changed.is_ok();
+    }
+    if let Err(errno) = changed {
         shell.complain_builtin([&target[..], b": ", errno.text().as_bytes()].concat());
         return Ok(1);
     }
@@ -103,8 +114,11 @@ impl Shell {
 
     /// Changes the working directory, and with it `PWD` and `OLDPWD`.
     pub(crate) fn change_dir(&mut self, path: &[u8], physical: bool) -> rt::Result<()> {
-        let logical =
-            if path.first() == Some(&b'/') { normal(path) } else { normal(&[&self.cwd[..], b"/", path].concat()) };
+        let logical = if path.first() == Some(&b'/') {
+            normal(path)
+        } else {
+            normal(&[self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", path].concat())
+        };
         let new = if physical || rt::chdir(&logical).is_err() {
             rt::chdir(path)?;
             if physical { rt::getcwd()? } else { rt::getcwd().unwrap_or(logical) }
@@ -136,6 +150,13 @@ fn normal(path: &[u8]) -> Bytes {
     for component in components {
         out.push(b'/');
         out.extend_from_slice(component);
+    }
+    // Two slashes at the start, and no more, may mean something else than one.
+    if path.starts_with(b"//") && !path.starts_with(b"///") {
+        out.insert(0, b'/');
+        if out.len() == 1 {
+            out.push(b'/');
+        }
     }
     if out.is_empty() { b"/".to_vec() } else { out }
 }

@@ -4,9 +4,16 @@ use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
 pub(super) fn builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let words = args.get(1..).unwrap_or_default();
+    let mut words = args.get(1..).unwrap_or_default();
+    match words.first().map(Vec::as_slice) {
+        Some(b"--") => words = words.get(1..).unwrap_or_default(),
+        Some([b'-', letter, ..]) => {
+            return Ok(shell.bad_option(&[b'-', *letter], "builtin [shell-builtin [arg ...]]"));
+        }
+        _ => {}
+    }
     let Some(name) = words.first() else { return Ok(0) };
-    match super::find(name) {
+    match super::find(name).filter(|builtin| !shell.disabled.contains(builtin.name)) {
         Some(builtin) => {
             shell.call_builtin(builtin, words)?;
             Ok(shell.status)
@@ -32,7 +39,7 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 b'v' => short = true,
                 b'V' => long = true,
                 b'p' => standard = true,
-                _ => return Ok(shell.bad_option(first, "command [-pVv] command [arg ...]")),
+                other => return Ok(shell.bad_option(&[b'-', *other], "command [-pVv] command [arg ...]")),
             }
         }
     }
@@ -51,21 +58,35 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         return Ok(status);
     }
+    if words.is_empty() {
+        return Ok(0);
+    }
+    if !standard {
+        return run(shell, words);
+    }
+    let path = shell.lookup(b"PATH");
+    shell.forget_programs();
+    shell.set_exported(b"PATH", STANDARD_PATH.to_vec());
+    let result = run(shell, words);
+    if let Some(path) = path {
+        shell.set_exported(b"PATH", path);
+    }
+    shell.forget_programs();
+    result
+}
+
+/// Where `command -p` looks.
+const STANDARD_PATH: &[u8] = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Runs a builtin or a program, whatever functions there are.
+pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     let Some(name) = words.first() else { return Ok(0) };
-    if let Some(builtin) = super::find(name) {
+    if let Some(builtin) = super::find(name).filter(|builtin| !shell.disabled.contains(builtin.name)) {
         shell.call_builtin(builtin, words)?;
         return Ok(shell.status);
     }
-    let path = shell.lookup(b"PATH");
-    if standard {
-        shell.forget_programs();
-        shell.set_exported(b"PATH", b"/usr/local/bin:/usr/bin:/bin".to_vec());
-    }
     let running = std::mem::take(&mut shell.running);
     let started = shell.start_program(words);
-    if standard && let Some(path) = path {
-        shell.set_exported(b"PATH", path);
-    }
     let status = match started? {
         Ok(pid) => shell.wait_pid(pid)?.code(),
         Err(status) => status,

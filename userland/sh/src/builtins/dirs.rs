@@ -4,22 +4,38 @@ use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
 
-/// The place in the stack that `+n` or `-n` means; 0 is the working directory.
-fn place(shell: &Shell, arg: &[u8]) -> Option<usize> {
+const DIRS: &str = "dirs [-clpv] [+N] [-N]";
+const PUSHD: &str = "pushd [-n] [+N | -N | dir]";
+const POPD: &str = "popd [-n] [+N | -N]";
+
+/// What `+n` or `-n` means.
+enum Place {
+    /// The number of an entry; 0 is the working directory.
+    At(usize),
+    OutOfRange,
+    /// Not such a word at all.
+    Other,
+}
+
+fn place(shell: &Shell, arg: &[u8]) -> Place {
     let size = shell.dir_stack.len() + 1;
-    let number = |digits: &[u8]| plain_number(digits).and_then(|n| usize::try_from(n).ok());
-    let at = match arg.split_first()? {
-        (b'+', digits) => number(digits)?,
-        (b'-', digits) => size.checked_sub(number(digits)? + 1)?,
-        _ => return None,
+    let Some((sign @ (b'+' | b'-'), digits)) = arg.split_first() else { return Place::Other };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Place::Other;
+    }
+    let number = plain_number(digits).and_then(|n| usize::try_from(n).ok());
+    let at = match (sign, number) {
+        (b'+', Some(number)) => Some(number),
+        (_, Some(number)) => size.checked_sub(number.saturating_add(1)),
+        _ => None,
     };
-    (at < size).then_some(at)
+    at.filter(|at| *at < size).map_or(Place::OutOfRange, Place::At)
 }
 
 fn shorten(shell: &mut Shell, path: &[u8]) -> Bytes {
     match shell.lookup(b"HOME") {
         Some(home)
-            if !home.is_empty() && path.starts_with(&home) && matches!(path.get(home.len()), None | Some(b'/')) =>
+            if home.len() > 1 && path.starts_with(&home) && matches!(path.get(home.len()), None | Some(b'/')) =>
         {
             [b"~", path.get(home.len()..).unwrap_or_default()].concat()
         }
@@ -36,105 +52,178 @@ fn show(shell: &mut Shell) -> u8 {
 }
 
 pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let (mut lines, mut numbers, mut long) = (false, false, false);
+    let (mut lines, mut numbers, mut long, mut clear, mut one) = (false, false, false, false, None);
     for arg in args.iter().skip(1) {
-        match arg.as_slice() {
-            b"-c" => {
-                shell.dir_stack.clear();
-                return Ok(0);
+        match place(shell, arg) {
+            Place::At(at) => {
+                one = Some(at);
+                continue;
             }
-            b"-p" => lines = true,
-            b"-v" => numbers = true,
-            b"-l" => long = true,
-            _ => {
-                let Some(at) = place(shell, arg) else {
-                    shell.complain_builtin([arg, &b": directory stack index out of range"[..]].concat());
-                    return Ok(1);
-                };
-                let path = if at == 0 { Some(&shell.cwd) } else { shell.dir_stack.get(at - 1) };
-                let mut line = path.cloned().unwrap_or_default();
-                line = shorten(shell, &line);
-                line.push(b'\n');
-                return Ok(shell.print(line));
+            Place::OutOfRange => return Ok(out_of_range(shell, arg.get(1..).unwrap_or_default())),
+            Place::Other => {}
+        }
+        match arg.strip_prefix(b"-") {
+            Some(letters) if !letters.is_empty() && letters.iter().all(|letter| b"clpv".contains(letter)) => {
+                clear |= letters.contains(&b'c');
+                long |= letters.contains(&b'l');
+                lines |= letters.contains(&b'p');
+                numbers |= letters.contains(&b'v');
+            }
+            Some(b"-") => break,
+            Some(_) => {
+                shell.complain_builtin([arg, &b": invalid number"[..]].concat());
+                return Ok(shell.usage(DIRS));
+            }
+            None => {
+                shell.complain_builtin([arg, &b": invalid option"[..]].concat());
+                return Ok(shell.usage(DIRS));
             }
         }
     }
-    if !lines && !numbers && !long {
-        return Ok(show(shell));
+    if clear {
+        shell.dir_stack.clear();
+        return Ok(0);
     }
     let mut paths = vec![shell.cwd.clone()];
     paths.extend(shell.dir_stack.iter().cloned());
     let mut text = Bytes::new();
-    for (at, path) in paths.iter().enumerate() {
-        let path = if long { path.clone() } else { shorten(shell, path) };
+    let count = paths.len();
+    for (at, path) in paths.iter().enumerate().filter(|(at, _)| one.is_none_or(|one| one == *at)) {
         if numbers {
             text.extend_from_slice(format!("{at:2}  ").as_bytes());
         }
-        text.extend_from_slice(&path);
-        let last = at + 1 == paths.len();
-        text.push(if lines || numbers || last { b'\n' } else { b' ' });
+        text.extend(if long { path.clone() } else { shorten(shell, path) });
+        text.push(if lines || numbers || one.is_some() || at + 1 == count { b'\n' } else { b' ' });
     }
     Ok(shell.print(text))
 }
 
-pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let words: Vec<&Bytes> = args.iter().skip(1).filter(|arg| arg.as_slice() != b"-n").collect();
-    let before = shell.cwd.clone();
-    let target = match words.first() {
-        None => match shell.dir_stack.pop_front() {
-            Some(top) => top,
-            None => {
-                shell.complain_builtin("no other directory");
-                return Ok(1);
-            }
-        },
-        Some(arg) => match place(shell, arg) {
-            Some(at) => {
-                let mut all = std::mem::take(&mut shell.dir_stack);
-                all.push_front(before);
-                all.rotate_left(at);
-                let target = all.pop_front().unwrap_or_default();
-                shell.dir_stack = all;
-                return finish(shell, &target);
-            }
-            None => (*arg).clone(),
-        },
-    };
-    if let Err(errno) = shell.change_dir(&target, false) {
-        shell.complain_builtin([&target[..], b": ", errno.text().as_bytes()].concat());
-        return Ok(1);
-    }
-    shell.dir_stack.push_front(before);
-    Ok(show(shell))
+fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
+    shell.complain_builtin([number, b": directory stack index out of range"].concat());
+    1
 }
 
-fn finish(shell: &mut Shell, target: &[u8]) -> Run<u8> {
-    if let Err(errno) = shell.change_dir(target, false) {
-        shell.complain_builtin([target, b": ", errno.text().as_bytes()].concat());
+/// Goes to a directory; complains when that is not possible.
+fn go(shell: &mut Shell, target: &[u8]) -> bool {
+    match shell.change_dir(target, false) {
+        Ok(()) => true,
+        Err(errno) => {
+            shell.complain_builtin([target, b": ", errno.text().as_bytes()].concat());
+            false
+        }
+    }
+}
+
+pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut stay = false;
+    while let Some((first, rest)) = words.split_first() {
+        match first.as_slice() {
+            b"-n" => stay = true,
+            b"--" => {
+                words = rest;
+                break;
+            }
+            option @ [b'-', _, ..] if matches!(place(shell, option), Place::Other) => {
+                shell.complain_builtin([option, b": invalid number"].concat());
+                return Ok(shell.usage(PUSHD));
+            }
+            _ => break,
+        }
+        words = rest;
+    }
+    if words.len() > 1 {
+        shell.complain_builtin("too many arguments");
         return Ok(1);
     }
-    Ok(show(shell))
+    let before = shell.cwd.clone();
+    let Some(arg) = words.first() else {
+        let Some(target) = shell.dir_stack.front().cloned() else {
+            shell.complain_builtin("no other directory");
+            return Ok(1);
+        };
+        if !stay {
+            if !go(shell, &target) {
+                return Ok(1);
+            }
+            shell.dir_stack.pop_front();
+            shell.dir_stack.push_front(before);
+        }
+        return Ok(show(shell));
+    };
+    match place(shell, arg) {
+        Place::At(at) => {
+            let mut all = shell.dir_stack.clone();
+            all.push_front(before);
+            all.rotate_left(at);
+            let target = all.pop_front().unwrap_or_default();
+            if !stay && !go(shell, &target) {
+                return Ok(1);
+            }
+            shell.dir_stack = all;
+            Ok(show(shell))
+        }
+        Place::OutOfRange if shell.dir_stack.is_empty() => {
+            shell.complain_builtin("directory stack empty");
+            Ok(1)
+        }
+        Place::OutOfRange => Ok(out_of_range(shell, arg)),
+        Place::Other if stay => {
+            shell.dir_stack.push_front(arg.clone());
+            Ok(show(shell))
+        }
+        Place::Other => {
+            if !go(shell, arg) {
+                return Ok(1);
+            }
+            shell.dir_stack.push_front(before);
+            Ok(show(shell))
+        }
+    }
 }
 
 pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let mut words = args.get(1..).unwrap_or_default();
+    let mut stay = false;
+    while let Some((first, rest)) = words.split_first() {
+        match first.as_slice() {
+            b"-n" => stay = true,
+            b"--" => {
+                words = rest;
+                break;
+            }
+            _ => break,
+        }
+        words = rest;
+    }
+    let at = match words.first() {
+        None => 0,
+        Some(arg) => match place(shell, arg) {
+            Place::At(at) if !shell.dir_stack.is_empty() => at,
+            Place::At(_) | Place::OutOfRange if shell.dir_stack.is_empty() => {
+                shell.complain_builtin("directory stack empty");
+                return Ok(1);
+            }
+            Place::At(_) | Place::OutOfRange => return Ok(out_of_range(shell, arg)),
+            Place::Other => {
+                let why: &[u8] = if arg.first() == Some(&b'-') { b": invalid number" } else { b": invalid argument" };
+                shell.complain_builtin([arg, why].concat());
+                return Ok(shell.usage(POPD));
+            }
+        },
+    };
     if shell.dir_stack.is_empty() {
         shell.complain_builtin("directory stack empty");
         return Ok(1);
     }
-    let arg = args.iter().skip(1).find(|arg| arg.as_slice() != b"-n");
-    match arg.map(|arg| place(shell, arg)) {
-        Some(None) => {
-            let arg = arg.cloned().unwrap_or_default();
-            shell.complain_builtin([&arg[..], b": directory stack index out of range"].concat());
-            Ok(1)
-        }
-        Some(Some(at)) if at > 0 => {
-            shell.dir_stack.remove(at - 1);
-            Ok(show(shell))
-        }
-        _ => {
-            let target = shell.dir_stack.pop_front().unwrap_or_default();
-            finish(shell, &target)
-        }
+    if at > 0 || stay {
+        shell.dir_stack.remove(at.saturating_sub(1));
+        return Ok(show(shell));
     }
+    let target = shell.dir_stack.front().cloned().unwrap_or_default();
+    if !go(shell, &target) {
+        return Ok(1);
+    }
+    shell.dir_stack.pop_front();
+    Ok(show(shell))
 }

@@ -9,8 +9,10 @@ use crate::state::{Frame, Run, Shell, Stop, TEXT_LEVELS};
 
 pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    if words.first().is_some_and(|word| word == b"--") {
-        words = words.get(1..).unwrap_or_default();
+    match words.first().map(Vec::as_slice) {
+        Some(b"--") => words = words.get(1..).unwrap_or_default(),
+        Some([b'-', letter, ..]) => return Ok(shell.bad_option(&[b'-', *letter], "eval [arg ...]")),
+        _ => {}
     }
     let text = words.join(&b' ');
     let line = shell.line;
@@ -26,8 +28,13 @@ pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    if words.first().is_some_and(|word| word == b"--") {
-        words = words.get(1..).unwrap_or_default();
+    match words.first().map(Vec::as_slice) {
+        Some(b"--") => words = words.get(1..).unwrap_or_default(),
+        Some([b'-', letter, ..]) => {
+            let usage = format!("{} filename [arguments]", shell.running);
+            return Ok(shell.bad_option(&[b'-', *letter], &usage));
+        }
+        _ => {}
     }
     let Some(name) = words.first() else {
         shell.complain_builtin("filename argument required");
@@ -40,7 +47,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let text = match shell.open_path(&path, Open { read: true, ..Open::default() }) {
         Ok(fd) if tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::Dir) => {
             shell.io.close(fd);
-            shell.complain([name, &b": is a directory"[..]].concat());
+            shell.complain_builtin([name, &b": is a directory"[..]].concat());
             return Ok(1);
         }
         Ok(fd) => {
@@ -50,6 +57,10 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         Err(errno) => {
             shell.complain([&name[..], b": ", errno.text().as_bytes()].concat());
+            if shell.options.posix {
+                shell.status = 1;
+                return Err(Stop::Exit);
+            }
             return Ok(1);
         }
     };

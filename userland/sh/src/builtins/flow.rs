@@ -1,4 +1,4 @@
-//! `:`, `true`, `false`, `break`, `continue`, `return`, `exit`, `shift`, `caller`, `help`.
+//! `:`, `true`, `false`, `break`, `continue`, `return`, `exit`, `shift`, `caller`.
 
 use std::rc::Rc;
 
@@ -14,15 +14,32 @@ pub(super) fn fail(_: &mut Shell, _: &[Bytes]) -> Run<u8> {
     Ok(1)
 }
 
+/// Refuses more than one argument, which gives up the command that was read.
+fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
+    let words = args.iter().skip(1).skip_while(|word| word.as_slice() == b"--");
+    if words.count() <= 1 {
+        return Ok(());
+    }
+    shell.complain_builtin("too many arguments");
+    shell.status = 1;
+    Err(Stop::Discard)
+}
+
 /// How many loops `break` and `continue` mean; `None` outside loops.
 fn loops(shell: &mut Shell, args: &[Bytes]) -> Run<Option<u32>> {
     if shell.loops == 0 {
-        shell.complain_builtin("only meaningful in a `for', `while', or `until' loop");
+        if shell.options.posix || shell.frames.is_empty() {
+            shell.complain_builtin("only meaningful in a `for', `while', or `until' loop");
+        }
         return Ok(None);
     }
-    let Some(arg) = args.get(1) else { return Ok(Some(1)) };
+    let arg = args.iter().skip(1).find(|word| word.as_slice() != b"--");
+    let Some(arg) = arg else { return Ok(Some(1)) };
     match plain_number(arg) {
-        Some(n) if n > 0 => Ok(Some(u32::try_from(n).unwrap_or(u32::MAX).min(shell.loops))),
+        Some(n) if n > 0 => {
+            at_most_one(shell, args)?;
+            Ok(Some(u32::try_from(n).unwrap_or(u32::MAX).min(shell.loops)))
+        }
         Some(_) => {
             shell.complain_builtin([arg, &b": loop count out of range"[..]].concat());
             shell.status = 1;
@@ -78,9 +95,8 @@ fn status_argument(shell: &mut Shell, args: &[Bytes]) -> u8 {
 }
 
 pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    if args.len() > 2 && plain_number(args.get(1).map_or(b"", |a| a)).is_some() {
-        shell.complain_builtin("too many arguments");
-        return Ok(1);
+    if args.get(1).is_some_and(|arg| plain_number(arg).is_some()) {
+        at_most_one(shell, args)?;
     }
     shell.status = status_argument(shell, args);
     Err(Stop::Exit)
@@ -88,17 +104,23 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if shell.frames.is_empty() && shell.sourcing == 0 {
+        // The argument is looked at all the same.
+        status_argument(shell, args);
         shell.complain_builtin("can only `return' from a function or sourced script");
         return Ok(2);
     }
     let before = shell.status;
+    if args.get(1).is_some_and(|arg| plain_number(arg).is_some()) {
+        at_most_one(shell, args)?;
+    }
     shell.status = status_argument(shell, args);
     shell.before_return = Some(before);
     Err(Stop::Return)
 }
 
 pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let by = match args.get(1) {
+    let arg = args.iter().skip(1).find(|word| word.as_slice() != b"--");
+    let by = match arg {
         None => 1,
         Some(arg) => match plain_number(arg) {
             Some(n) => n,
@@ -108,14 +130,16 @@ pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
         },
     };
-    let Ok(by) = usize::try_from(by) else {
-        shell.complain_builtin(format!("{by}: shift count out of range"));
+    at_most_one(shell, args)?;
+    let count = usize::try_from(by).ok().filter(|by| *by <= shell.positional.len());
+    let Some(count) = count else {
+        if by < 0 || shell.options.shift_verbose {
+            let number = arg.map_or_else(String::new, |_| format!("{by}: "));
+            shell.complain_builtin(format!("{number}shift count out of range"));
+        }
         return Ok(1);
     };
-    if by > shell.positional.len() {
-        return Ok(1);
-    }
-    let rest = shell.positional.get(by..).unwrap_or_default().to_vec();
+    let rest = shell.positional.get(count..).unwrap_or_default().to_vec();
     shell.positional = Rc::new(rest);
     Ok(0)
 }
@@ -161,11 +185,4 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         _ => Ok(1),
     }
-}
-
-pub(super) fn help(shell: &mut Shell, _: &[Bytes]) -> Run<u8> {
-    let names: Vec<&str> = super::BUILTINS.iter().map(|builtin| builtin.name).collect();
-    let text =
-        format!("tidebox sh, compatible with bash {}\nbuiltins: {}\n", crate::expand::BASH_VERSION, names.join(" "));
-    Ok(shell.print(text))
 }

@@ -3,35 +3,46 @@
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
+use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
 pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let [_, letters, name, rest @ ..] = args else {
-        shell.complain_builtin("usage: getopts optstring name [arg ...]");
-        return Ok(2);
-    };
+    let mut given = args.get(1..).unwrap_or_default();
+    match given.first().map(Vec::as_slice) {
+        Some(b"--") => given = given.get(1..).unwrap_or_default(),
+        Some(option @ [b'-', _, ..]) => {
+            return Ok(shell.bad_option(option.get(..2).unwrap_or(option), USAGE));
+        }
+        _ => {}
+    }
+    let [letters, name, rest @ ..] = given else { return Ok(shell.usage(USAGE)) };
+    let len = name_len(name);
+    let subscript = name.get(len..).unwrap_or_default();
+    if len == 0 || !(subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]"))) {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        return Ok(1);
+    }
     let words: Vec<Bytes> = if rest.is_empty() { shell.positional.as_ref().clone() } else { rest.to_vec() };
     let index = shell.lookup(b"OPTIND").and_then(|text| plain_number(&text)).and_then(|n| usize::try_from(n).ok());
-    let mut index = index.unwrap_or(1).max(1);
+    let mut index = index.unwrap_or(1).clamp(1, words.len() + 1);
     let (known, mut within) = shell.getopts_at;
     if known != index {
         within = 0;
     }
     let quiet = letters.first() == Some(&b':');
-    let name: Name = name.as_slice().into();
     let word = words.get(index - 1).map(Vec::as_slice).unwrap_or_default();
     if within == 0 {
         if word.len() < 2 || word.first() != Some(&b'-') || word == b"--" {
             if word == b"--" {
                 index += 1;
             }
-            return finish(shell, &name, index, 0, b"?", None, 1);
+            return finish(shell, name, index, 0, b"?", None, 1);
         }
         within = 1;
     }
     let Some(&letter) = word.get(within) else {
-        return finish(shell, &name, index + 1, 0, b"?", None, 1);
+        return finish(shell, name, index + 1, 0, b"?", None, 1);
     };
     let at = letters.iter().position(|&l| l == letter).filter(|_| letter != b':');
     within += 1;
@@ -39,31 +50,39 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let Some(at) = at else {
         let next = if ends_word { (index + 1, 0) } else { (index, within) };
         if quiet {
-            return finish(shell, &name, next.0, next.1, b"?", Some(vec![letter]), 0);
+            return finish(shell, name, next.0, next.1, b"?", Some(vec![letter]), 0);
         }
-        if shell.lookup(b"OPTERR").as_deref() != Some(b"0") {
+        if complains(shell) {
             bare_message(shell, format!("illegal option -- {}", char::from(letter)));
         }
-        return finish(shell, &name, next.0, next.1, b"?", None, 0);
+        return finish(shell, name, next.0, next.1, b"?", None, 0);
     };
     if letters.get(at + 1) != Some(&b':') {
         let next = if ends_word { (index + 1, 0) } else { (index, within) };
-        return finish(shell, &name, next.0, next.1, &[letter], None, 0);
+        return finish(shell, name, next.0, next.1, &[letter], None, 0);
     }
     if !ends_word {
         let value = word.get(within..).unwrap_or_default().to_vec();
-        return finish(shell, &name, index + 1, 0, &[letter], Some(value), 0);
+        return finish(shell, name, index + 1, 0, &[letter], Some(value), 0);
     }
     match words.get(index) {
-        Some(value) => finish(shell, &name, index + 2, 0, &[letter], Some(value.clone()), 0),
-        None if quiet => finish(shell, &name, index + 1, 0, b":", Some(vec![letter]), 0),
+        Some(value) => finish(shell, name, index + 2, 0, &[letter], Some(value.clone()), 0),
+        None if quiet => finish(shell, name, index + 1, 0, b":", Some(vec![letter]), 0),
         None => {
-            if shell.lookup(b"OPTERR").as_deref() != Some(b"0") {
+            if complains(shell) {
                 bare_message(shell, format!("option requires an argument -- {}", char::from(letter)));
             }
-            finish(shell, &name, index + 1, 0, b"?", None, 0)
+            finish(shell, name, index + 1, 0, b"?", None, 0)
         }
     }
+}
+
+const USAGE: &str = "getopts optstring name [arg ...]";
+
+/// Whether `OPTERR` lets it complain.
+fn complains(shell: &mut Shell) -> bool {
+    let value = shell.lookup(b"OPTERR").unwrap_or_default();
+    value.is_empty() || plain_number(&value).is_some_and(|n| n != 0)
 }
 
 /// Messages of `getopts` are those of the script, so they start with its name alone.
@@ -75,7 +94,7 @@ fn bare_message(shell: &mut Shell, text: String) {
 
 fn finish(
     shell: &mut Shell,
-    name: &Name,
+    name: &Bytes,
     index: usize,
     within: usize,
     value: &[u8],
@@ -93,5 +112,5 @@ fn finish(
             shell.vars.remove(b"OPTARG");
         }
     }
-    if shell.assign(name, Key::Whole, false, value.to_vec())? { Ok(status) } else { Ok(1) }
+    if super::read::assign(shell, name, value.to_vec())? { Ok(status) } else { Ok(1) }
 }

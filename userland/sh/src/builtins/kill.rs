@@ -6,7 +6,7 @@ use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
-use crate::trap::{SIGNALS, signal_name, signal_number};
+use crate::trap::{signal_name, signal_number, signal_table};
 
 const USAGE: &str = "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]";
 
@@ -16,32 +16,29 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if let Some((first, rest)) = words.split_first()
         && let Some(option) = first.strip_prefix(b"-").filter(|option| !option.is_empty())
     {
+        words = rest;
         let name = match option {
+            b"-" => b"TERM",
             b"l" | b"L" => return Ok(list(shell, rest)),
-            b"-" => {
-                words = rest;
-                None
-            }
             b"s" | b"n" => {
                 let Some((name, rest)) = rest.split_first() else {
                     shell.complain_builtin(format!("-{}: option requires an argument", lossy(option)));
                     return Ok(1);
                 };
                 words = rest;
-                Some(name.as_slice())
+                name.as_slice()
             }
-            _ => {
-                words = rest;
-                Some(option)
+            // A word attached to the letter, unless the whole is a signal itself.
+            [b's' | b'n', attached @ ..] if signal_number(option).is_none() && signal_number(attached).is_some() => {
+                attached
             }
+            _ => option,
         };
-        if let Some(name) = name {
-            match signal_number(name).filter(|n| *n < 65) {
-                Some(number) => signal = number,
-                None => {
-                    shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
-                    return Ok(1);
-                }
+        match signal_number(name).filter(|n| *n < 65) {
+            Some(number) => signal = number,
+            None => {
+                shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
+                return Ok(1);
             }
         }
         if words.first().is_some_and(|word| word == b"--") {
@@ -49,16 +46,13 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     if words.is_empty() {
-        let line = format!("kill: usage: {USAGE}\n");
-        // Where standard error is closed there is nobody to tell.
-        let _ = shell.io.write(2, line.as_bytes());
-        return Ok(2);
+        return Ok(shell.usage(USAGE));
     }
     shell.io.flush();
-    let mut status = 0;
+    let mut status = 1;
     for word in words {
-        if !send(shell, word, signal) {
-            status = 1;
+        if send(shell, word, signal) {
+            status = 0;
         }
     }
     shell.status = status;
@@ -68,18 +62,24 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
     let pids: Vec<i32> = if word.first() == Some(&b'%') {
-        match shell.jobs.find(word).and_then(|at| shell.jobs.list.get(at)) {
-            Some(job) => job.processes.iter().filter_map(|process| i32::try_from(process.pid).ok()).collect(),
-            None => {
-                shell.complain_builtin([word, b": no such job"].concat());
-                return false;
+        let Some(at) = super::jobs::named(shell, word) else { return false };
+        match shell.jobs.list.get(at) {
+            Some(job) if job.grouped => {
+                job.processes.first().and_then(|p| i32::try_from(p.pid).ok()).map(|pid| vec![-pid])
             }
+            Some(job) => Some(job.processes.iter().filter_map(|process| i32::try_from(process.pid).ok()).collect()),
+            None => None,
         }
+        .unwrap_or_default()
     } else {
         match plain_number(word).and_then(|n| i32::try_from(n).ok()) {
             Some(pid) => vec![pid],
             None => {
-                shell.complain_builtin([word, b": arguments must be process or job IDs"].concat());
+                let text = match word.first() {
+                    None => "`': not a pid or valid job spec".to_owned(),
+                    Some(_) => format!("{}: arguments must be process or job IDs", lossy(word)),
+                };
+                shell.complain_builtin(text);
                 return false;
             }
         }
@@ -97,21 +97,16 @@ fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
 /// `kill -l`: all names, or the other form of each one given.
 fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
     if words.is_empty() {
-        let mut text = String::new();
-        for (number, name) in SIGNALS {
-            text.push_str(&format!("{number:2}) SIG{name}{}", if number % 5 == 0 { "\n" } else { "\t" }));
-        }
-        text.push('\n');
-        return shell.print(text);
+        return shell.print(signal_table());
     }
     let mut status = 0;
     for word in words {
         let line = match plain_number(word) {
             Some(number) => {
                 let number = if number > 128 { number - 128 } else { number };
-                u8::try_from(number).ok().and_then(signal_name).map(str::to_owned)
+                u8::try_from(number).ok().filter(|n| *n < 65).and_then(signal_name).map(std::borrow::Cow::into_owned)
             }
-            None => signal_number(word).map(|number| number.to_string()),
+            None => signal_number(word).filter(|n| *n < 65).map(|number| number.to_string()),
         };
         match line {
             Some(line) => {

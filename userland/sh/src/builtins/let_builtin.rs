@@ -5,7 +5,10 @@ use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
 pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let words = args.get(1..).unwrap_or_default();
+    let mut words = args.get(1..).unwrap_or_default();
+    if words.first().is_some_and(|word| word == b"--") {
+        words = words.get(1..).unwrap_or_default();
+    }
     if words.is_empty() {
         shell.complain_builtin("expression expected");
         return Ok(1);

@@ -7,12 +7,20 @@ use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
 pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let (mut symbolic, mut reusable, mut mask) = (false, false, None);
-    for arg in args.iter().skip(1) {
-        match arg.as_slice() {
-            b"-S" => symbolic = true,
-            b"-p" => reusable = true,
-            _ => mask = Some(arg),
+    let (mut symbolic, mut reusable) = (false, false);
+    let mut words = args.get(1..).unwrap_or_default();
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'S' => symbolic = true,
+                b'p' => reusable = true,
+                other => return Ok(shell.bad_option(&[b'-', *other], "umask [-p] [-S] [mode]")),
+            }
         }
     }
     let current = match rt::umask(None) {
@@ -22,7 +30,7 @@ pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             return Ok(1);
         }
     };
-    let Some(mask) = mask else {
+    let Some(mask) = words.first() else {
         let text = if symbolic { symbols(current) } else { format!("{current:04o}") };
         let prefix = match (reusable, symbolic) {
             (true, true) => "umask -S ",
@@ -31,15 +39,21 @@ pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         };
         return Ok(shell.print(format!("{prefix}{text}\n")));
     };
-    let new = if mask.iter().all(u8::is_ascii_digit) {
-        u32::from_str_radix(&lossy(mask), 8).ok().filter(|m| *m <= 0o777)
+    let new = if mask.first().is_some_and(u8::is_ascii_digit) {
+        let number = u32::from_str_radix(&lossy(mask), 8).map(|mask| mask & 0o777);
+        number.map_err(|_| [&mask[..], b": octal number out of range"].concat())
     } else {
         from_symbols(mask, current)
     };
     match new {
-        Some(new) => Ok(u8::from(rt::umask(Some(new)).is_err())),
-        None => {
-            shell.complain_builtin(format!("{}: octal number out of range", lossy(mask)));
+        Ok(new) => {
+            if symbolic {
+                shell.print(format!("{}\n", symbols(new)));
+            }
+            Ok(u8::from(rt::umask(Some(new)).is_err()))
+        }
+        Err(why) => {
+            shell.complain_builtin(why);
             Ok(1)
         }
     }
@@ -53,33 +67,37 @@ fn symbols(mask: u32) -> String {
     format!("u={},g={},o={}", class(6), class(3), class(0))
 }
 
-/// A mask from `u=rwx,g+w,..`, which names what is allowed.
-fn from_symbols(text: &[u8], current: u32) -> Option<u32> {
+/// A mask from `u=rwx,g+w,..`, which names what is allowed; an error is the message.
+fn from_symbols(text: &[u8], current: u32) -> Result<u32, Bytes> {
     let mut allowed = !current & 0o777;
     for clause in text.split(|&b| b == b',') {
-        let at = clause.iter().position(|b| matches!(b, b'=' | b'+' | b'-'))?;
-        let (who, rest) = clause.split_at(at);
-        let (&operator, letters) = rest.split_first()?;
+        let len = clause.iter().position(|b| !b"ugoa".contains(b)).unwrap_or(clause.len());
+        let (who, rest) = clause.split_at(len);
+        let operator = rest.first().copied().unwrap_or(if text.len() == clause.len() { 0 } else { b',' });
+        if !b"=+-".contains(&operator) {
+            // A clause that ends too early ends with the text or at the comma.
+            let shown = if rest.is_empty() && text.ends_with(clause) { 0 } else { operator };
+            return Err([b"`", &[shown][..], b"': invalid symbolic mode operator"].concat());
+        }
         let mut classes = 0;
         for letter in who {
             classes |= match letter {
                 b'u' => 0o700,
                 b'g' => 0o070,
                 b'o' => 0o007,
-                b'a' => 0o777,
-                _ => return None,
+                _ => 0o777,
             };
         }
         if classes == 0 {
             classes = 0o777;
         }
         let mut bits = 0;
-        for letter in letters {
+        for letter in rest.get(1..).unwrap_or_default() {
             bits |= match letter {
                 b'r' => 0o444,
                 b'w' => 0o222,
                 b'x' => 0o111,
-                _ => return None,
+                other => return Err([b"`", &[*other][..], b"': invalid symbolic mode character"].concat()),
             };
         }
         allowed = match operator {
@@ -88,7 +106,7 @@ fn from_symbols(text: &[u8], current: u32) -> Option<u32> {
             _ => allowed & !(bits & classes),
         };
     }
-    Some(!allowed & 0o777)
+    Ok(!allowed & 0o777)
 }
 
 /// What can be asked for: letter, description, unit, value.

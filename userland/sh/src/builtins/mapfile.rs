@@ -41,6 +41,11 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Err(status) => return Ok(status),
     };
     let name: Name = words.first().map_or(&b"MAPFILE"[..], Vec::as_slice).into();
+    if name.is_empty() {
+        shell.complain_builtin("empty array variable name");
+        return Ok(1);
+    }
+    let name = shell.vars.resolve(&name).unwrap_or(name);
     if crate::parse::token::name_len(&name) != name.len() {
         shell.complain_builtin([b"`", &name[..], b"': not a valid identifier"].concat());
         return Ok(1);
@@ -50,6 +55,10 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         return Ok(1);
     };
     if !shell.may_assign(&name) {
+        return Ok(1);
+    }
+    if matches!(shell.vars.get(&name).map(|var| &var.value), Some(Value::Assoc(_))) {
+        shell.complain_builtin([&name[..], b": not an indexed array"].concat());
         return Ok(1);
     }
     shell.io.flush();
@@ -80,7 +89,7 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
         let value = if attached.is_empty() {
             let Some((value, rest)) = words.split_first() else {
                 shell.complain_builtin(format!("-{}: option requires an argument", char::from(letter)));
-                return Err(2);
+                return Err(shell.usage(USAGE));
             };
             words = rest;
             value.clone()
@@ -95,9 +104,15 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
             (b'O', Some(count)) => options.origin = Some(count as u64),
             (b's', Some(count)) => options.skip = count,
             (b'u', Some(count)) => options.number = u32::try_from(count).unwrap_or(u32::MAX),
-            (b'c', Some(count)) => options.quantum = count.max(1),
+            (b'c', Some(count)) if count > 0 => options.quantum = count,
             _ => {
-                shell.complain_builtin([&value[..], b": invalid number"].concat());
+                let why: &[u8] = match letter {
+                    b'O' => b": invalid array origin",
+                    b'u' => b": invalid file descriptor specification",
+                    b'c' => b": invalid callback quantum",
+                    _ => b": invalid line count",
+                };
+                shell.complain_builtin([&value[..], why].concat());
                 return Err(1);
             }
         }
@@ -109,6 +124,7 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
 fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
     let mut map = match (options.origin, shell.vars.get(&name).map(|var| &var.value)) {
         (Some(_), Some(Value::Indexed(map))) => map.clone(),
+        (Some(_), Some(Value::Text(text))) => BTreeMap::from([(0, text.clone())]),
         _ => BTreeMap::new(),
     };
     let mut at = options.origin.unwrap_or(0);
@@ -128,7 +144,7 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
         map.insert(at, line);
         at = at.saturating_add(1);
     }
-    let flags = shell.vars.get(&name).map_or(0, |var| var.flags);
+    let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);
     shell.vars.insert(name, Var { value: Value::Indexed(map), flags });
     Ok(())
 }

@@ -1,16 +1,21 @@
 //! Builtins: one table, one file for each or for a family.
 
 mod alias;
+mod bind;
 mod cd;
 mod command;
+mod complete;
 mod declare;
 mod dirs;
 mod echo;
+mod enable;
 mod eval;
 mod exec;
 mod flow;
 mod getopts;
 mod hash;
+mod help;
+mod history;
 mod jobs;
 mod kill;
 mod let_builtin;
@@ -26,6 +31,7 @@ mod trap;
 mod type_builtin;
 mod unset;
 
+pub(crate) use complete::Spec;
 pub(crate) use exec::exec;
 pub(crate) use set::options_text;
 pub(crate) use shopt::shopt_text;
@@ -80,29 +86,37 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     prints("[", test::bracket),
     plain("alias", alias::alias),
     plain("bg", jobs::background),
+    plain("bind", bind::bind),
     plain("break", flow::leave),
     plain("builtin", command::builtin),
     plain("caller", flow::caller),
     plain("cd", cd::cd),
     plain("command", command::command),
+    plain("compgen", complete::compgen),
+    plain("complete", complete::complete),
+    plain("compopt", complete::compopt),
     plain("continue", flow::go_on),
     declares("declare", declare::declare),
     plain("dirs", dirs::dirs),
     plain("disown", jobs::disown),
     prints("echo", echo::echo),
+    plain("enable", enable::enable),
     plain("eval", eval::eval),
     plain("exec", exec::exec),
     plain("exit", flow::exit),
     declares("export", declare::export),
     prints("false", flow::fail),
+    plain("fc", history::fc::fc),
     plain("fg", jobs::foreground),
     plain("getopts", getopts::getopts),
     plain("hash", hash::hash),
-    plain("help", flow::help),
+    plain("help", help::help),
+    plain("history", history::history),
     plain("jobs", jobs::jobs),
     plain("kill", kill::kill),
     plain("let", let_builtin::evaluate),
     declares("local", declare::local),
+    plain("logout", jobs::logout),
     plain("mapfile", mapfile::mapfile),
     plain("popd", dirs::popd),
     prints("printf", printf::printf),
@@ -116,6 +130,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("shift", flow::shift),
     plain("shopt", shopt::shopt),
     plain("source", eval::source),
+    plain("suspend", jobs::suspend),
     prints("test", test::test),
     plain("times", limits::times),
     plain("trap", trap::trap),

@@ -45,13 +45,19 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Err(status) => return Ok(status),
     };
     for name in names {
-        if name_len(name) == 0 {
+        let subscript = name.get(name_len(name)..).unwrap_or_default();
+        let whole = subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]"));
+        if name_len(name) == 0 || !whole {
             shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
             return Ok(1);
         }
     }
     let Some(fd) = shell.io.fd(options.number) else {
-        shell.complain_builtin(format!("{}: invalid file descriptor: Bad file descriptor", options.number));
+        let text = match options.number {
+            0 => "read error: 0: Bad file descriptor".to_owned(),
+            number => format!("{number}: invalid file descriptor: Bad file descriptor"),
+        };
+        shell.complain_builtin(text);
         return Ok(1);
     };
     shell.io.flush();
@@ -95,7 +101,7 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
                             }
                             None => {
                                 shell.complain_builtin(format!("-{}: option requires an argument", char::from(letter)));
-                                return Err(2);
+                                return Err(shell.usage(USAGE));
                             }
                         }
                     } else {
@@ -258,16 +264,29 @@ impl Source {
 fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quoted: &[bool]) -> Run<bool> {
     let ifs = shell.ifs();
     if let Some(array) = &options.array {
-        let mut fields = Fields { line: &line, quoted, ifs: &ifs, at: 0 };
         let mut map = BTreeMap::new();
-        while let Some(field) = fields.next_field() {
-            map.insert(map.len() as u64, field);
+        if options.exact {
+            map.insert(0, line);
+        } else {
+            let mut fields = Fields { line: &line, quoted, ifs: &ifs, at: 0 };
+            while let Some(field) = fields.next_field() {
+                map.insert(map.len() as u64, field);
+            }
         }
         let name: Name = array.as_slice().into();
+        let name = shell.vars.resolve(&name).unwrap_or(name);
+        if name_len(&name) != name.len() || name.is_empty() {
+            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&name)));
+            return Ok(false);
+        }
+        if matches!(shell.vars.get(&name).map(|var| &var.value), Some(Value::Assoc(_))) {
+            shell.complain_builtin([&name[..], b": cannot convert associative to indexed array"].concat());
+            return Ok(false);
+        }
         if !shell.may_assign(&name) {
             return Ok(false);
         }
-        let flags = shell.vars.get(&name).map_or(0, |var| var.flags);
+        let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);
         shell.vars.insert(name, Var { value: Value::Indexed(map), flags });
         return Ok(true);
     }
@@ -289,7 +308,8 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
     Ok(good)
 }
 
-fn assign(shell: &mut Shell, target: &[u8], value: Bytes) -> Run<bool> {
+/// Assigns to a variable or an element of an array, as its name was given.
+pub(super) fn assign(shell: &mut Shell, target: &[u8], value: Bytes) -> Run<bool> {
     let len = name_len(target);
     let (name, rest) = target.split_at(len);
     let name: Name = name.into();

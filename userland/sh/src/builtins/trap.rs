@@ -3,12 +3,12 @@
 use crate::expand::{lossy, single_quote};
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
-use crate::trap::{SIGNALS, signal_name, signal_number};
+use crate::trap::{signal_name, signal_number};
 
 /// The name as `trap -p` prints it.
 fn shown(signal: u8) -> String {
-    let name = signal_name(signal).unwrap_or("?");
-    if (1..=64).contains(&signal) { format!("SIG{name}") } else { name.to_owned() }
+    let name = signal_name(signal).unwrap_or("?".into());
+    if (1..=64).contains(&signal) { format!("SIG{name}") } else { name.into_owned() }
 }
 
 pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
@@ -16,14 +16,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     match words.first().map(Vec::as_slice) {
         None => return Ok(print(shell, &[])),
         Some(b"-p") => return Ok(print(shell, words.get(1..).unwrap_or_default())),
-        Some(b"-l") => {
-            let mut text = String::new();
-            for (number, name) in SIGNALS {
-                text.push_str(&format!("{number:2}) SIG{name}{}", if number % 5 == 0 { "\n" } else { "\t" }));
-            }
-            text.push('\n');
-            return Ok(shell.print(text));
-        }
+        Some(b"-l") => return Ok(shell.print(crate::trap::signal_table())),
         Some(b"--") => words = words.get(1..).unwrap_or_default(),
         Some([b'-', letter, ..]) => {
             let option = [b'-', *letter];

@@ -61,7 +61,7 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 }
                 b'a' => all = true,
                 b'f' => skip_functions = true,
-                _ => return Ok(shell.bad_option(first, "type [-afptP] name [name ...]")),
+                other => return Ok(shell.bad_option(&[b'-', *other], "type [-afptP] name [name ...]")),
             }
         }
     }
@@ -131,7 +131,7 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
         function(shell, name, how);
         return Ok(true);
     }
-    if super::find(name).is_some() {
+    if super::find(name).is_some_and(|builtin| !shell.disabled.contains(builtin.name)) {
         let text = line(name, how, "builtin", " is a shell builtin");
         shell.print(text);
         return Ok(true);
@@ -181,7 +181,7 @@ fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) 
         function(shell, name, how);
         found = true;
     }
-    if super::find(name).is_some() {
+    if super::find(name).is_some_and(|builtin| !shell.disabled.contains(builtin.name)) {
         let text = line(name, how, "builtin", " is a shell builtin");
         shell.print(text);
         found = true;

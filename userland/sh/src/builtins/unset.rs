@@ -20,7 +20,7 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 b'f' => functions = true,
                 b'v' => variables = true,
                 b'n' => reference = true,
-                _ => return Ok(shell.bad_option(first, "unset [-f] [-v] [-n] [name ...]")),
+                other => return Ok(shell.bad_option(&[b'-', *other], "unset [-f] [-v] [-n] [name ...]")),
             }
         }
     }

@@ -37,6 +37,7 @@ impl Shell {
             Kind::Case { word, arms } => self.run_case(word, arms),
             Kind::Arith(arith) => self.run_arith(arith),
             Kind::Cond(cond) => self.run_cond(cond),
+            Kind::Coproc { name, body } => self.run_coprocess(name, body),
         }
     }
 

@@ -272,7 +272,9 @@ impl Shell {
 pub(crate) fn death_text(signal: u8) -> String {
     let text = match signal {
         1 => "Hangup",
+        2 => "Interrupt",
         3 => "Quit",
+        13 => "Broken pipe",
         4 => "Illegal instruction",
         5 => "Trace/breakpoint trap",
         6 => "Aborted",

@@ -3,6 +3,7 @@
 mod assign;
 mod compound;
 mod cond;
+mod coprocess;
 mod external;
 mod function;
 mod pipeline;
@@ -179,6 +180,10 @@ impl Shell {
                 // Where standard error is closed there is nobody to show it to.
                 let _ = self.io.write(2, read);
             }
+            if self.options.history && self.levels == 0 {
+                let read = parser.text_since(from).to_vec();
+                self.remember_command(&read);
+            }
             if self.options.noexec {
                 continue;
             }
@@ -188,6 +193,9 @@ impl Shell {
                 other => other?,
             }
             self.run_pending_traps()?;
+            if self.levels == 0 {
+                self.notify_jobs();
+            }
             if self.options.onecmd {
                 return Err(Stop::Exit);
             }

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, Open};
 
 use crate::expand::lossy;
-use crate::io::Table;
 use crate::ir::{Bytes, Redirect, RedirectFd, RedirectKind, Word};
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
@@ -15,9 +14,10 @@ use crate::vars::Key;
 const PIPE_ROOM: usize = 4096;
 
 /// How to take redirections back.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Undo {
-    table: Option<Table>,
+    /// What the descriptors meant before, in the order in which they were changed.
+    saved: Vec<(u32, Option<Fd>)>,
     opened: Vec<Fd>,
 }
 
@@ -25,12 +25,9 @@ impl Shell {
     /// Applies redirections; `None` after an error that was complained about, with everything taken back.
     #[inline(never)]
     pub(crate) fn redirect(&mut self, redirects: &[Redirect]) -> Run<Option<Undo>> {
-        if redirects.is_empty() {
-            return Ok(Some(Undo { table: None, opened: Vec::new() }));
-        }
-        let mut undo = Undo { table: Some(self.io.table().clone()), opened: Vec::new() };
+        let mut undo = Undo::default();
         for redirect in redirects {
-            match self.apply_redirect(redirect, &mut undo.opened) {
+            match self.apply_redirect(redirect, &mut undo) {
                 Ok(true) => {}
                 Ok(false) => {
                     self.undo(undo);
@@ -48,20 +45,17 @@ impl Shell {
     /// Takes redirections back. A buffered write that fails now is the command's failure.
     #[inline(never)]
     pub(crate) fn undo(&mut self, undo: Undo) {
-        let Some(mut table) = undo.table else { return };
+        if undo.saved.is_empty() && undo.opened.is_empty() {
+            return;
+        }
         self.io.flush();
         let error = self.io.take_error();
-        // `{name}>file` stays open after the command.
-        let kept: Vec<(u32, Fd)> = self
-            .io
-            .table()
-            .iter()
-            .filter(|(n, _)| *n >= 10 && !table.iter().any(|(old, _)| old == n))
-            .copied()
-            .collect();
-        table.extend(kept.iter().filter(|(_, fd)| !undo.opened.contains(fd)));
-        self.io.set_table(table);
+        for (number, fd) in undo.saved.into_iter().rev() {
+            self.io.set(number, fd);
+            fd.into_iter().for_each(|fd| self.io.release(fd));
+        }
         for fd in undo.opened {
+            self.io.release(fd);
             self.io.close_unused(fd);
         }
         if let Some(errno) = error {
@@ -75,20 +69,33 @@ impl Shell {
         if redirects.is_empty() {
             return Ok(true);
         }
-        let before = self.io.table().clone();
         let Some(undo) = self.redirect(redirects)? else { return Ok(false) };
         self.io.flush();
-        for (_, fd) in before {
-            self.io.close_unused(fd);
-        }
-        for fd in undo.opened {
+        let gone = undo.saved.into_iter().filter_map(|(_, fd)| fd);
+        for fd in gone.chain(undo.opened) {
+            self.io.release(fd);
             self.io.close_unused(fd);
         }
         Ok(true)
     }
 
+    /// Points a descriptor at something, such that it can be taken back.
+    fn point(&mut self, number: u32, fd: Option<Fd>, undo: &mut Undo) {
+        let before = self.io.fd(number);
+        undo.saved.push((number, before));
+        // What the descriptor meant must stay open, whatever happens meanwhile.
+        before.into_iter().for_each(|fd| self.io.hold(fd));
+        self.io.set(number, fd);
+    }
+
+    /// Takes note of a descriptor that was opened for a redirection.
+    fn opened(&mut self, fd: Fd, undo: &mut Undo) {
+        self.io.hold(fd);
+        undo.opened.push(fd);
+    }
+
     /// Applies one redirection; says whether it went well.
-    fn apply_redirect(&mut self, redirect: &Redirect, opened: &mut Vec<Fd>) -> Run<bool> {
+    fn apply_redirect(&mut self, redirect: &Redirect, undo: &mut Undo) -> Run<bool> {
         let default = match &redirect.kind {
             RedirectKind::Read(_) | RedirectKind::ReadWrite(_) | RedirectKind::HereDoc(_) => 0,
             RedirectKind::HereString(_) | RedirectKind::Duplicate { output: false, .. } => 0,
@@ -97,35 +104,62 @@ impl Shell {
         let number = match &redirect.fd {
             RedirectFd::Default => default,
             RedirectFd::Number(number) => *number,
-            RedirectFd::Variable(name) => return self.apply_variable(&redirect.kind, name, opened),
+            RedirectFd::Variable(name) => return self.apply_variable(&redirect.kind, name, undo),
         };
-        self.apply_to(&redirect.kind, number, opened)
+        if number > 255 && rt::limits().is_ok_and(|limits| number >= limits.descriptors) {
+            self.complain(format!("{number}: Bad file descriptor"));
+            return Ok(false);
+        }
+        self.apply_to(&redirect.kind, number, undo)
     }
 
     /// `{name}>file`: the shell chooses the number; `{name}>&-` closes the one in the variable.
-    fn apply_variable(&mut self, kind: &RedirectKind, name: &Rc<[u8]>, opened: &mut Vec<Fd>) -> Run<bool> {
+    fn apply_variable(&mut self, kind: &RedirectKind, target: &[u8], undo: &mut Undo) -> Run<bool> {
+        let len = crate::parse::token::name_len(target);
+        let (name, rest) = target.split_at(len);
+        let name: Rc<[u8]> = name.into();
+        let key = match rest {
+            [b'[', subscript @ .., b']'] => self.key_of(&name, &crate::parse::subscript_from_text(subscript))?,
+            _ => Key::Whole,
+        };
         if let RedirectKind::Duplicate { word, .. } = kind
             && word.literal() == Some(b"-")
         {
-            let number = self.lookup(name).and_then(|text| plain_number(&text)).and_then(|n| u32::try_from(n).ok());
-            if let Some(fd) = number.and_then(|n| self.io.fd(n)) {
-                self.io.set(number.unwrap_or(0), None);
+            let value = if key == Key::Whole { self.lookup(&name) } else { self.element(&name, &key) };
+            let number = value.and_then(|text| plain_number(&text)).and_then(|n| u32::try_from(n).ok());
+            let Some(number) = number else {
+                self.complain([target, b": ambiguous redirect"].concat());
+                return Ok(false);
+            };
+            self.io.flush();
+            if let Some(fd) = self.io.fd(number) {
+                self.io.set(number, None);
                 self.io.close_unused(fd);
             }
             return Ok(true);
         }
+        if self.vars.get(&name).is_some_and(|var| var.has(crate::vars::READONLY)) {
+            self.complain([&name[..], b": readonly variable"].concat());
+            self.complain([target, b": cannot assign fd to variable"].concat());
+            return Ok(false);
+        }
         let number = self.io.free_number(10);
-        let mut own = Vec::new();
+        let mut own = Undo::default();
         let applied = self.apply_to(kind, number, &mut own)?;
         if applied {
-            self.assign(name, Key::Whole, false, number.to_string().into_bytes())?;
-        } else {
-            opened.append(&mut own);
+            self.assign(&name, key, false, number.to_string().into_bytes())?;
+            if !self.options.varredir_close {
+                // It stays open after the command.
+                own.saved.retain(|(saved, _)| *saved != number);
+                own.opened.drain(..).for_each(|fd| self.io.release(fd));
+            }
         }
+        undo.saved.append(&mut own.saved);
+        undo.opened.append(&mut own.opened);
         Ok(applied)
     }
 
-    fn apply_to(&mut self, kind: &RedirectKind, number: u32, opened: &mut Vec<Fd>) -> Run<bool> {
+    fn apply_to(&mut self, kind: &RedirectKind, number: u32, undo: &mut Undo) -> Run<bool> {
         let create = Open { write: true, create: true, ..Open::default() };
         let (word, how) = match kind {
             RedirectKind::Read(word) => (word, Open { read: true, ..Open::default() }),
@@ -133,21 +167,26 @@ impl Shell {
             RedirectKind::Append(word) => (word, Open { append: true, ..create }),
             RedirectKind::Clobber(word) | RedirectKind::Write(word) => (word, Open { truncate: true, ..create }),
             RedirectKind::Both { word, append } => (word, Open { append: *append, truncate: !append, ..create }),
-            RedirectKind::Duplicate { word, output } => return self.duplicate(word, *output, number, opened),
+            RedirectKind::Duplicate { word, output } => return self.duplicate(word, *output, number, undo),
             RedirectKind::HereDoc(document) => {
                 let text = match document.body.get() {
                     Some(word) => self.expand_text(word)?,
                     None => Bytes::new(),
                 };
-                return self.here_text(&text, number, opened);
+                return self.here_text(&text, number, undo);
             }
             RedirectKind::HereString(word) => {
                 let mut text = self.expand_text(word)?;
                 text.push(b'\n');
-                return self.here_text(&text, number, opened);
+                return self.here_text(&text, number, undo);
             }
         };
         let Some(path) = self.redirect_path(word)? else { return Ok(false) };
+        if path.starts_with(b"/dev/tcp/") || path.starts_with(b"/dev/udp/") {
+            let why = "/dev/(tcp|udp)/host/port not supported without networking";
+            self.complain([&path[..], b": ", why.as_bytes()].concat());
+            return Ok(false);
+        }
         if self.options.noclobber
             && matches!(kind, RedirectKind::Write(_) | RedirectKind::Both { append: false, .. })
             && rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::File)
@@ -157,10 +196,10 @@ impl Shell {
         }
         match self.open_path(&path, how) {
             Ok(fd) => {
-                opened.push(fd);
-                self.io.set(number, Some(fd));
+                self.opened(fd, undo);
+                self.point(number, Some(fd), undo);
                 if matches!(kind, RedirectKind::Both { .. }) {
-                    self.io.set(2, Some(fd));
+                    self.point(2, Some(fd), undo);
                 }
                 Ok(true)
             }
@@ -202,11 +241,11 @@ impl Shell {
     }
 
     /// `n>&m`, `n>&-`, `n>&m-`.
-    fn duplicate(&mut self, word: &Word, output: bool, number: u32, opened: &mut Vec<Fd>) -> Run<bool> {
+    fn duplicate(&mut self, word: &Word, output: bool, number: u32, undo: &mut Undo) -> Run<bool> {
         let text = self.expand_text(word)?;
         if text == b"-" {
             self.io.flush();
-            self.io.set(number, None);
+            self.point(number, None, undo);
             return Ok(true);
         }
         let (digits, moves) = match text.strip_suffix(b"-") {
@@ -219,9 +258,9 @@ impl Shell {
                 let how = Open { write: true, create: true, truncate: true, ..Open::default() };
                 return match self.open_path(&text, how) {
                     Ok(fd) => {
-                        opened.push(fd);
-                        self.io.set(1, Some(fd));
-                        self.io.set(2, Some(fd));
+                        self.opened(fd, undo);
+                        self.point(1, Some(fd), undo);
+                        self.point(2, Some(fd), undo);
                         Ok(true)
                     }
                     Err(errno) => {
@@ -235,23 +274,23 @@ impl Shell {
             return Ok(false);
         };
         let Some(fd) = self.io.fd(from) else {
-            self.complain(format!("{from}: Bad file descriptor"));
+            self.complain([&word.raw[..], b": Bad file descriptor"].concat());
             return Ok(false);
         };
-        self.io.set(number, Some(fd));
+        self.point(number, Some(fd), undo);
         if moves && from != number {
-            self.io.set(from, None);
+            self.point(from, None, undo);
         }
         Ok(true)
     }
 
     /// Makes text readable at a descriptor: in a pipe when it fits, else in a file without a name.
-    fn here_text(&mut self, text: &[u8], number: u32, opened: &mut Vec<Fd>) -> Run<bool> {
+    fn here_text(&mut self, text: &[u8], number: u32, undo: &mut Undo) -> Run<bool> {
         let made = if text.len() <= PIPE_ROOM { self.text_in_pipe(text) } else { self.text_in_file(text) };
         match made {
             Ok(fd) => {
-                opened.push(fd);
-                self.io.set(number, Some(fd));
+                self.opened(fd, undo);
+                self.point(number, Some(fd), undo);
                 Ok(true)
             }
             Err(errno) => {

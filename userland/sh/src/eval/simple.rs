@@ -80,7 +80,14 @@ impl Shell {
             Some(builtin) if builtin.name == "exec" => self.run_exec(simple, &args),
             Some(builtin) if simple.redirects.is_empty() => self.call_simple(builtin, simple, &args),
             Some(builtin) => {
-                let result = self.with_redirects(simple, |shell| shell.call_simple(builtin, simple, &args));
+                let result = self.with_redirects(simple, |shell| {
+                    shell.call_simple(builtin, simple, &args)?;
+                    // What the builtin wrote goes where the redirections point, and a failure is its own.
+                    shell.io.flush();
+                    shell.running = builtin.name;
+                    let status = shell.status;
+                    shell.builtin_done(Ok(status))
+                });
                 self.stop_after_special(builtin, result)
             }
             None => self.run_external(simple, &args),

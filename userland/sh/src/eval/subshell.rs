@@ -35,9 +35,11 @@ impl Shell {
     fn enter_subshell(&mut self) {
         // The parent's `$$` must be known before it is asked for in a child.
         self.own_parent_pid();
+        self.io.leave_private();
         self.io.close_all_unused();
+        self.coprocess = None;
         self.traps.reset_for_subshell(self.options.functrace, self.options.errtrace);
-        self.jobs.list.clear();
+        self.jobs.inherit();
         self.subshell += 1;
         self.session = None;
         self.loops = 0;
@@ -70,7 +72,7 @@ impl Shell {
     }
 
     /// Runs a command in a child that was forked for it. A subshell needs no other child then.
-    pub(super) fn run_forked(&mut self, command: &Command) -> Run {
+    pub(crate) fn run_forked(&mut self, command: &Command) -> Run {
         if let Command::Compound(compound) = command
             && let Kind::Subshell(list) = &compound.kind
         {
@@ -107,7 +109,14 @@ impl Shell {
             self.io.close(fd);
         }
         let pids = pids?;
-        self.jobs.add(&pids, chain.text.to_vec());
+        let grouped = self.options.monitor;
+        if grouped {
+            for pid in &pids {
+                // A child that has ended already needs no group.
+                let _ = rt::setpgid(*pid, 0);
+            }
+        }
+        self.jobs.add(&pids, job_text(chain), grouped);
         self.status = 0;
         Ok(())
     }
@@ -138,4 +147,16 @@ impl Shell {
         })?;
         Ok(vec![pid])
     }
+}
+
+/// A background list as `jobs` shows it.
+fn job_text(chain: &Chain) -> crate::ir::Bytes {
+    if let ([], [Command::Compound(compound)]) = (chain.rest.as_slice(), chain.first.stages.as_slice())
+        && let Kind::Subshell(list) = &compound.kind
+        && compound.redirects.is_empty()
+    {
+        return crate::print::subshell(list);
+    }
+    let text = chain.text.strip_prefix(b"!").filter(|_| chain.first.bang).unwrap_or(&chain.text);
+    text.trim_ascii().to_vec()
 }

@@ -6,6 +6,9 @@ use super::list::CLOSERS;
 use super::{Parse, Parser, Problem, SyntaxError};
 use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Word};
 
+/// Words that begin compound commands.
+const COMPOUND: &[&[u8]] = &[b"{", b"if", b"while", b"until", b"for", b"select", b"case", b"[["];
+
 impl Parser<'_> {
     /// One command of a pipeline.
     pub(super) fn command(&mut self) -> Parse<Command> {
@@ -36,6 +39,7 @@ impl Parser<'_> {
             b"for" => self.for_clause()?,
             b"select" => self.select_clause()?,
             b"case" => self.case_clause()?,
+            b"coproc" => return self.coproc().map(Some),
             b"[[" => {
                 self.pos += 2;
                 Kind::Cond(self.condition()?)
@@ -96,6 +100,25 @@ impl Parser<'_> {
             self.expect_keyword(b"fi")?;
             return Ok(Kind::If { arms, otherwise });
         }
+    }
+
+    /// `coproc [name] command`: a name only before a compound command.
+    fn coproc(&mut self) -> Parse<Kind> {
+        self.pos += 6;
+        self.skip_blanks();
+        let (start, word) = (self.pos, self.bare_word());
+        let mut name: Name = b"COPROC"[..].into();
+        if !word.is_empty() && !COMPOUND.contains(&word) && !CLOSERS.contains(&word) {
+            let word: Name = word.into();
+            self.pos += word.len();
+            self.skip_blanks();
+            if self.peek() == Some(b'(') || COMPOUND.contains(&self.bare_word()) {
+                name = word;
+            } else {
+                self.pos = start;
+            }
+        }
+        Ok(Kind::Coproc { name, body: self.command()? })
     }
 
     fn loop_clause(&mut self, until: bool, word_len: usize) -> Parse<Kind> {

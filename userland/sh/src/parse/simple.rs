@@ -216,8 +216,15 @@ impl Parser<'_> {
                 matches!(rest.get(len), Some(b'<' | b'>')).then_some((RedirectFd::Number(number), len))
             }
             b'{' => {
-                let len = name_len(rest.get(1..)?);
-                let closed = len > 0 && rest.get(len + 1) == Some(&b'}');
+                let name = name_len(rest.get(1..)?);
+                let len = match rest.get(name + 1) {
+                    // An element of an array.
+                    Some(b'[') => {
+                        rest.iter().position(|&b| b == b']' || is_meta(b)).filter(|&at| rest.get(at) == Some(&b']'))?
+                    }
+                    _ => name,
+                };
+                let closed = name > 0 && rest.get(len + 1) == Some(&b'}');
                 let followed = matches!(rest.get(len + 2), Some(b'<' | b'>'));
                 let name = rest.get(1..len + 1)?;
                 (closed && followed).then(|| (RedirectFd::Variable(name.into()), len + 2))

@@ -7,7 +7,10 @@ use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
+mod extended;
+
 use super::strftime;
+use extended::Extended;
 
 /// Widest field and finest precision; more would only be a way to use up memory.
 const MAX_WIDTH: usize = 1 << 26;
@@ -15,9 +18,11 @@ const MAX_WIDTH: usize = 1 << 26;
 pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut target: Option<&Bytes> = None;
-    if let [option, name, rest @ ..] = words
-        && option == b"-v"
-    {
+    if words.first().is_some_and(|word| word == b"-v") {
+        let [_, name, rest @ ..] = words else {
+            shell.complain_builtin("-v: option requires an argument");
+            return Ok(shell.usage("printf [-v var] format [arguments]"));
+        };
         target = Some(name);
         words = rest;
     }
@@ -25,8 +30,7 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         words = words.get(1..).unwrap_or_default();
     }
     let Some((format, rest)) = words.split_first() else {
-        shell.complain_builtin("usage: printf [-v var] format [arguments]");
-        return Ok(2);
+        return Ok(shell.usage("printf [-v var] format [arguments]"));
     };
     if format.len() > 1
         && format.first() == Some(&b'-')
@@ -136,6 +140,7 @@ impl Printf<'_> {
 
     /// A directive after its `%`; answers what follows.
     fn directive<'b>(&mut self, text: &'b [u8]) -> &'b [u8] {
+        let whole = text;
         let mut spec = Spec::default();
         let mut rest = text;
         while let Some((&flag, after)) = rest.split_first() {
@@ -174,7 +179,7 @@ impl Printf<'_> {
             return self.time(&spec, rest);
         }
         let Some((&letter, after)) = rest.split_first() else {
-            self.fail(b"`%': missing format character".to_vec());
+            self.fail([b"`%", whole, b"': missing format character"].concat());
             self.ended = true;
             return rest;
         };
@@ -202,9 +207,8 @@ impl Printf<'_> {
             }
             b'c' => {
                 let arg = self.next().cloned().unwrap_or_default();
-                let len = crate::pattern::char_len(&arg);
                 // An empty argument is C's empty string, whose first byte ends it.
-                self.pad_text(spec, arg.get(..len).filter(|char| !char.is_empty()).unwrap_or(b"\0"));
+                self.pad_text(spec, arg.get(..1).unwrap_or(b"\0"));
             }
             b'd' | b'i' => {
                 let arg = self.next().cloned().unwrap_or_default();
@@ -216,7 +220,7 @@ impl Printf<'_> {
                 let value = self.integer(&arg) as u64;
                 let (digits, prefix) = match letter {
                     b'u' => (value.to_string(), ""),
-                    b'o' => (format!("{value:o}"), if spec.alternate { "0" } else { "" }),
+                    b'o' => (format!("{value:o}"), if spec.alternate && value != 0 { "0" } else { "" }),
                     b'x' => (format!("{value:x}"), if spec.alternate && value != 0 { "0x" } else { "" }),
                     _ => (format!("{value:X}"), if spec.alternate && value != 0 { "0X" } else { "" }),
                 };
@@ -226,17 +230,37 @@ impl Printf<'_> {
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                 let arg = self.next().cloned().unwrap_or_default();
                 let value = self.float(&arg);
-                let digits = float_digits(letter, value.abs(), spec.precision.unwrap_or(6).min(4096), spec.alternate);
+                let exact = self.exact(letter, &arg, spec);
+                let digits = exact.unwrap_or_else(|| {
+                    float_digits(letter, value.abs(), spec.precision.unwrap_or(6).min(4096), spec.alternate)
+                });
                 let plain = Spec { precision: None, zero: spec.zero && value.is_finite(), ..*spec };
                 self.pad_number(&plain, value.is_sign_negative(), digits, "");
             }
             b'n' => {
-                self.next();
+                if let Some(name) = self.next().cloned() {
+                    let count = self.out.len().to_string().into_bytes();
+                    // A refusal was complained about.
+                    if !matches!(super::read::assign(self.shell, &name, count), Ok(true)) {
+                        self.status = 1;
+                    }
+                }
             }
             other => {
-                self.fail([b"`%", &[other][..], b"': invalid format character"].concat());
+                self.fail([b"`", &[other][..], b"': invalid format character"].concat());
                 self.ended = true;
             }
+        }
+    }
+
+    /// `%f` and `%a` of plain decimals, with the precision that C's widest type has.
+    fn exact(&self, letter: u8, arg: &[u8], spec: &Spec) -> Option<String> {
+        let arg = arg.trim_ascii_start();
+        match letter {
+            b'f' | b'F' if !spec.alternate => Extended::parse(arg)?.fixed(spec.precision.unwrap_or(6).min(4096)),
+            b'a' => Some(Extended::parse(arg)?.hexadecimal(spec.precision)),
+            b'A' => Some(Extended::parse(arg)?.hexadecimal(spec.precision).to_uppercase()),
+            _ => None,
         }
     }
 
@@ -264,6 +288,9 @@ impl Printf<'_> {
         };
         let mut body = digits;
         if let Some(precision) = spec.precision {
+            if precision == 0 && body == "0" {
+                body.clear();
+            }
             let missing = precision.saturating_sub(body.len());
             body.insert_str(0, &"0".repeat(missing));
         }
@@ -314,7 +341,8 @@ impl Printf<'_> {
         }
         let limit = if negative { 1 << 63 } else { u64::MAX };
         if over || value > limit {
-            self.fail([arg, b": Numerical result out of range"].concat());
+            // Only a warning, so the status stays.
+            self.shell.complain_builtin([b"warning: ", arg, b": Numerical result out of range"].concat());
             return if negative { i64::MIN } else { i64::MAX };
         }
         if negative { (value as i64).wrapping_neg() } else { value as i64 }

@@ -1,0 +1,88 @@
+//! `help`.
+
+mod topics;
+
+use crate::expand::lossy;
+use crate::ir::Bytes;
+use crate::pattern::{Pattern, Style};
+use crate::state::{Run, Shell};
+use topics::TOPICS;
+
+const USAGE: &str = "help [-dms] [pattern ...]";
+
+pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let (mut short, mut usage, mut manual) = (false, false, false);
+    let mut words = args.get(1..).unwrap_or_default();
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'd' => short = true,
+                b's' => usage = true,
+                b'm' => manual = true,
+                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+            }
+        }
+    }
+    if words.is_empty() {
+        return Ok(overview(shell));
+    }
+    let (mut text, mut status) = (String::new(), 0);
+    for word in words {
+        let found = matching(word);
+        if found.is_empty() {
+            let name = lossy(word).into_owned();
+            shell.complain_builtin(format!(
+                "no help topics match `{name}'.  Try `help help' or `man -k {name}' or `info {name}'."
+            ));
+            status = 1;
+        }
+        if word.iter().any(|b| b"*?[".contains(b)) && !found.is_empty() {
+            text.push_str(&format!("Shell commands matching keyword `{}'\n\n", lossy(word)));
+        }
+        for (name, synopsis, about) in found {
+            text.push_str(&match (short, usage, manual) {
+                (true, ..) => format!("{name} - {about}\n"),
+                (_, true, _) => format!("{name}: {synopsis}\n"),
+                (_, _, true) => page(name, synopsis, about),
+                _ => format!("{name}: {synopsis}\n    {about}\n"),
+            });
+        }
+    }
+    Ok(shell.print(text).max(status))
+}
+
+/// Topics that a pattern matches: by the whole name, or else those that begin so.
+fn matching(word: &[u8]) -> Vec<(&'static str, &'static str, &'static str)> {
+    let style = Style { extended: true, fold: false };
+    let whole = Pattern::new(word, style);
+    let exact: Vec<_> = TOPICS.iter().filter(|(name, ..)| whole.matches(name.as_bytes())).copied().collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let start = Pattern::new(&[word, b"*"].concat(), style);
+    TOPICS.iter().filter(|(name, ..)| start.matches(name.as_bytes())).copied().collect()
+}
+
+fn page(name: &str, synopsis: &str, about: &str) -> String {
+    format!("NAME\n    {name} - {about}\n\nSYNOPSIS\n    {synopsis}\n\nDESCRIPTION\n    {about}\n\n")
+}
+
+/// `help` alone: how everything is called.
+fn overview(shell: &mut Shell) -> u8 {
+    let version = crate::expand::BASH_VERSION;
+    let mut text = format!(
+        "The shell of Tidebox, which does what GNU bash {version} does.\n\
+         `help NAME' tells about a builtin, `help -s NAME' only how it is called.\n\
+         A star (*) marks what is switched off.\n\n"
+    );
+    for (name, synopsis, _) in TOPICS {
+        let mark = if shell.disabled.contains(name) { '*' } else { ' ' };
+        text.push_str(&format!("{mark}{synopsis}\n"));
+    }
+    shell.print(text)
+}

@@ -1,0 +1,227 @@
+//! `jobs`, `disown`, `fg`, `bg`, `suspend`, `logout`.
+
+mod wait;
+
+use tidebox_rt::Status;
+
+use crate::eval::death_text;
+use crate::ir::Bytes;
+use crate::jobs::NoJob;
+use crate::parse::plain_number;
+use crate::state::{Run, Shell};
+
+pub(super) use wait::wait;
+
+const USAGE: &str = "jobs [-lnprs] [jobspec ...] or jobs -x command [args]";
+
+pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    shell.reap();
+    let (mut pids, mut long, mut running, mut stopped, mut changed) = (false, false, false, false, false);
+    let mut words = args.get(1..).unwrap_or_default();
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'p' => pids = true,
+                b'l' => long = true,
+                b'r' => running = true,
+                b's' => stopped = true,
+                b'n' => changed = true,
+                b'x' => return execute(shell, words),
+                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+            }
+        }
+    }
+    let (mut places, mut status) = (Vec::new(), 0);
+    for word in words {
+        match named(shell, word) {
+            Some(at) => places.push(at),
+            None => status = 1,
+        }
+    }
+    if words.is_empty() {
+        places = (0..shell.jobs.list.len()).collect();
+    }
+    let mut text = Bytes::new();
+    for &at in &places {
+        let Some(job) = shell.jobs.list.get(at) else { continue };
+        let ended = job.status().is_some();
+        // Nothing stops here, and what changed is what has ended.
+        if (running && ended) || stopped || (changed && !ended) {
+            continue;
+        }
+        if pids {
+            text.extend_from_slice(format!("{}\n", job.processes.first().map_or(0, |p| p.pid)).as_bytes());
+        } else {
+            text.extend(shell.job_line(at, long));
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    for at in places.into_iter().rev() {
+        let ended = shell.jobs.list.get(at).is_some_and(|job| job.status().is_some());
+        if ended && !stopped && !running {
+            shell.jobs.finish(at);
+        }
+    }
+    Ok(shell.print(text).max(status))
+}
+
+/// `jobs -x`: runs a command whose words may name jobs.
+fn execute(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+    let mut command = Vec::with_capacity(words.len());
+    for word in words {
+        let job = if word.first() == Some(&b'%') { shell.jobs.find(word).ok() } else { None };
+        let pid = job.and_then(|at| shell.jobs.list.get(at)).and_then(|job| job.processes.first());
+        command.push(pid.map_or_else(|| word.clone(), |process| process.pid.to_string().into_bytes()));
+    }
+    super::command::run(shell, &command)
+}
+
+/// The place of a job that a word names; complains when there is none.
+pub(super) fn named(shell: &mut Shell, word: &[u8]) -> Option<usize> {
+    match shell.jobs.find(word) {
+        Ok(at) => Some(at),
+        Err(NoJob::Ambiguous) => {
+            let shown = word.strip_prefix(b"%").unwrap_or(word).to_vec();
+            shell.complain_builtin([&shown[..], b": ambiguous job spec"].concat());
+            shell.complain_builtin([word, b": no such job"].concat());
+            None
+        }
+        Err(NoJob::Unknown) => {
+            shell.complain_builtin([word, b": no such job"].concat());
+            None
+        }
+    }
+}
+
+impl Shell {
+    /// A job as `jobs` prints it.
+    pub(crate) fn job_line(&self, at: usize, long: bool) -> Bytes {
+        let Some(job) = self.jobs.list.get(at) else { return Bytes::new() };
+        let mark = match self.jobs.list.len() - at {
+            1 => '+',
+            2 => '-',
+            _ => ' ',
+        };
+        let status = job.status();
+        let state = match status {
+            None => "Running".to_owned(),
+            Some(Status::Exited(0)) => "Done".to_owned(),
+            Some(Status::Exited(code)) => format!("Exit {code}"),
+            Some(Status::Killed(signal)) => death_text(signal),
+        };
+        let start = if long {
+            format!("[{}]{mark} {:5} {state:<24}", job.number, job.pid())
+        } else {
+            format!("[{}]{mark}  {state:<24}", job.number)
+        };
+        let end: &[u8] = if status.is_none() { b" &\n" } else { b"\n" };
+        [start.as_bytes(), &job.text, end].concat()
+    }
+}
+
+pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let (mut all, mut running, mut keep) = (false, false, false);
+    let mut words = args.get(1..).unwrap_or_default();
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'a' => all = true,
+                b'r' => running = true,
+                b'h' => keep = true,
+                other => {
+                    return Ok(shell.bad_option(&[b'-', *other], "disown [-h] [-ar] [jobspec ... | pid ...]"));
+                }
+            }
+        }
+    }
+    if words.is_empty() && (all || running) {
+        if !keep {
+            shell.jobs.list.retain(|job| running && job.status().is_some());
+        }
+        return Ok(0);
+    }
+    let newest = [b"current".to_vec()];
+    let mut status = 0;
+    for word in if words.is_empty() { &newest[..] } else { words } {
+        let pid = plain_number(word);
+        let found = match words.is_empty() {
+            true => shell.jobs.find(b"%+").ok(),
+            false if pid.is_some() => shell.jobs.list.iter().position(|job| pid == Some(i64::from(job.pid()))),
+            false => shell.jobs.find(word).ok(),
+        };
+        match found {
+            // There is no hangup that a job could be kept from.
+            Some(_) if keep => {}
+            Some(at) => drop(shell.jobs.list.remove(at)),
+            None => {
+                shell.complain_builtin([word, &b": no such job"[..]].concat());
+                status = 1;
+            }
+        }
+    }
+    Ok(status)
+}
+
+pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let Some(at) = controlled(shell, args)? else { return Ok(1) };
+    let text = shell.jobs.list.get(at).map(|job| [&job.text[..], b"\n"].concat()).unwrap_or_default();
+    shell.print(text);
+    let Some(status) = shell.wait_job(at)? else { return Ok(shell.status) };
+    if at < shell.jobs.list.len() {
+        shell.jobs.finish(at);
+    }
+    Ok(status.code())
+}
+
+pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let Some(at) = controlled(shell, args)? else { return Ok(1) };
+    let number = shell.jobs.list.get(at).map_or(0, |job| job.number);
+    shell.complain_builtin(format!("job {number} already in background"));
+    Ok(0)
+}
+
+/// The job that `fg` or `bg` means, where there is job control.
+fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
+    if !shell.options.monitor {
+        shell.complain_builtin("no job control");
+        return Ok(None);
+    }
+    shell.reap();
+    match args.get(1) {
+        Some(word) => Ok(named(shell, word)),
+        None => {
+            let newest = shell.jobs.find(b"%+").ok();
+            if newest.is_none() {
+                shell.complain_builtin("current: no such job");
+            }
+            Ok(newest)
+        }
+    }
+}
+
+pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    if let Some(option) = args.get(1).filter(|arg| arg.as_slice() != b"-f" && arg.first() == Some(&b'-')) {
+        return Ok(shell.bad_option(option.get(..2).unwrap_or(option), "suspend [-f]"));
+    }
+    shell.complain_builtin("cannot suspend: no job control");
+    Ok(1)
+}
+
+pub(super) fn logout(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    if !shell.options.login_shell {
+        shell.complain_builtin("not login shell: use `exit'");
+        return Ok(1);
+    }
+    super::flow::exit(shell, args)
+}

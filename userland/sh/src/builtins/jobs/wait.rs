@@ -1,0 +1,200 @@
+//! `wait`.
+
+use tidebox_rt::{self as rt, Errno, Status};
+
+use crate::expand::lossy;
+use crate::ir::{Bytes, Name};
+use crate::jobs::Job;
+use crate::parse::plain_number;
+use crate::state::{Run, Shell};
+use crate::vars::Key;
+
+const USAGE: &str = "wait [-fn] [-p var] [id ...]";
+
+pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    if std::mem::take(&mut shell.jobs.inherited) {
+        shell.jobs.list.clear();
+    }
+    let mut words = args.get(1..).unwrap_or_default();
+    let (mut any, mut variable) = (false, None);
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for (at, letter) in letters.iter().enumerate() {
+            match letter {
+                b'n' => any = true,
+                b'f' => {}
+                b'p' => {
+                    let attached = letters.get(at + 1..).unwrap_or_default();
+                    if !attached.is_empty() {
+                        variable = Some(attached.to_vec());
+                    } else if let Some((name, rest)) = words.split_first() {
+                        variable = Some(name.clone());
+                        words = rest;
+                    } else {
+                        shell.complain_builtin("-p: option requires an argument");
+                        return Ok(shell.usage(USAGE));
+                    }
+                    break;
+                }
+                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+            }
+        }
+    }
+    let name = match variable {
+        None => None,
+        Some(name) if crate::parse::token::name_len(&name) == name.len() => Some(Name::from(name)),
+        Some(name) => {
+            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&name)));
+            return Ok(1);
+        }
+    };
+    if let Some(name) = &name {
+        shell.vars.remove(name);
+    }
+    if any {
+        return wait_any(shell, words, name);
+    }
+    if words.is_empty() {
+        return wait_all(shell);
+    }
+    let mut status = 0;
+    for word in words {
+        let (code, pid) = wait_one(shell, word)?;
+        status = code;
+        if let (Some(name), Some(pid)) = (&name, pid) {
+            shell.assign(name, Key::Whole, false, pid.to_string().into_bytes())?;
+        }
+    }
+    Ok(status)
+}
+
+fn wait_all(shell: &mut Shell) -> Run<u8> {
+    while !shell.jobs.list.is_empty() {
+        if shell.wait_job(0)?.is_none() {
+            return Ok(shell.status);
+        }
+        if !shell.jobs.list.is_empty() {
+            shell.tell_death(0);
+            shell.jobs.finish(0);
+        }
+    }
+    for pid in std::mem::take(&mut shell.jobs.substituted) {
+        shell.wait_pid(pid)?;
+    }
+    Ok(0)
+}
+
+/// Waits for one job or process; answers its status and which process it was.
+fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
+    let at = if word.first() == Some(&b'%') {
+        match super::named(shell, word) {
+            Some(at) => at,
+            None => return Ok((127, None)),
+        }
+    } else {
+        let Some(pid) = plain_number(word).and_then(|n| u32::try_from(n).ok()) else {
+            shell.complain_builtin(format!("`{}': not a pid or valid job spec", lossy(word)));
+            return Ok((1, None));
+        };
+        let found = shell.jobs.list.iter().position(|job| job.processes.iter().any(|process| process.pid == pid));
+        match found {
+            Some(at) => at,
+            None => return wait_gone(shell, pid),
+        }
+    };
+    let pid = shell.jobs.list.get(at).map(Job::pid);
+    match shell.wait_job(at)? {
+        Some(status) => {
+            let here = shell.jobs.list.iter().position(|job| Some(job.pid()) == pid);
+            if let Some(at) = here {
+                shell.tell_death(at);
+                shell.jobs.finish(at);
+            }
+            Ok((status.code(), pid))
+        }
+        None => Ok((shell.status, pid)),
+    }
+}
+
+/// A process that belongs to no job: one of a process substitution, or one whose end is remembered.
+fn wait_gone(shell: &mut Shell, pid: u32) -> Run<(u8, Option<u32>)> {
+    if let Some(at) = shell.jobs.substituted.iter().position(|known| *known == pid) {
+        let status = shell.wait_pid(pid)?;
+        shell.jobs.substituted.remove(at);
+        shell.jobs.remember(pid, status);
+        return Ok((status.code(), Some(pid)));
+    }
+    match shell.jobs.ended(pid) {
+        Some(status) => Ok((status.code(), Some(pid))),
+        None => {
+            shell.complain_builtin(format!("pid {pid} is not a child of this shell"));
+            Ok((127, None))
+        }
+    }
+}
+
+/// `wait -n`: the next job to end, of those named or of all.
+fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Name>) -> Run<u8> {
+    shell.io.flush();
+    let mut pids = Vec::new();
+    for word in words {
+        match place(shell, word) {
+            Some(pid) => pids.push(pid),
+            None => {
+                if let Some(status) = remembered(shell, word) {
+                    return Ok(status);
+                }
+                shell.complain_builtin([word, &b": no such job"[..]].concat());
+            }
+        }
+    }
+    if !words.is_empty() && pids.is_empty() {
+        return Ok(127);
+    }
+    loop {
+        shell.reap();
+        let named = |job: &Job| words.is_empty() || pids.contains(&job.pid());
+        let ended = shell.jobs.list.iter().position(|job| named(job) && job.status().is_some());
+        if let Some(at) = ended {
+            let (pid, status) = shell.jobs.list.get(at).map_or((0, None), |job| (job.pid(), job.status()));
+            shell.tell_death(at);
+            shell.jobs.finish(at);
+            if let Some(name) = &variable {
+                shell.assign(name, Key::Whole, false, pid.to_string().into_bytes())?;
+            }
+            return Ok(status.map_or(127, Status::code));
+        }
+        if !shell.jobs.list.iter().any(|job| named(job) && job.status().is_none()) {
+            return Ok(127);
+        }
+        match rt::wait(-1, true) {
+            Ok(Some(waited)) => shell.note_end(waited.pid, waited.status),
+            Ok(None) => {}
+            Err(Errno::INTR) => {
+                if let Some(signal) = shell.take_signals().first() {
+                    shell.run_trap(*signal)?;
+                    return Ok(128_u8.saturating_add(*signal));
+                }
+            }
+            Err(_) => return Ok(127),
+        }
+    }
+}
+
+/// The process whose job a word names.
+fn place(shell: &Shell, word: &[u8]) -> Option<u32> {
+    let at = match plain_number(word).and_then(|n| u32::try_from(n).ok()) {
+        Some(pid) => shell.jobs.list.iter().position(|job| job.processes.iter().any(|p| p.pid == pid))?,
+        None => shell.jobs.find(word).ok()?,
+    };
+    shell.jobs.list.get(at).map(Job::pid)
+}
+
+fn remembered(shell: &Shell, word: &[u8]) -> Option<u8> {
+    let pid = u32::try_from(plain_number(word)?).ok()?;
+    shell.jobs.ended(pid).map(Status::code)
+}

@@ -1,0 +1,80 @@
+//! `coproc`.
+
+use std::collections::BTreeMap;
+
+use tidebox_rt::Fd;
+
+use crate::expand::lossy;
+use crate::ir::{Command, Name};
+use crate::state::{Run, Shell};
+use crate::vars::{READONLY, Value};
+
+impl Shell {
+    /// Starts a command with pipes at its standard input and output, whose other ends the array `name` holds.
+    #[inline(never)]
+    pub(crate) fn run_coprocess(&mut self, name: &Name, body: &Command) -> Run {
+        if crate::parse::token::name_len(name) != name.len() {
+            self.complain([b"`", &name[..], b"': not a valid identifier"].concat());
+            self.status = 1;
+            return Ok(());
+        }
+        self.reap();
+        if let Some((old, pid)) = &self.coprocess {
+            let text = format!("warning: execute_coproc: coproc [{pid}:{}] still exists", lossy(old));
+            self.complain(text);
+        }
+        let ends = self.io.pipe().and_then(|input| Ok((input, self.io.pipe()?)));
+        let ((their_input, ours_out), (ours_in, their_output)) = match ends {
+            Ok(ends) => ends,
+            Err(errno) => return self.discard(format!("pipe error: {errno}")),
+        };
+        let table = self.io.table().clone();
+        self.io.set(0, Some(their_input));
+        self.io.set(1, Some(their_output));
+        let forked = self.fork_child(|child| child.run_forked(body));
+        self.io.set_table(table);
+        self.io.close(their_input);
+        self.io.close(their_output);
+        let pid = forked?;
+        let (read, write) = (self.take_high(ours_in), self.take_high(ours_out));
+        self.jobs.add(&[pid], crate::print::coprocess(name, body), false);
+        self.status = 0;
+        if self.vars.get(name).is_some_and(|var| var.has(READONLY)) {
+            self.complain([&name[..], b": readonly variable"].concat());
+            return Ok(());
+        }
+        self.coprocess = Some((Name::clone(name), pid));
+        let numbers = [(0, read), (1, write)].map(|(at, number)| (at, number.to_string().into_bytes()));
+        let var = self.vars.entry(name);
+        var.value = Value::Indexed(BTreeMap::from(numbers));
+        var.flags &= !crate::vars::BARE;
+        let pid_name: Name = [&name[..], b"_PID"].concat().into();
+        self.vars.entry(&pid_name).value = Value::Text(pid.to_string().into_bytes());
+        Ok(())
+    }
+
+    /// Gives a descriptor the highest free number below 64, which the script is unlikely to use.
+    fn take_high(&mut self, fd: Fd) -> u32 {
+        let number = (3..=63).rev().find(|n| self.io.fd(*n).is_none()).unwrap_or(64);
+        self.io.set(number, Some(fd));
+        self.io.keep_private(number);
+        number
+    }
+
+    /// Closes the ends of a coprocess that has ended, and removes its variables.
+    pub(crate) fn forget_coprocess(&mut self, pid: u32) {
+        let Some((name, _)) = self.coprocess.take_if(|(_, known)| *known == pid) else { return };
+        if let Some(Value::Indexed(map)) = self.vars.get(&name).map(|var| &var.value) {
+            let numbers: Vec<u32> =
+                map.values().filter_map(|text| crate::parse::plain_number(text)?.try_into().ok()).collect();
+            for number in numbers {
+                if let Some(fd) = self.io.fd(number) {
+                    self.io.set(number, None);
+                    self.io.close_unused(fd);
+                }
+            }
+        }
+        self.vars.remove(&name);
+        self.vars.remove(&[&name[..], b"_PID"].concat());
+    }
+}
