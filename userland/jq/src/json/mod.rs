@@ -1,0 +1,8 @@
+//! JSON as text: reading a stream of values, and writing them.
+
+mod events;
+mod read;
+mod write;
+
+pub(crate) use read::{Reader, parse_all, parse_one};
+pub(crate) use write::{Colors, Layout, compact, write};

@@ -1,0 +1,490 @@
+//! Reading a stream of values, byte by byte and in pieces, with the messages of jq.
+
+use std::rc::Rc;
+
+use super::events::Events;
+use crate::value::{Map, Number, Val};
+
+/// Arrays and objects that may be open at once.
+const MOST_DEPTH: usize = 10_000;
+
+/// Why a text is no JSON.
+pub(crate) type Fault = &'static str;
+
+/// Where the scanner is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Normal,
+    String,
+    Escape,
+    /// After an error in a sequence: everything up to the next record separator is skipped.
+    WaitingForSeparator,
+}
+
+/// What tokens are put together to.
+#[derive(Debug)]
+enum Builder {
+    Values(Values),
+    Events(Events),
+}
+
+/// Reads values from pieces of text.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    state: State,
+    /// The literal or string that is being read.
+    token: Vec<u8>,
+    builder: Builder,
+    /// Record separators stand between values.
+    sequence: bool,
+    after_space: bool,
+    line: usize,
+    column: usize,
+    /// Bytes of a byte order mark that were seen at the very beginning.
+    mark: usize,
+}
+
+/// The character between the records of a JSON text sequence.
+const RECORD_SEPARATOR: u8 = 0x1e;
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+impl Reader {
+    /// For values, or with `streaming` for the events that they consist of.
+    pub(crate) fn new(streaming: bool, sequence: bool) -> Self {
+        Self {
+            state: State::Normal,
+            token: Vec::new(),
+            builder: if streaming { Builder::Events(Events::default()) } else { Builder::Values(Values::default()) },
+            sequence,
+            after_space: false,
+            line: 1,
+            column: 0,
+            mark: 0,
+        }
+    }
+
+    /// Reads on in `text` from `at`, which is moved, up to and with the next value.
+    pub(crate) fn next(&mut self, text: &[u8], at: &mut usize) -> Result<Option<Val>, String> {
+        if let Some(value) = self.builder.take() {
+            return Ok(Some(value));
+        }
+        while let Some(byte) = text.get(*at) {
+            *at += 1;
+            if self.mark < BYTE_ORDER_MARK.len() {
+                if BYTE_ORDER_MARK.get(self.mark) == Some(byte) {
+                    self.mark += 1;
+                    continue;
+                }
+                if self.mark > 0 {
+                    return Err("Malformed BOM".to_owned());
+                }
+                self.mark = BYTE_ORDER_MARK.len();
+            }
+            match self.scan(*byte) {
+                Ok(()) => {}
+                Err(fault) => return Err(self.failed(fault, *byte)),
+            }
+            if let Some(value) = self.builder.take() {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is left when no more text comes.
+    pub(crate) fn end(&mut self) -> Result<Option<Val>, String> {
+        if let Some(value) = self.builder.take() {
+            return Ok(Some(value));
+        }
+        let place = format!("at EOF at line {}, column {}", self.line, self.column);
+        let state = std::mem::replace(&mut self.state, State::Normal);
+        if state == State::WaitingForSeparator {
+            return Err(format!("Unfinished abandoned text {place}"));
+        }
+        if state != State::Normal {
+            self.reset();
+            return Err(format!("Unfinished string {place}"));
+        }
+        let truncated = self.sequence && !self.after_space && self.builder.is_truncated(!self.token.is_empty());
+        if let Err(fault) = self.literal() {
+            self.reset();
+            return Err(format!("{fault} {place}"));
+        }
+        if self.builder.is_open() {
+            self.reset();
+            return Err(format!("Unfinished JSON term {place}"));
+        }
+        let value = self.builder.take();
+        if truncated && matches!(value, Some(Val::Number(_))) {
+            return Err(format!("Potentially truncated top-level numeric value {place}"));
+        }
+        Ok(value)
+    }
+
+    fn reset(&mut self) {
+        self.token.clear();
+        self.builder.reset();
+        self.state = State::Normal;
+    }
+
+    fn failed(&mut self, fault: Fault, byte: u8) -> String {
+        let place = format!("{fault} at line {}, column {}", self.line, self.column);
+        self.reset();
+        if self.sequence && byte != RECORD_SEPARATOR {
+            self.state = State::WaitingForSeparator;
+            return format!("{place} (need RS to resync)");
+        }
+        place
+    }
+
+    fn scan(&mut self, byte: u8) -> Result<(), Fault> {
+        self.column += 1;
+        if byte == b'\n' {
+            self.line += 1;
+            self.column = 0;
+        }
+        if self.state == State::WaitingForSeparator {
+            if byte == RECORD_SEPARATOR {
+                self.state = State::Normal;
+            }
+            return Ok(());
+        }
+        if byte == RECORD_SEPARATOR && self.state == State::Normal {
+            return self.separator();
+        }
+        match self.state {
+            State::String => match byte {
+                b'"' => {
+                    self.state = State::Normal;
+                    let text = unescaped(&self.token)?;
+                    self.token.clear();
+                    self.builder.value(Val::String(Rc::from(text)))?;
+                }
+                byte => {
+                    self.token.push(byte);
+                    if byte == b'\\' {
+                        self.state = State::Escape;
+                    }
+                }
+            },
+            State::Escape => {
+                self.token.push(byte);
+                self.state = State::String;
+            }
+            State::Normal | State::WaitingForSeparator => self.outside_strings(byte)?,
+        }
+        Ok(())
+    }
+
+    fn outside_strings(&mut self, byte: u8) -> Result<(), Fault> {
+        self.after_space = false;
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => {
+                self.after_space = true;
+                self.literal()
+            }
+            b'"' => {
+                self.literal()?;
+                self.state = State::String;
+                Ok(())
+            }
+            b'[' | b'{' | b':' | b',' | b']' | b'}' => {
+                self.literal()?;
+                self.builder.structure(byte)
+            }
+            byte => {
+                self.token.push(byte);
+                Ok(())
+            }
+        }
+    }
+
+    fn separator(&mut self) -> Result<(), Fault> {
+        if self.sequence && !self.after_space && self.builder.is_truncated(!self.token.is_empty()) {
+            let is_number = self.literal().is_ok() && !self.builder.is_open();
+            return Err(if is_number { "Potentially truncated top-level numeric value" } else { "Truncated value" });
+        }
+        self.literal()?;
+        if self.builder.is_open() {
+            self.reset();
+        }
+        Ok(())
+    }
+
+    /// Ends the literal that is being read.
+    fn literal(&mut self) -> Result<(), Fault> {
+        if self.token.is_empty() {
+            return Ok(());
+        }
+        let value = literal_value(&self.token)?;
+        self.token.clear();
+        self.builder.value(value)
+    }
+}
+
+fn literal_value(token: &[u8]) -> Result<Val, Fault> {
+    match token {
+        b"true" => Ok(Val::Bool(true)),
+        b"false" => Ok(Val::Bool(false)),
+        b"null" => Ok(Val::Null),
+        b"nan" => Ok(Val::number(f64::NAN)),
+        [b't' | b'f' | b'n', ..] => Err("Invalid literal"),
+        token => {
+            let bad = "Invalid numeric literal";
+            let text = std::str::from_utf8(token).map_err(|_| bad)?;
+            let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+            if unsigned.eq_ignore_ascii_case("nan") {
+                return Ok(Val::number(f64::NAN));
+            }
+            let is_infinite = unsigned.eq_ignore_ascii_case("infinity") || unsigned.eq_ignore_ascii_case("inf");
+            if !is_infinite && !unsigned.starts_with(|char: char| char.is_ascii_digit() || char == '.') {
+                return Err(bad);
+            }
+            Number::from_literal(text).map(Val::Number).ok_or(bad)
+        }
+    }
+}
+
+fn hex(digits: Option<&[u8]>) -> Option<u32> {
+    let digits = std::str::from_utf8(digits?).ok()?;
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// The text that stands between quotes.
+fn unescaped(token: &[u8]) -> Result<String, Fault> {
+    let mut text = Vec::with_capacity(token.len());
+    let mut at = 0;
+    while let Some(byte) = token.get(at) {
+        at += 1;
+        match byte {
+            b'\\' => {
+                let escape = token.get(at).ok_or("Expected escape character at end of string")?;
+                at += 1;
+                text.push(match escape {
+                    b'\\' | b'"' | b'/' => *escape,
+                    b'b' => 8,
+                    b'f' => 12,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'r' => b'\r',
+                    b'u' => {
+                        let char = escaped_char(token, &mut at)?;
+                        text.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                        continue;
+                    }
+                    _ => return Err("Invalid escape"),
+                });
+            }
+            0x01..0x1f => {
+                return Err("Invalid string: control characters from U+0000 through U+001F must be escaped");
+            }
+            byte => text.push(*byte),
+        }
+    }
+    Ok(match String::from_utf8(text) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+fn escaped_char(token: &[u8], at: &mut usize) -> Result<char, Fault> {
+    if token.len() < *at + 4 {
+        return Err("Invalid \\uXXXX escape");
+    }
+    let mut code = hex(token.get(*at..*at + 4)).ok_or("Invalid characters in \\uXXXX escape")?;
+    *at += 4;
+    if (0xd800..0xdc00).contains(&code) {
+        let follows = token.get(*at..*at + 2) == Some(b"\\u");
+        let low = hex(token.get(*at + 2..*at + 6)).filter(|low| follows && (0xdc00..0xe000).contains(low));
+        let low = low.ok_or("Invalid \\uXXXX\\uXXXX surrogate pair escape")?;
+        *at += 6;
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+}
+
+impl Builder {
+    fn value(&mut self, value: Val) -> Result<(), Fault> {
+        match self {
+            Self::Values(values) => values.value(value),
+            Self::Events(events) => events.value(value),
+        }
+    }
+
+    fn structure(&mut self, byte: u8) -> Result<(), Fault> {
+        match self {
+            Self::Values(values) => values.structure(byte),
+            Self::Events(events) => events.structure(byte),
+        }
+    }
+
+    fn take(&mut self) -> Option<Val> {
+        match self {
+            Self::Values(values) => values.take(),
+            Self::Events(events) => events.take(),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Values(values) => !values.open.is_empty(),
+            Self::Events(events) => events.is_open(),
+        }
+    }
+
+    fn is_truncated(&self, in_token: bool) -> bool {
+        match self {
+            Self::Values(values) => !values.open.is_empty() || in_token || matches!(values.next, Some(Val::Number(_))),
+            Self::Events(events) => events.is_open(),
+        }
+    }
+
+    fn reset(&mut self) {
+        match self {
+            Self::Values(values) => *values = Values::default(),
+            Self::Events(events) => *events = Events::default(),
+        }
+    }
+}
+
+/// Builds whole values.
+#[derive(Debug, Default)]
+struct Values {
+    open: Vec<Open>,
+    /// A value that nothing has taken yet.
+    next: Option<Val>,
+}
+
+#[derive(Debug)]
+enum Open {
+    Array(Vec<Val>),
+    Object(Map),
+    /// An object, and the key whose value comes next.
+    Key(Map, Rc<str>),
+}
+
+impl Values {
+    fn value(&mut self, value: Val) -> Result<(), Fault> {
+        if self.next.is_some() {
+            return Err("Expected separator between values");
+        }
+        self.next = Some(value);
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Val> {
+        if self.open.is_empty() { self.next.take() } else { None }
+    }
+
+    fn structure(&mut self, byte: u8) -> Result<(), Fault> {
+        match byte {
+            b'[' | b'{' => {
+                if self.open.len() >= MOST_DEPTH {
+                    return Err("Exceeds depth limit for parsing");
+                }
+                if self.next.is_some() {
+                    return Err("Expected separator between values");
+                }
+                self.open.push(if byte == b'[' { Open::Array(Vec::new()) } else { Open::Object(Map::new()) });
+                Ok(())
+            }
+            b':' => self.colon(),
+            b',' => self.comma(),
+            b']' => self.close_array(),
+            _ => self.close_object(),
+        }
+    }
+
+    fn colon(&mut self) -> Result<(), Fault> {
+        let Some(next) = &self.next else {
+            return Err("Expected string key before ':'");
+        };
+        let Some(Open::Object(map)) = self.open.last_mut() else {
+            return Err("':' not as part of an object");
+        };
+        let Val::String(key) = next else {
+            return Err("Object keys must be strings");
+        };
+        let (map, key) = (std::mem::take(map), Rc::clone(key));
+        self.next = None;
+        if let Some(open) = self.open.last_mut() {
+            *open = Open::Key(map, key);
+        }
+        Ok(())
+    }
+
+    fn comma(&mut self) -> Result<(), Fault> {
+        let Some(next) = self.next.take() else {
+            return Err("Expected value before ','");
+        };
+        match self.open.last_mut() {
+            None => Err("',' not as part of an object or array"),
+            Some(Open::Array(items)) => {
+                items.push(next);
+                Ok(())
+            }
+            Some(open @ Open::Key(..)) => {
+                let ended = std::mem::replace(open, Open::Array(Vec::new()));
+                if let Open::Key(mut map, key) = ended {
+                    map.insert(key, next);
+                    *open = Open::Object(map);
+                }
+                Ok(())
+            }
+            Some(Open::Object(_)) => Err("Objects must consist of key:value pairs"),
+        }
+    }
+
+    fn close_array(&mut self) -> Result<(), Fault> {
+        let Some(Open::Array(items)) = self.open.last_mut() else {
+            return Err("Unmatched ']'");
+        };
+        match self.next.take() {
+            Some(next) => items.push(next),
+            None if !items.is_empty() => return Err("Expected another array element"),
+            None => {}
+        }
+        let items = std::mem::take(items);
+        self.open.pop();
+        self.next = Some(Val::array(items));
+        Ok(())
+    }
+
+    fn close_object(&mut self) -> Result<(), Fault> {
+        let map = match (self.open.pop(), self.next.take()) {
+            (Some(Open::Key(mut map, key)), Some(next)) => {
+                map.insert(key, next);
+                map
+            }
+            (None, _) => return Err("Unmatched '}'"),
+            (Some(_), Some(_)) => return Err("Objects must consist of key:value pairs"),
+            (Some(Open::Object(map)), None) if map.is_empty() => map,
+            (Some(Open::Object(_)), None) => return Err("Expected another key-value pair"),
+            (Some(_), None) => return Err("Unmatched '}'"),
+        };
+        self.next = Some(Val::object(map));
+        Ok(())
+    }
+}
+
+/// The one value that a text consists of. An empty text is none.
+pub(crate) fn parse_one(text: &[u8]) -> Result<Val, String> {
+    let mut values = parse_all(text)?.into_iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => Ok(value),
+        (None, _) => Err("Expected JSON value".to_owned()),
+        (Some(_), Some(_)) => Err("Unexpected extra JSON values".to_owned()),
+    }
+}
+
+/// All values of a text.
+pub(crate) fn parse_all(text: &[u8]) -> Result<Vec<Val>, String> {
+    let mut reader = Reader::new(false, false);
+    let mut values = Vec::new();
+    let mut at = 0;
+    while let Some(value) = reader.next(text, &mut at)? {
+        values.push(value);
+    }
+    values.extend(reader.end()?);
+    Ok(values)
+}

@@ -1,0 +1,177 @@
+//! `jq` with the command line, the grammar and the words of the original, on the interpreter of jaq.
+
+mod builtins;
+mod depth;
+mod input;
+mod json;
+mod options;
+mod program;
+mod run;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use input::Inputs;
+use options::{Options, Other};
+use program::{Program, Source};
+use run::{End, Output, World};
+use tidebox_gnu::message::{arguments, bytes_path, reason};
+use value::{Map, Val};
+
+/// Ends a program that takes more memory than there is with a message.
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: tidebox_rt::EndingAllocator = tidebox_rt::EndingAllocator;
+
+/// Exit code of a wrong command line, and of files that cannot be read.
+const MISUSE: i32 = 2;
+/// Exit code of a program that is none.
+const NO_PROGRAM: i32 = 3;
+/// Exit code of inputs that are no JSON.
+const NO_JSON: i32 = 4;
+/// Exit code of a program that fails.
+const FAILED: i32 = 5;
+
+fn main() {
+    tidebox_rt::start();
+    depth::start();
+    let code = match options::parse(arguments()) {
+        Ok(options) => filter(options),
+        Err(other) => instead(other),
+    };
+    std::process::exit(code);
+}
+
+fn instead(other: Other) -> i32 {
+    match other {
+        Other::Say(text) => {
+            let mut out = std::io::stdout();
+            i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err()) * MISUSE
+        }
+        Other::Fail(message) => {
+            eprintln!("{message}");
+            MISUSE
+        }
+        Other::Misuse(message) => {
+            eprint!("{message}\n{}", options::HELP);
+            MISUSE
+        }
+        Other::Usage => {
+            eprint!("{}", options::USAGE);
+            MISUSE
+        }
+    }
+}
+
+/// Where modules are searched without `-L`.
+const LIBRARIES: [&str; 3] = ["~/.jq", "$ORIGIN/../lib/jq", "$ORIGIN/../lib"];
+
+fn filter(options: Options) -> i32 {
+    let libraries = options.libraries.clone().unwrap_or_else(|| LIBRARIES.map(str::to_owned).to_vec());
+    let program = match load(&options, &libraries) {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let world = World {
+        inputs: RefCell::new(Inputs::new(options.files, options.reading)),
+        patterns: RefCell::default(),
+        out: RefCell::new(Output::new()),
+        libraries,
+    };
+    let form = &options.form;
+    let code = if options.null_input {
+        code_of(run::run(&program, &world, form, Val::Null), options.exit_status)
+    } else {
+        each_input(&program, &world, form, options.exit_status)
+    };
+    world.out.borrow_mut().flush();
+    if let Some(error) = world.out.borrow_mut().take_error() {
+        if error.kind() != std::io::ErrorKind::BrokenPipe {
+            eprintln!("Error: writing output failed: {}", reason(&error));
+        }
+        return MISUSE;
+    }
+    if world.inputs.borrow().failures > 0 { MISUSE } else { code }
+}
+
+fn each_input(program: &Program, world: &World, form: &run::Form, exit_status: bool) -> i32 {
+    let mut code = code_of(End::Silent, exit_status);
+    loop {
+        let next = world.inputs.borrow_mut().next();
+        match next {
+            Ok(Some(value)) => {
+                let end = run::run(program, world, form, value);
+                code = code_of(end, exit_status);
+                if matches!(end, End::Halt(_)) {
+                    return code;
+                }
+            }
+            Ok(None) => return code,
+            Err(message) if form.sequence => world.tell(&format!("jq: ignoring parse error: {message}\n")),
+            Err(message) => {
+                world.tell(&format!("parse error: {message}\n"));
+                return NO_JSON;
+            }
+        }
+    }
+}
+
+/// The exit code of an end. With `-e` it tells of the last output.
+fn code_of(end: End, exit_status: bool) -> i32 {
+    match end {
+        End::Error => FAILED,
+        End::Halt(code) => code,
+        End::Silent if exit_status => 4,
+        End::False if exit_status => 1,
+        End::Silent | End::False | End::True => 0,
+    }
+}
+
+fn load(options: &Options, libraries: &[String]) -> Result<Program, i32> {
+    let mut origin = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let text = if options.from_file {
+        let path = bytes_path(options.program.as_bytes());
+        if let Some(folder) = path.parent() {
+            origin = origin.join(folder);
+        }
+        read_program(path)?
+    } else {
+        options.program.clone()
+    };
+    let mut globals = vec![("ENV".to_owned(), environment())];
+    let arguments = Val::record([
+        ("positional", Val::array(options.positional.clone())),
+        ("named", Val::object(options.named.clone())),
+    ]);
+    globals.push(("ARGS".to_owned(), arguments));
+    globals.extend(options.named.iter().map(|(name, value)| (name.to_string(), value.clone())));
+    program::compile(Source { text, origin, libraries, globals }).map_err(|messages| {
+        for message in &messages {
+            eprintln!("{message}");
+        }
+        let plural = if messages.len() == 1 { "" } else { "s" };
+        eprintln!("jq: {} compile error{plural}", messages.len());
+        NO_PROGRAM
+    })
+}
+
+fn read_program(path: &Path) -> Result<String, i32> {
+    match std::fs::read(path) {
+        Ok(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
+        Err(error) => {
+            eprintln!("jq: Could not open {}: {}", path.display(), reason(&error));
+            Err(MISUSE)
+        }
+    }
+}
+
+fn environment() -> Val {
+    let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+    let variables: Map = std::env::vars_os().map(|(name, value)| (text(name).into(), Val::from(text(value)))).collect();
+    Val::object(variables)
+}

@@ -1,0 +1,210 @@
+//! Running a program: what filters can reach while it runs, and what becomes of its outputs.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+
+use jaq_core::data::HasLut;
+use jaq_core::{Ctx, DataT, Lut, Vars};
+
+use crate::builtins::Patterns;
+use crate::input::Inputs;
+use crate::json::{Layout, write};
+use crate::program::{self, Program};
+use crate::value::{Result, Val, fault, in_words_of_jq};
+
+/// What jaq runs programs over.
+#[derive(Debug)]
+pub(crate) struct Kind;
+
+impl DataT for Kind {
+    type V<'a> = Val;
+    type Data<'a> = Scene<'a>;
+}
+
+/// What filters are handed: the program's terms and the world around it.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    lut: &'a Lut<Kind>,
+    world: &'a World,
+}
+
+impl<'a> HasLut<'a, Kind> for Scene<'a> {
+    fn lut(&self) -> &'a Lut<Kind> {
+        self.lut
+    }
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn world(&self) -> &'a World {
+        self.world
+    }
+}
+
+/// What a program can reach besides its input.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) inputs: RefCell<Inputs>,
+    pub(crate) patterns: RefCell<Patterns>,
+    pub(crate) out: RefCell<Output>,
+    pub(crate) libraries: Vec<String>,
+}
+
+impl World {
+    pub(crate) fn input(&self) -> Result<Option<Val>> {
+        self.inputs.borrow_mut().next().map_err(fault)
+    }
+
+    pub(crate) fn line(&self) -> usize {
+        self.inputs.borrow().line()
+    }
+
+    pub(crate) fn file_name(&self) -> Val {
+        self.inputs.borrow().file_name().map_or(Val::Null, Val::text)
+    }
+
+    pub(crate) fn search_list(&self) -> Val {
+        self.libraries.iter().map(|library| Val::text(library)).collect()
+    }
+
+    pub(crate) fn module_meta(&self, name: &str) -> Result {
+        program::module_meta(name, &self.libraries)
+    }
+
+    /// Writes to standard error, after what was put out before.
+    pub(crate) fn tell(&self, text: &str) {
+        self.out.borrow_mut().flush();
+        // Nobody is left to tell when stderr is closed.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// How outputs are written.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub(crate) layout: Layout,
+    pub(crate) raw: bool,
+    /// What comes after each output.
+    pub(crate) end: &'static str,
+    pub(crate) sequence: bool,
+    pub(crate) unbuffered: bool,
+}
+
+/// Standard output.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pending: Vec<u8>,
+    error: Option<io::Error>,
+}
+
+/// Bytes of output that are kept before they are written.
+const MOST_PENDING: usize = 32 << 10;
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { pending: Vec::new(), error: None }
+    }
+
+    fn put(&mut self, text: &str) {
+        self.pending.extend_from_slice(text.as_bytes());
+        if self.pending.len() >= MOST_PENDING {
+            self.flush();
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if self.error.is_none()
+            && let Err(error) = io::stdout().write_all(&self.pending).and_then(|()| io::stdout().flush())
+        {
+            self.error = Some(error);
+        }
+        self.pending.clear();
+    }
+
+    /// Why nothing more can be written.
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+}
+
+/// How a program ended for one input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Nothing was put out.
+    Silent,
+    /// The last output was `false` or `null`.
+    False,
+    /// The last output was something else.
+    True,
+    /// An error was told.
+    Error,
+    /// The program asked to end with this code.
+    Halt(i32),
+}
+
+/// Runs a program for one input.
+pub(crate) fn run(program: &Program, world: &World, form: &Form, input: Val) -> End {
+    let scene = Scene { lut: &program.filter.lut, world };
+    let context = Ctx::<Kind>::new(scene, Vars::new(program.globals.iter().cloned()));
+    let mut end = End::Silent;
+    for output in program.filter.id.run::<Kind>((context, input)) {
+        let value = match output {
+            Ok(value) => value,
+            Err(exception) => return ended(exception, world),
+        };
+        end = if value.truth() { End::True } else { End::False };
+        if let Err(message) = put(&value, world, form) {
+            tell_error(world, &Val::from(message));
+            return End::Error;
+        }
+        if world.out.borrow().error.is_some() {
+            return end;
+        }
+    }
+    end
+}
+
+fn put(value: &Val, world: &World, form: &Form) -> std::result::Result<(), String> {
+    let mut text = String::new();
+    match value {
+        Val::String(string) if form.raw && !form.layout.ascii => {
+            if form.end == "\0" && string.contains('\0') {
+                return Err("Cannot dump a string containing NUL with --raw-output0 option".to_owned());
+            }
+            text.push_str(string);
+        }
+        value => {
+            if form.sequence {
+                text.push('\x1e');
+            }
+            write(&mut text, value, &form.layout);
+        }
+    }
+    text.push_str(form.end);
+    let mut out = world.out.borrow_mut();
+    out.put(&text);
+    if form.unbuffered {
+        out.flush();
+    }
+    Ok(())
+}
+
+fn ended(exception: jaq_core::Exn<'_, Val>, world: &World) -> End {
+    let exception = match exception.get_halt() {
+        Ok(code) => return End::Halt(code),
+        Err(exception) => exception,
+    };
+    match exception.get_err() {
+        Ok(error) => tell_error(world, &in_words_of_jq(error.into_val())),
+        Err(_) => tell_error(world, &Val::text("break")),
+    }
+    End::Error
+}
+
+fn tell_error(world: &World, error: &Val) {
+    let place = world.inputs.borrow().place();
+    let message = match error {
+        Val::String(text) => format!("jq: error (at {place}): {text}\n"),
+        value => format!("jq: error (at {place}) (not a string): {}\n", value.json()),
+    };
+    world.tell(&message);
+}
