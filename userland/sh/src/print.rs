@@ -43,7 +43,7 @@ pub(crate) fn condition(cond: &Cond) -> Bytes {
 
 /// A coprocess, as `jobs` shows it.
 pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
-    let mut printer = Printer { out: Bytes::new(), depth: 0, bodies: Vec::new() };
+    let mut printer = Printer { inline: true, ..Printer::default() };
     printer.put("coproc ");
     printer.put(name);
     printer.put(" ");

@@ -45,7 +45,7 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.complain_builtin("empty array variable name");
         return Ok(1);
     }
-    let name = shell.vars.resolve(&name).unwrap_or(name);
+    let name = shell.variable_meant(&name).unwrap_or(name);
     if crate::parse::token::name_len(&name) != name.len() {
         shell.complain_builtin([b"`", &name[..], b"': not a valid identifier"].concat());
         return Ok(1);

@@ -274,7 +274,7 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
             }
         }
         let name: Name = array.as_slice().into();
-        let name = shell.vars.resolve(&name).unwrap_or(name);
+        let name = shell.variable_meant(&name).unwrap_or(name);
         if name_len(&name) != name.len() || name.is_empty() {
             shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&name)));
             return Ok(false);
