@@ -97,8 +97,19 @@ fn number(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
     (value, len)
 }
 
-/// Appends a code point as UTF-8; one that does not exist becomes the replacement character.
+/// Appends a code point in the manner of UTF-8, also one that is no character, as bash does.
 fn push_char(out: &mut Bytes, code: u32) {
-    let char = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-    out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+    if let Some(char) = char::from_u32(code) {
+        out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+        return;
+    }
+    let (lead, more) = match code {
+        0..=0xffff => (0xe0, 2),
+        0x1_0000..=0x1f_ffff => (0xf0, 3),
+        0x20_0000..=0x3ff_ffff => (0xf8, 4),
+        0x400_0000..=0x7fff_ffff => (0xfc, 5),
+        _ => return,
+    };
+    out.push(lead | (code >> (6 * more)) as u8);
+    out.extend((0..more).rev().map(|at| 0x80 | ((code >> (6 * at)) & 0x3f) as u8));
 }

@@ -357,6 +357,8 @@ pub(crate) enum Op {
     },
     /// Not understood; the message comes when it is expanded, as in bash.
     Bad,
+    /// Text of a here-document in which a brace does not close.
+    Unclosed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -457,6 +459,8 @@ pub(crate) enum BinaryOp {
 #[derive(Debug)]
 pub(crate) enum Cond {
     Not(Box<Self>),
+    /// In parentheses.
+    Group(Box<Self>),
     And(Box<Self>, Box<Self>),
     Or(Box<Self>, Box<Self>),
     Unary(u8, Word),

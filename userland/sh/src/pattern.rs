@@ -4,6 +4,7 @@
 //! however groups are nested.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ir::Bytes;
 use crate::vars::Map;
@@ -71,6 +72,11 @@ impl Pattern {
         self.nodes.iter().map(|node| if let Node::Byte(byte) = node { Some(*byte) } else { None }).collect()
     }
 
+    /// Whether it starts with `*`, so that bash looks for it in empty text too.
+    pub(crate) fn starts_with_star(&self) -> bool {
+        matches!(self.nodes.first(), Some(Node::Star | Node::Group { kind: b'*', .. }))
+    }
+
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
         if self.nodes.iter().all(|node| !matches!(node, Node::Group { .. })) {
@@ -111,11 +117,27 @@ pub(crate) fn escape_into(out: &mut Bytes, text: &[u8]) {
     }
 }
 
+/// Whether the locale is that of C, in which every byte is a character. One of the process, as in the C library, because
+/// what takes text apart knows no shell.
+static BYTES: AtomicBool = AtomicBool::new(false);
+/// Whether a variable of the locale was ever assigned, so that it has to be looked at when variables come back.
+static TOUCHED: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn set_bytes(on: bool) {
+    BYTES.store(on, Ordering::Relaxed);
+    TOUCHED.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn locale_touched() -> bool {
+    TOUCHED.load(Ordering::Relaxed)
+}
+
 /// Length of the character at the start of `text`; bytes that are no UTF-8 count one by one.
 pub(crate) fn char_len(text: &[u8]) -> usize {
     let len = match text.first() {
         None => return 0,
         Some(0..=0xbf) => return 1,
+        Some(_) if BYTES.load(Ordering::Relaxed) => return 1,
         Some(0xc0..=0xdf) => 2,
         Some(0xe0..=0xef) => 3,
         Some(_) => 4,
@@ -147,9 +169,14 @@ impl Reader<'_> {
     /// Elements up to one of `stops` or the end.
     fn nodes(&mut self, stops: &[u8]) -> Vec<Node> {
         let mut nodes = Vec::new();
+        // Parentheses within a group that belong to no group pair up all the same.
+        let mut open = 0_u32;
         while let Some(byte) = self.peek(0) {
-            if stops.contains(&byte) {
-                break;
+            match byte {
+                b'(' if !stops.is_empty() => open += 1,
+                b')' | b'|' if open > 0 && stops.contains(&byte) => open -= u32::from(byte == b')'),
+                _ if stops.contains(&byte) => break,
+                _ => {}
             }
             if self.style.extended
                 && matches!(byte, b'?' | b'*' | b'+' | b'@' | b'!')
@@ -243,12 +270,31 @@ impl Reader<'_> {
     }
 
     fn set_char(&mut self) -> Option<char> {
+        if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1))
+            && let Some(symbol) = self.symbol(mark)
+        {
+            return Some(symbol);
+        }
         if self.peek(0) == Some(b'\\') && self.peek(1).is_some() {
             self.pos += 1;
         }
         let (char, len) = char_at(self.text.get(self.pos..)?)?;
         self.pos += len;
         Some(char)
+    }
+
+    /// `[.x.]` or `[=x=]`: a character, or the name of one.
+    fn symbol(&mut self, mark: u8) -> Option<char> {
+        let rest = self.text.get(self.pos + 2..)?;
+        let len = rest.windows(2).position(|pair| pair == [mark, b']'])?;
+        let name = rest.get(..len)?;
+        let symbol = match char_at(name) {
+            Some((char, one)) if one == name.len() => char,
+            _ if mark == b'.' => collating_symbol(name)?,
+            _ => return None,
+        };
+        self.pos += len + 4;
+        Some(symbol)
     }
 
     fn class(&mut self) -> Option<Class> {
@@ -258,6 +304,71 @@ impl Reader<'_> {
         self.pos += len + 4;
         Some(class)
     }
+}
+
+/// The character that POSIX gives this name.
+fn collating_symbol(name: &[u8]) -> Option<char> {
+    const NAMES: &[(&str, char)] = &[
+        ("NUL", '\0'),
+        ("tab", '\t'),
+        ("newline", '\n'),
+        ("vertical-tab", '\u{b}'),
+        ("form-feed", '\u{c}'),
+        ("carriage-return", '\r'),
+        ("space", ' '),
+        ("exclamation-mark", '!'),
+        ("quotation-mark", '"'),
+        ("number-sign", '#'),
+        ("dollar-sign", '$'),
+        ("percent-sign", '%'),
+        ("ampersand", '&'),
+        ("apostrophe", '\''),
+        ("left-parenthesis", '('),
+        ("right-parenthesis", ')'),
+        ("asterisk", '*'),
+        ("plus-sign", '+'),
+        ("comma", ','),
+        ("hyphen", '-'),
+        ("hyphen-minus", '-'),
+        ("minus", '-'),
+        ("dash", '-'),
+        ("period", '.'),
+        ("full-stop", '.'),
+        ("slash", '/'),
+        ("solidus", '/'),
+        ("zero", '0'),
+        ("one", '1'),
+        ("two", '2'),
+        ("three", '3'),
+        ("four", '4'),
+        ("five", '5'),
+        ("six", '6'),
+        ("seven", '7'),
+        ("eight", '8'),
+        ("nine", '9'),
+        ("colon", ':'),
+        ("semicolon", ';'),
+        ("less-than-sign", '<'),
+        ("equals-sign", '='),
+        ("greater-than-sign", '>'),
+        ("question-mark", '?'),
+        ("commercial-at", '@'),
+        ("left-square-bracket", '['),
+        ("backslash", '\\'),
+        ("reverse-solidus", '\\'),
+        ("right-square-bracket", ']'),
+        ("circumflex", '^'),
+        ("circumflex-accent", '^'),
+        ("underscore", '_'),
+        ("grave-accent", '`'),
+        ("left-brace", '{'),
+        ("left-curly-bracket", '{'),
+        ("vertical-line", '|'),
+        ("right-brace", '}'),
+        ("right-curly-bracket", '}'),
+        ("tilde", '~'),
+    ];
+    NAMES.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, char)| *char)
 }
 
 /// The class that `[:name:]` means.

@@ -349,7 +349,7 @@ impl Printer {
             Kind::Select { name, words, body } => self.counted("select", name, words.as_deref(), body),
             Kind::ForArith { init, condition, step, body } => {
                 self.put("for ((");
-                let texts = [init, condition, step].map(|arith| match arith.text.raw.trim_ascii() {
+                let texts = [init, condition, step].map(|arith| match arith.text.raw.trim_ascii_start() {
                     b"" => b"1".to_vec(),
                     text => text.to_vec(),
                 });
@@ -467,17 +467,22 @@ impl Printer {
         match cond {
             Cond::Not(inner) => {
                 self.put("! ");
-                self.cond_within(inner, matches!(**inner, Cond::And(..) | Cond::Or(..)));
+                self.cond(inner);
+            }
+            Cond::Group(inner) => {
+                self.put("( ");
+                self.cond(inner);
+                self.put(" )");
             }
             Cond::And(left, right) => {
-                self.cond_within(left, matches!(**left, Cond::Or(..)));
+                self.cond(left);
                 self.put(" && ");
-                self.cond_within(right, matches!(**right, Cond::And(..) | Cond::Or(..)));
+                self.cond(right);
             }
             Cond::Or(left, right) => {
                 self.cond(left);
                 self.put(" || ");
-                self.cond_within(right, matches!(**right, Cond::Or(..)));
+                self.cond(right);
             }
             Cond::Word(word) => self.put([b"-n ", &word.raw[..]].concat()),
             Cond::Unary(letter, word) => self.put([&[b'-', *letter, b' '], &word.raw[..]].concat()),
@@ -493,17 +498,6 @@ impl Printer {
                 }
                 self.put(&right.raw);
             }
-        }
-    }
-
-    /// A part of an expression, in the parentheses that it must have been written with.
-    fn cond_within(&mut self, cond: &Cond, parentheses: bool) {
-        if parentheses {
-            self.put("( ");
-            self.cond(cond);
-            self.put(" )");
-        } else {
-            self.cond(cond);
         }
     }
 }

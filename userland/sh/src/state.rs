@@ -225,6 +225,11 @@ impl Shell {
             let value = Value::Text(line.get(at + 1..).unwrap_or_default().to_vec());
             self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
         }
+        if [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"].iter().any(|name| {
+            self.vars.get(name).and_then(Var::scalar).is_some_and(|value| matches!(value.as_slice(), b"C" | b"POSIX"))
+        }) {
+            self.note_locale();
+        }
         self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
             Some(path) if path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
             _ => rt::getcwd().unwrap_or_else(|_| b"/".to_vec()),

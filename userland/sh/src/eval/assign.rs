@@ -9,6 +9,11 @@ impl Shell {
     pub(crate) fn run_assign(&mut self, assign: &Assign) -> Run<bool> {
         match &assign.value {
             AssignValue::Array(elements) => {
+                if let Some(subscript) = &assign.subscript {
+                    let place = [&assign.name[..], b"[", &subscript.key.raw, b"]"].concat();
+                    self.complain([&place[..], b": cannot assign list to array member"].concat());
+                    return Ok(false);
+                }
                 if self.options.xtrace {
                     self.trace_array(assign, elements);
                 }
@@ -19,6 +24,10 @@ impl Shell {
             AssignValue::Word(word) => {
                 let key = match &assign.subscript {
                     None => Key::Whole,
+                    Some(subscript) if subscript.key.raw.is_empty() => {
+                        self.complain([&assign.name[..], b"[]: bad array subscript"].concat());
+                        return Ok(false);
+                    }
                     Some(subscript) => {
                         let key = self.key_of(&assign.name, subscript)?;
                         let before_start = match (&key, self.vars.get(&assign.name).map(|var| &var.value)) {

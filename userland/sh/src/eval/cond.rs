@@ -32,6 +32,7 @@ impl Shell {
     fn cond(&mut self, cond: &Cond, not: bool) -> Run<Option<bool>> {
         match cond {
             Cond::Not(inner) => Ok(self.cond(inner, true)?.map(|truth| !truth)),
+            Cond::Group(inner) => self.cond(inner, false),
             Cond::And(left, right) => match self.cond(left, false)? {
                 Some(true) => self.cond(right, false),
                 other => Ok(other),

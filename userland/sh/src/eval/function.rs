@@ -103,6 +103,9 @@ impl Shell {
         };
         self.traps.put_back(aside);
         self.vars.pop_scope();
+        if crate::pattern::locale_touched() {
+            self.note_locale();
+        }
         if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
             self.options = *options;
         }

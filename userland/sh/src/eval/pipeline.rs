@@ -228,6 +228,9 @@ impl Shell {
             Err(stop) => Err(stop),
         };
         self.vars.pop_scope();
+        if crate::pattern::locale_touched() {
+            self.note_locale();
+        }
         self.undo(undo);
         Ok(match started? {
             Ok(pid) => Stage::Process(pid),

@@ -231,6 +231,8 @@ impl Shell {
 
     fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
         if subscript.key.raw.is_empty() {
+            // bash looks twice.
+            self.complain([&name[..], b"[]: bad array subscript"].concat());
             self.complain([&name[..], b"[]: bad array subscript"].concat());
             return Ok(0);
         }

@@ -128,18 +128,22 @@ impl Shell {
             if offset < 0 && wanted.is_none_or(|w| w >= 0) && offset.unsigned_abs() as usize > values.len() {
                 return Ok(Content::Many { values: Vec::new(), star });
             }
-        } else if let (Target::Var(name), Index::At | Index::Star, true) = (target, index, offset >= 0) {
+        } else if let (Target::Var(name), Index::At | Index::Star) = (target, index)
+            && let Some(meant) = self.variable_meant(name)
+            && let Some(Value::Indexed(map)) = self.vars.get(&meant).map(|var| &var.value)
+        {
             // Offsets into sparse arrays are subscripts, not places.
-            if let Some(Value::Indexed(map)) = self.vars.get(name).map(|var| &var.value) {
-                let from = u64::try_from(offset).unwrap_or(0);
-                values = map.range(from..).map(|(_, value)| value.clone()).collect();
-                if let Some(wanted) = wanted.filter(|w| *w >= 0) {
-                    values.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+            let Some(from) = super::position(map, offset) else {
+                return Ok(Content::Many { values: Vec::new(), star });
+            };
+            let found: Vec<Bytes> = map.range(from..).map(|(_, value)| value.clone()).collect();
+            match wanted {
+                Some(wanted) if wanted < 0 => {}
+                Some(wanted) => {
+                    let values = found.into_iter().take(usize::try_from(wanted).unwrap_or(usize::MAX)).collect();
                     return Ok(Content::Many { values, star });
                 }
-                if wanted.is_none() {
-                    return Ok(Content::Many { values, star });
-                }
+                None => return Ok(Content::Many { values: found, star }),
             }
         }
         let Some((from, to)) = self.bounds(values.len(), offset, wanted, false)? else {
@@ -200,6 +204,12 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
         if amp { expand_ampersand(out, with, matched) } else { out.extend_from_slice(with) }
     };
     let mut out = Bytes::with_capacity(text.len());
+    if text.is_empty() && how != Replace::Suffix {
+        if pattern.starts_with_star() && pattern.matches(b"") {
+            put(&mut out, b"");
+        }
+        return out;
+    }
     match how {
         Replace::Prefix => {
             let end = pattern.ends(text).last().copied();
@@ -229,9 +239,18 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
         let rest = text.get(at..).unwrap_or_default();
         let end = match &literal {
             Some(literal) => rest.starts_with(literal).then_some(literal.len()),
-            None => pattern.ends(rest).last().copied().filter(|end| *end > 0),
+            None => pattern.ends(rest).last().copied(),
         };
         match end {
+            Some(0) => {
+                put(&mut out, b"");
+                if how == Replace::First {
+                    break;
+                }
+                let len = char_len(rest).max(1);
+                out.extend_from_slice(rest.get(..len).unwrap_or_default());
+                at += len;
+            }
             Some(end) => {
                 put(&mut out, rest.get(..end).unwrap_or_default());
                 at += end;

@@ -32,6 +32,7 @@ impl Shell {
             return self.fits(done);
         }
         match &param.op {
+            Op::Unclosed => return self.discard([b"bad substitution: no closing `}' in ", &param.raw[..]].concat()),
             Op::Bad => return self.discard([&param.raw[..], b": bad substitution"].concat()),
             Op::Names { star } => {
                 let prefix = self.target_name(param);
@@ -78,7 +79,7 @@ impl Shell {
         }
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
-            Content::Many { values, .. } => values.into_iter().next().unwrap_or_default(),
+            Content::Many { values, .. } => values.join(&b' '),
             Content::Unset => {
                 let message = format!("{}: invalid indirect expansion", lossy(&self.target_name(param)));
                 return self.discard(message);
@@ -167,7 +168,7 @@ impl Shell {
         let fields = out.mode == super::Mode::Fields;
         if star && (place.quoted || !fields) {
             let ifs = self.ifs();
-            let separator = ifs.get(..1).unwrap_or_default();
+            let separator = ifs.get(..crate::pattern::char_len(&ifs)).unwrap_or_default();
             let joined = values.join(separator);
             return if place.quoted {
                 self.emit(&joined, out, place)
@@ -175,9 +176,13 @@ impl Shell {
                 self.emit(&joined, out, Place::default())
             };
         }
+        // As if joined by a separator that is no white space: what is empty in between stays.
+        let keeps = fields && !place.quoted && self.ifs().first().is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n'));
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
-                if !fields {
+                if keeps {
+                    out.end_field();
+                } else if !fields {
                     self.emit(b" ", out, place)?;
                 } else if place.quoted {
                     out.end_field();

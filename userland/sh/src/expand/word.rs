@@ -135,15 +135,19 @@ impl Out {
         }
         let ifs = self.ifs.take().unwrap_or_default();
         let mut rest = text;
-        while let Some(at) = rest.iter().position(|b| ifs.contains(b)) {
+        let wide = !ifs.is_ascii();
+        loop {
+            let found = if wide { wide_separator(rest, &ifs) } else { rest.iter().position(|b| ifs.contains(b)) };
+            let Some(at) = found else { break };
             let (before, after) = rest.split_at(at);
             if !before.is_empty() {
                 self.present = true;
                 self.after_space = false;
                 self.plain(before);
             }
-            let Some((&separator, after)) = after.split_first() else { break };
-            rest = after;
+            let Some(&separator) = after.first() else { break };
+            let len = if wide { pattern::char_len(after) } else { 1 };
+            rest = after.get(len..).unwrap_or_default();
             if matches!(separator, b' ' | b'\t' | b'\n') {
                 if self.present {
                     self.end_field();
@@ -177,6 +181,22 @@ impl Out {
             self.end_field();
         }
     }
+}
+
+/// Where the first separator is, when some of them take more than one byte.
+fn wide_separator(text: &[u8], ifs: &[u8]) -> Option<usize> {
+    let chars = |text: &'_ [u8]| -> Vec<(usize, usize)> {
+        let mut at = 0;
+        std::iter::from_fn(|| {
+            let len = pattern::char_len(text.get(at..)?).max(1);
+            at += len;
+            (at <= text.len()).then_some((at - len, len))
+        })
+        .collect()
+    };
+    let separators: Vec<&[u8]> = chars(ifs).into_iter().filter_map(|(at, len)| ifs.get(at..at + len)).collect();
+    let is_separator = |(at, len): &(usize, usize)| text.get(*at..at + len).is_some_and(|c| separators.contains(&c));
+    chars(text).into_iter().find(is_separator).map(|(at, _)| at)
 }
 
 /// Where the pieces stand.

@@ -69,6 +69,14 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Goes past blanks and expands the word that comes next, if it is the first one after an alias that ended with a blank.
+    pub(super) fn alias_after_blank(&mut self) {
+        self.skip_blanks();
+        if self.follows_blank_alias() {
+            self.expand_alias();
+        }
+    }
+
     /// Whether the word that comes next is the first one after an alias whose text ended with a blank. True once.
     pub(super) fn follows_blank_alias(&mut self) -> bool {
         match self.aliases.blank_end {

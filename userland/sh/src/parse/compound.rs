@@ -146,7 +146,7 @@ impl Parser<'_> {
 
     /// `name [in words] separator`
     fn loop_head(&mut self) -> Parse<(Name, Option<Vec<Word>>)> {
-        self.skip_blanks();
+        self.alias_after_blank();
         let word = self.bare_word();
         let len = word.len();
         if len == 0 {
@@ -155,6 +155,7 @@ impl Parser<'_> {
         // What is no name is complained about when the loop runs.
         let name: Name = word.into();
         self.pos += len;
+        self.alias_after_blank();
         self.skip_lines()?;
         if !self.keyword(b"in") {
             self.accept(b";");
@@ -163,7 +164,7 @@ impl Parser<'_> {
         }
         let mut words = Vec::new();
         loop {
-            self.skip_blanks();
+            self.alias_after_blank();
             match self.peek() {
                 Some(b'\n') => break,
                 Some(b';') if self.operator() == Some(b";") => {
@@ -218,7 +219,7 @@ impl Parser<'_> {
 
     fn case_clause(&mut self) -> Parse<Kind> {
         self.pos += 4;
-        self.skip_blanks();
+        self.alias_after_blank();
         let Some(word) = self.word()? else { return Err(self.unexpected()) };
         self.skip_lines()?;
         self.expect_keyword(b"in")?;

@@ -86,7 +86,7 @@ impl Parser<'_> {
                 })?;
                 p.skip_lines()?;
                 if p.accept(b")") {
-                    return Ok(inner);
+                    return Ok(Cond::Group(Box::new(inner)));
                 }
                 return Err(p.cond_error(|token| match token {
                     b"]]" | b"newline" => [b"unexpected token `", token, b"', expected `)'"].concat(),

@@ -58,11 +58,13 @@ impl Parser<'_> {
     /// and parentheses. One that is quoted or expands is refused when the definition runs.
     fn function_name(&self) -> &[u8] {
         let word = self.bare_word();
-        let other = word.iter().any(|b| matches!(b, b'\\' | b'`' | b'=')) || word.ends_with(b"$");
+        let other = word.iter().any(|b| matches!(b, b'\\' | b'`')) || word.ends_with(b"$");
+        let name = super::token::name_len(word);
+        let assigns = name > 0 && matches!(word.get(name..), Some([b'=' | b'[', ..] | [b'+', b'=', ..]));
         let open = |quote: u8| word.iter().filter(|&&b| b == quote).count() % 2 == 1;
         let pattern = self.extglob && word.last().is_some_and(|b| b"?*+@!".contains(b));
         let directly = pattern && self.peek_at(word.len()) == Some(b'(') && self.peek_at(word.len() + 1) != Some(b')');
-        if other || open(b'\'') || open(b'"') || directly { b"" } else { word }
+        if other || assigns || open(b'\'') || open(b'"') || directly { b"" } else { word }
     }
 
     fn function_body(&mut self, name: Name, start: &Start) -> Parse<Command> {

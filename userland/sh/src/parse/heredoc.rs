@@ -1,7 +1,9 @@
 //! Bodies of here-documents.
 
-use super::{Parse, Parser, Pending};
-use crate::ir::{Bytes, Part, Word};
+use std::rc::Rc;
+
+use super::{Parse, Parser, Pending, Problem};
+use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
 
 impl Parser<'_> {
     /// Reads the bodies that wait, the position being at the start of a line or at the end of the text.
@@ -42,7 +44,10 @@ impl Parser<'_> {
         let word = if pending.document.quoted {
             Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
         } else {
-            self.inner(&text, first_line).whole_text()?
+            match self.inner(&text, first_line).whole_text() {
+                Err(error) if matches!(error.problem, Problem::Unclosed(b'}')) => unclosed(&text),
+                read => read?,
+            }
         };
         // A placeholder is filled once; a second try would come from the same text read again, with the same result.
         let _ = pending.document.body.set(word);
@@ -73,6 +78,13 @@ impl Parser<'_> {
             line.extend_from_slice(b"\n");
         }
     }
+}
+
+/// A body in which a brace does not close, which bash complains about when it is expanded.
+fn unclosed(text: &[u8]) -> Word {
+    let target = Target::Special(b'?');
+    let param = Param { target, index: Index::None, indirect: false, op: Op::Unclosed, raw: text.into() };
+    Word { parts: vec![Part::Param(Rc::new(param))], raw: text.into(), braces: false }
 }
 
 fn is_closed_delimiter(text: &[u8], pending: &Pending) -> bool {

@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
         let name: Name = self.slice(start, start + len).into();
         self.pos += if append { 2 } else { 1 };
-        let value = if self.peek() == Some(b'(') && subscript.is_none() {
+        let value = if self.peek() == Some(b'(') {
             let line = self.line;
             let elements = self.elements().map_err(|error| match error.problem {
                 // The line that the list starts in is the one that is named.
@@ -302,7 +302,7 @@ fn is_pure_param(param: &Param, commands: bool) -> bool {
         Op::Substring { offset, length } => {
             is_pure_arith(offset, commands) && length.as_ref().is_none_or(|length| is_pure_arith(length, commands))
         }
-        Op::Bad => false,
+        Op::Bad | Op::Unclosed => false,
     };
     index && op
 }

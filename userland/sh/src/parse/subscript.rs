@@ -10,7 +10,8 @@ impl Parser<'_> {
         let (start, line) = (self.pos, self.line);
         self.pos += 1;
         match self.word_until(Stop::Bracket, false) {
-            Ok(key) if !key.raw.is_empty() => {
+            // An empty one is complained about where something is assigned to it.
+            Ok(key) if !key.raw.is_empty() || matches!(self.peek_at(1), Some(b'=' | b'+')) => {
                 self.pos += 1;
                 Ok(Some(subscript_of(key)))
             }

@@ -23,6 +23,8 @@ pub(super) enum Stop {
     Arith(&'static [u8]),
     /// The end of the text, as in a here-document.
     End,
+    /// The end of a text in which double quotes quote, as in a subscript.
+    Whole,
 }
 
 /// Pieces that are being collected.
@@ -102,7 +104,7 @@ impl Parser<'_> {
         loop {
             let Some(byte) = self.peek() else {
                 return match stop {
-                    Stop::Meta | Stop::End | Stop::Regex if pieces.open == 0 => {
+                    Stop::Meta | Stop::End | Stop::Whole | Stop::Regex if pieces.open == 0 => {
                         pieces.flush();
                         Ok(pieces.parts)
                     }
@@ -138,7 +140,7 @@ impl Parser<'_> {
             Stop::Bracket => byte == b']',
             Stop::Regex => matches!(byte, b' ' | b'\t' | b'\n' | b')' | b';' | b'&'),
             Stop::Arith(closers) => closers.contains(&byte),
-            Stop::End => false,
+            Stop::End | Stop::Whole => false,
         }
     }
 
@@ -492,12 +494,12 @@ impl Parser<'_> {
 
     /// All of the text as the operand of an unquoted expansion, for subscripts that are built at run time.
     pub(crate) fn whole_unquoted(&mut self) -> Parse<Word> {
-        self.word_until(Stop::End, false)
+        self.word_until(Stop::Whole, false)
     }
 }
 
 fn takes_tilde(stop: Stop) -> bool {
-    matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash)
+    matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash | Stop::Regex)
 }
 
 /// Recognises `$(<file)`.
