@@ -16,7 +16,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use tidebox_core::{BoxFuture, HostCall, SandboxId};
 
 use crate::errno::Errno;
-use crate::fs::{Contents, Cred, Ino, Target};
+use crate::fs::{Contents, Cred, FileBytes, Ino, Target};
 use crate::kernel::{Kernel, SharedKernel};
 
 pub use process::HostProcess;
@@ -59,7 +59,7 @@ pub struct HostPrograms {
 #[derive(Clone, Debug)]
 struct Installed {
     path: Vec<u8>,
-    bytes: Arc<[u8]>,
+    bytes: FileBytes,
     program: Arc<dyn HostProgram>,
 }
 
@@ -71,18 +71,15 @@ impl HostPrograms {
 
     /// Adds the program for the file at `path`, which must be absolute.
     pub fn add(&mut self, path: impl Into<Vec<u8>>, program: impl HostProgram + 'static) {
-        let bytes: Arc<[u8]> = TEXT.as_bytes().into();
-        let entry = Installed { path: path.into(), bytes: Arc::clone(&bytes), program: Arc::new(program) };
-        Arc::make_mut(&mut self.installed).insert(address(&bytes), entry);
+        // On the heap, so that each program has bytes of its own to be known by.
+        let bytes = FileBytes::from(TEXT.as_bytes().to_vec());
+        let entry = Installed { path: path.into(), bytes: bytes.clone(), program: Arc::new(program) };
+        Arc::make_mut(&mut self.installed).insert(bytes.address(), entry);
     }
 
     fn find(&self, contents: &Contents) -> Option<&Installed> {
-        self.installed.get(&address(contents.shared()?))
+        self.installed.get(&contents.shared()?.address())
     }
-}
-
-fn address(bytes: &Arc<[u8]>) -> usize {
-    bytes.as_ptr().addr()
 }
 
 impl Kernel {
@@ -96,7 +93,7 @@ impl Kernel {
         in_order.sort_by(|one, other| one.path.cmp(&other.path));
         for installed in in_order {
             if !self.holds(&installed.path, &programs) {
-                self.fs.install(&installed.path, Arc::clone(&installed.bytes), MODE, ROOT.uid)?;
+                self.fs.install(&installed.path, installed.bytes.clone(), MODE, ROOT.uid)?;
             }
         }
         self.host_programs = Some(programs);

@@ -90,9 +90,9 @@ fn files(limits: &Limits) -> Fs {
         fs.install_dir(b"/workspace", 0o755, 1000),
         fs.install_dir(b"/tmp", 0o1777, 0),
         fs.install(b"/bin/prog", program.into(), 0o755, 0),
-        fs.install(b"/bin/data", b"no program".as_slice().into(), 0o755, 0),
+        fs.install(b"/bin/data", b"no program".into(), 0o755, 0),
         fs.install(b"/bin/plain", program.into(), 0o644, 0),
-        fs.install(b"/etc/motd", b"hello\n".as_slice().into(), 0o644, 0),
+        fs.install(b"/etc/motd", b"hello\n".into(), 0o644, 0),
     ];
     for (path, device) in [
         (b"/dev/null".as_slice(), Device::Null),

@@ -1,10 +1,8 @@
 //! The file tree that every sandbox begins with.
 
-use std::sync::Arc;
-
 use tidebox_core::{Error, ErrorKind, Limits, Result};
 use tidebox_kernel::Errno;
-use tidebox_kernel::fs::{Device, Fs, Snapshot};
+use tidebox_kernel::fs::{Device, FileBytes, Fs, Snapshot};
 
 use crate::ROOT;
 
@@ -23,12 +21,12 @@ pub struct Program {
     /// The commands that it serves. A program of many commands looks at the name it was called by.
     pub names: Vec<String>,
     /// The WebAssembly module. Sandboxes share it, and it does not count as their file bytes.
-    pub bytes: Arc<[u8]>,
+    pub bytes: FileBytes,
 }
 
 impl Program {
     /// A program and its names.
-    pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>, bytes: impl Into<Arc<[u8]>>) -> Self {
+    pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>, bytes: impl Into<FileBytes>) -> Self {
         Self { names: names.into_iter().map(Into::into).collect(), bytes: bytes.into() }
     }
 }
@@ -85,7 +83,7 @@ fn install(fs: &mut Fs, program: &Program) -> Result<()> {
             // Further names are links, so that an engine knows them to be one module.
             Some(ino) => fs.link(&ROOT, ino, root, &path, 0).map_err(|errno| broken(name, errno))?,
             None => {
-                let installed = fs.install(&path, Arc::clone(&program.bytes), PROGRAM_MODE, ROOT.uid);
+                let installed = fs.install(&path, program.bytes.clone(), PROGRAM_MODE, ROOT.uid);
                 first = Some(installed.map_err(|errno| broken(name, errno))?);
             }
         }

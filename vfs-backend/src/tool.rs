@@ -1,10 +1,9 @@
 //! Programs of the caller: WebAssembly that the sandbox has as a command.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Result};
-use tidebox_kernel::fs::Fs;
+use tidebox_kernel::fs::{FileBytes, Fs};
 
 use crate::builder::SandboxBuilder;
 use crate::image::is_command_name;
@@ -31,7 +30,7 @@ impl SandboxBuilder {
     ///
     /// [`build`](Self::build) refuses a name that cannot be a file's or is given twice, and bytes that are no WebAssembly.
     #[must_use]
-    pub fn tool(mut self, name: impl Into<String>, wasm: impl Into<Arc<[u8]>>) -> Self {
+    pub fn tool(mut self, name: impl Into<String>, wasm: impl Into<FileBytes>) -> Self {
         self.tools.push(Tool { name: name.into(), wasm: wasm.into() });
         self
     }
@@ -41,7 +40,7 @@ impl SandboxBuilder {
 #[derive(Clone, Debug)]
 pub(crate) struct Tool {
     pub(crate) name: String,
-    wasm: Arc<[u8]>,
+    wasm: FileBytes,
 }
 
 /// Puts the programs where commands are looked for.
@@ -57,7 +56,7 @@ pub(crate) fn install(fs: &mut Fs, tools: Vec<Tool>) -> Result<()> {
         }
         check(&tool.wasm).map_err(|what| refused(name, what))?;
         let path = format!("{FOLDER}/{name}");
-        fs.install(path.as_bytes(), Arc::clone(&tool.wasm), MODE, ROOT.uid)
+        fs.install(path.as_bytes(), tool.wasm.clone(), MODE, ROOT.uid)
             .map_err(|errno| refused(name, &format!("{path} cannot be made: {errno}")))?;
     }
     Ok(())

@@ -3,13 +3,23 @@
 //! Only modules that the application installed are kept on disk, never one that a guest brought: a guest could fill
 //! the disk, and a file of native code must not have its origin in anything a guest or a user supplied.
 
+mod upkeep;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
+
+use crate::program::Digest;
+
+/// Ends the names of all entries.
+const EXTENSION: &str = "cwasm";
+
+/// Begins the name of a file that is being written.
+const UNFINISHED: &str = ".new-";
 
 /// A private folder of native code, one file for each module and engine configuration.
 ///
@@ -30,21 +40,25 @@ impl CacheDir {
         Ok(Self(path))
     }
 
-    fn entry(&self, engine: &Engine, wasm: &[u8], kind: &str) -> PathBuf {
+    fn entry(&self, engine: &Engine, digest: &Digest, kind: &str) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
-        let digest: String = Sha256::digest(wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         self.0.join(format!("{digest}-{:016x}.{kind}", hasher.finish()))
     }
 
     /// Loads a program's native code, compiling and keeping it when it is not there yet. A damaged or foreign file is
-    /// replaced.
-    pub(crate) fn load<T: Native>(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<T> {
-        let entry = self.entry(engine, wasm, T::KIND);
+    /// replaced. `digest` is that of `wasm`.
+    pub(crate) fn load<T: Native>(&self, engine: &Engine, wasm: &[u8], digest: &Digest) -> wasmtime::Result<T> {
+        let entry = self.entry(engine, digest, T::KIND);
         if let Some(program) = load_file(engine, &entry) {
+            upkeep::note_use(&entry, SystemTime::now());
             return Ok(program);
         }
         let code = T::compile(engine, wasm)?;
+        // Only who adds to the folder looks what it holds: a program that is there already starts without delay. What
+        // cannot be cleaned is the worry of whoever cleans next.
+        let _ = upkeep::clean(&self.0, SystemTime::now());
         match self.store(&entry, &code).ok().and_then(|()| load_file(engine, &entry)) {
             Some(program) => Ok(program),
             // A full disk must not keep a program from running.
@@ -53,7 +67,7 @@ impl CacheDir {
     }
 
     fn store(&self, entry: &Path, code: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.0)?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.0)?;
         file.write_all(code)?;
         file.persist(entry).map_err(|error| error.error)?;
         Ok(())

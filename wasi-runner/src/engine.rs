@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_kernel::engine::{Engine as EnginePort, EngineError};
+use tidebox_kernel::fs::FileBytes;
 use tidebox_kernel::{Chunk, SessionId, SharedKernel};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
@@ -90,7 +91,7 @@ impl WasmtimeEngine {
     ///
     /// # Errors
     /// When the bytes are no valid module.
-    pub fn prepare(&self, wasm: &Arc<[u8]>) -> Result<(), EngineError> {
+    pub fn prepare(&self, wasm: &FileBytes) -> Result<(), EngineError> {
         self.inner
             .programs
             .installed(&self.inner.engine, wasm)

@@ -3,17 +3,18 @@
 mod known;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidebox_kernel::Image;
-use tidebox_kernel::fs::Contents;
+use tidebox_kernel::fs::{Contents, FileBytes};
 use wasmtime::component::Component;
 use wasmtime::{Engine, InstancePre, Module};
 
 use crate::aot::{CacheDir, Native};
 use crate::guest::Guest;
 use crate::{component, ext};
-use known::{Digest, Known, digest};
+pub(crate) use known::Digest;
+use known::{Known, digest};
 
 /// A program that is ready to run.
 #[derive(Clone)]
@@ -84,14 +85,14 @@ impl Programs {
 
     /// An installed program: one the application put there. It is kept as long as its bytes are, and some time longer, in
     /// case the same bytes come again in another sandbox.
-    pub(crate) fn installed(&self, engine: &Engine, wasm: &Arc<[u8]>) -> Result<Program, NotAProgram> {
+    pub(crate) fn installed(&self, engine: &Engine, wasm: &FileBytes) -> Result<Program, NotAProgram> {
         if let Some(program) = self.known().installed(wasm) {
             return Ok(program);
         }
         let digest = digest(wasm);
         let program = match self.known().installed_before(&digest) {
             Some(program) => program,
-            None => self.make(engine, wasm, self.cache.as_ref())?,
+            None => self.make(engine, wasm, self.cache.as_ref().map(|cache| (cache, &digest)))?,
         };
         self.known().install(wasm, digest, program.clone());
         Ok(program)
@@ -111,7 +112,7 @@ impl Programs {
     }
 
     /// Compiles a program, or loads it where a cache has it, and links it.
-    fn make(&self, engine: &Engine, wasm: &[u8], cache: Option<&CacheDir>) -> Result<Program, NotAProgram> {
+    fn make(&self, engine: &Engine, wasm: &[u8], cache: Cached<'_>) -> Result<Program, NotAProgram> {
         if component::is_component(wasm) {
             if let Some(reason) = component::left_out(wasm) {
                 return Err(NotAProgram(reason.to_owned()));
@@ -139,9 +140,12 @@ impl Programs {
     }
 }
 
-fn compile<T: Native>(engine: &Engine, wasm: &[u8], cache: Option<&CacheDir>, what: &str) -> Result<T, NotAProgram> {
+/// A cache, for what is kept there, and the digest that it is kept under.
+type Cached<'a> = Option<(&'a CacheDir, &'a Digest)>;
+
+fn compile<T: Native>(engine: &Engine, wasm: &[u8], cache: Cached<'_>, what: &str) -> Result<T, NotAProgram> {
     match cache {
-        Some(cache) => cache.load(engine, wasm),
+        Some((cache, digest)) => cache.load(engine, wasm, digest),
         None => T::new(engine, wasm),
     }
     .map_err(|error| NotAProgram(format!("not a valid WebAssembly {what}: {error:#}")))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::bytes::FileBytes;
 use crate::errno::Errno;
 
 /// Bytes of a block. The first write to a block after a snapshot copies it whole, and the file's list of blocks too. Of
@@ -34,12 +35,12 @@ enum Head {
     #[default]
     Hole,
     /// The whole file, placed by the host and shared with it; `rest` is empty.
-    Image(Arc<[u8]>),
+    Image(FileBytes),
     Block(Block),
 }
 
 impl Content {
-    pub(super) fn image(bytes: Arc<[u8]>) -> Self {
+    pub(super) fn image(bytes: FileBytes) -> Self {
         Self { len: bytes.len() as u64, charged: 0, head: Head::Image(bytes), rest: None }
     }
 
@@ -51,7 +52,7 @@ impl Content {
         Self { len: bytes.len() as u64, charged: cost_of(bytes.len() as u64), head, rest }
     }
 
-    pub(super) fn shared(&self) -> Option<&Arc<[u8]>> {
+    pub(super) fn shared(&self) -> Option<&FileBytes> {
         match &self.head {
             Head::Image(bytes) => Some(bytes),
             Head::Hole | Head::Block(_) => None,
@@ -60,7 +61,7 @@ impl Content {
 
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let head = match (&self.head, &other.head) {
-            (Head::Image(one), Head::Image(two)) => Arc::ptr_eq(one, two),
+            (Head::Image(one), Head::Image(two)) => one.is_same(two),
             (Head::Block(one), Head::Block(two)) => Arc::ptr_eq(one, two),
             _ => false,
         };

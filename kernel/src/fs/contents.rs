@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::blocks::{self, BLOCK, Content};
+use super::bytes::FileBytes;
 use super::mount::MountFile;
 use crate::errno::Errno;
 
@@ -173,7 +174,7 @@ impl Contents {
 
     /// The bytes of an installed file, as the host placed them. `None` for every other file.
     #[must_use]
-    pub fn shared(&self) -> Option<&Arc<[u8]>> {
+    pub fn shared(&self) -> Option<&FileBytes> {
         match &self.0 {
             Source::Own(content) => content.shared(),
             Source::Mounted(..) => None,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::blocks::Content;
+use super::bytes::FileBytes;
 use super::node::{Body, Dir, MODE_BITS, Node};
 use super::walk::{Final, Spot};
 use super::{At, Cred, Device, Fs, Ino};
@@ -17,7 +18,7 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`]; `ISDIR` when a directory is there, `EXIST` when anything else but a file is.
-    pub fn install(&mut self, path: &[u8], bytes: Arc<[u8]>, mode: u32, uid: u32) -> Result<Ino, Errno> {
+    pub fn install(&mut self, path: &[u8], bytes: FileBytes, mode: u32, uid: u32) -> Result<Ino, Errno> {
         self.install_node(path, Body::File(Content::image(bytes)), mode, uid)
     }
 

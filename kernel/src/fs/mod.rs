@@ -7,6 +7,7 @@
 
 mod attributes;
 mod blocks;
+mod bytes;
 mod compare;
 mod contents;
 mod file;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 use tidebox_core::Limits;
 
+pub use bytes::{FileBytes, Watch};
 pub use compare::{Entry, Visit};
 pub use contents::{BLOCK_BYTES, Block, Contents};
 pub use mount::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};

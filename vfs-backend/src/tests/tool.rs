@@ -1,8 +1,6 @@
-use std::sync::Arc;
-
 use futures_executor::block_on;
 use tidebox_core::{ErrorKind, SandboxBackend};
-use tidebox_kernel::fs::Target;
+use tidebox_kernel::fs::{FileBytes, Target};
 
 use super::engine::{Play, Stage};
 use super::{builder, mode, path};
@@ -32,8 +30,8 @@ fn a_tool_is_a_file_of_root_that_everybody_may_run_and_nobody_pays_for() {
 
 #[test]
 fn sandboxes_share_the_bytes_of_one_tool() {
-    let bytes: Arc<[u8]> = MODULE.into();
-    let sandboxes = [(); 2].map(|()| builder(stage()).tool("t", Arc::clone(&bytes)).build().unwrap());
+    let bytes = FileBytes::from(MODULE.to_vec());
+    let sandboxes = [(); 2].map(|()| builder(stage()).tool("t", bytes.clone()).build().unwrap());
     for sandbox in &sandboxes {
         let kernel = sandbox.kernel("read").unwrap();
         let kernel = lock(&kernel);
@@ -42,7 +40,7 @@ fn sandboxes_share_the_bytes_of_one_tool() {
             panic!("the tool is there")
         };
         let contents = fs.contents(ino).unwrap();
-        assert!(Arc::ptr_eq(contents.shared().unwrap(), &bytes));
+        assert!(contents.shared().unwrap().is_same(&bytes));
     }
 }
 

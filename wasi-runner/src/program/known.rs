@@ -1,10 +1,9 @@
 //! Which programs are compiled already.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Weak};
 
 use sha2::{Digest as _, Sha256};
-use tidebox_kernel::fs::Contents;
+use tidebox_kernel::fs::{Contents, FileBytes, Watch};
 
 use super::Program;
 
@@ -16,7 +15,7 @@ const KEPT_OF_GUESTS: usize = 32;
 const KEPT_OF_THE_PAST: usize = 32;
 
 /// What names a program by its content.
-pub(super) type Digest = [u8; 32];
+pub(crate) type Digest = [u8; 32];
 
 pub(super) fn digest(wasm: &[u8]) -> Digest {
     Sha256::digest(wasm).into()
@@ -35,15 +34,15 @@ pub(super) struct Known {
 }
 
 struct Installed {
-    bytes: Weak<[u8]>,
+    bytes: Watch,
     digest: Digest,
     used: u64,
     program: Program,
 }
 
 impl Known {
-    pub(super) fn installed(&self, wasm: &Arc<[u8]>) -> Option<Program> {
-        self.installed.get(&address(wasm)).map(|found| found.program.clone())
+    pub(super) fn installed(&self, wasm: &FileBytes) -> Option<Program> {
+        self.installed.get(&wasm.address()).map(|found| found.program.clone())
     }
 
     /// A program of the same bytes elsewhere in memory.
@@ -51,16 +50,16 @@ impl Known {
         self.installed.values().find(|found| found.digest == *digest).map(|found| found.program.clone())
     }
 
-    pub(super) fn install(&mut self, wasm: &Arc<[u8]>, digest: Digest, program: Program) {
+    pub(super) fn install(&mut self, wasm: &FileBytes, digest: Digest, program: Program) {
         self.clock += 1;
-        let installed = Installed { bytes: Arc::downgrade(wasm), digest, used: self.clock, program };
-        self.installed.insert(address(wasm), installed);
+        let installed = Installed { bytes: wasm.watch(), digest, used: self.clock, program };
+        self.installed.insert(wasm.address(), installed);
         self.forget_the_past();
     }
 
     /// Drops what no sandbox has any more: at once where the same program is known by other bytes, else the oldest.
     fn forget_the_past(&mut self) {
-        let gone = |found: &Installed| found.bytes.strong_count() == 0;
+        let gone = |found: &Installed| found.bytes.is_gone();
         let mut past: Vec<(u64, Digest, usize)> = self
             .installed
             .iter()
@@ -103,8 +102,4 @@ impl Known {
         }
         self.by_digest.insert(digest, (self.clock, program));
     }
-}
-
-fn address(bytes: &Arc<[u8]>) -> usize {
-    bytes.as_ptr().addr()
 }

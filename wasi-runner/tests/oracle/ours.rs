@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tidebox_core::Limits;
 use tidebox_kernel::engine::Engine;
-use tidebox_kernel::fs::{Cred, Fs};
+use tidebox_kernel::fs::{Cred, FileBytes, Fs};
 use tidebox_kernel::{Clock, Kernel, KernelConfig, SeededEntropy, SessionSpec, Status, Stream};
 use tidebox_wasi_runner::{EngineConfig, WasmtimeEngine};
 
@@ -40,13 +40,13 @@ impl Clock for RealClock {
 /// Our implementation, with the probe compiled for it.
 pub(crate) struct Ours {
     engine: WasmtimeEngine,
-    probe: Arc<[u8]>,
+    probe: FileBytes,
 }
 
 impl Ours {
     pub(crate) fn new(probe: &[u8]) -> Self {
         let engine = WasmtimeEngine::new(EngineConfig::default()).expect("the engine starts on this machine");
-        let probe = Arc::from(probe);
+        let probe = FileBytes::from(probe.to_vec());
         engine.prepare(&probe).expect("the probe is a valid module");
         Self { engine, probe }
     }
@@ -57,7 +57,7 @@ impl Ours {
         let mut fs = Fs::new(&limits);
         fs.install_dir(b"/", 0o755, USER.uid).expect("the root is there");
         tree::lay_in_kernel(&tree::initial(), &mut fs, clock.realtime());
-        fs.install(b"/bin/probe", Arc::clone(&self.probe), 0o755, 0).expect("the name is free");
+        fs.install(b"/bin/probe", self.probe.clone(), 0o755, 0).expect("the name is free");
         let mut kernel = Kernel::new(KernelConfig {
             limits,
             clock: Box::new(clock),

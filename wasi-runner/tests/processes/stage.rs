@@ -111,7 +111,7 @@ impl Stage {
         let mut fs = Fs::new(&self.limits);
         for (path, bytes, installed) in &self.files {
             let path = path.as_bytes();
-            let ino = fs.install(path, Arc::from(bytes.as_slice()), 0o755, 1000).expect("the file can be placed");
+            let ino = fs.install(path, bytes.clone().into(), 0o755, 1000).expect("the file can be placed");
             if !installed {
                 // Written anew it is a guest's file, no longer one of the host's.
                 fs.write_all(ino, bytes, 0).expect("the file can be written");

@@ -1,10 +1,9 @@
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use tidebox_core::Limits;
 
-use super::super::Contents;
 use super::super::blocks::{BLOCK, LEAST_CHARGE};
+use super::super::{Contents, FileBytes};
 use super::{fresh, with_limits};
 use crate::errno::Errno;
 
@@ -101,10 +100,10 @@ fn contents_are_the_same_until_the_file_is_written() {
         fs.write_at(ino, len as u64 - 1, b"a", 6).expect("room");
         assert!(!kept.is_same(&fs.contents(ino).expect("a file")), "{len}: equal bytes are not the same bytes");
     }
-    let bytes: Arc<[u8]> = vec![1, 2].into();
-    let ino = fs.install(b"/tool", Arc::clone(&bytes), 0o755, 0).expect("free");
+    let bytes = FileBytes::from(vec![1, 2]);
+    let ino = fs.install(b"/tool", bytes.clone(), 0o755, 0).expect("free");
     let kept = fs.contents(ino).expect("a file");
-    assert!(kept.shared().is_some_and(|shared| Arc::ptr_eq(shared, &bytes)));
+    assert!(kept.shared().is_some_and(|shared| shared.is_same(&bytes)));
     fs.truncate(ino, 1, 6).expect("a file");
     assert!(!kept.is_same(&fs.contents(ino).expect("a file")));
 }

@@ -1,17 +1,15 @@
-use std::sync::Arc;
-
-use super::super::{Device, Kind, Usage};
+use super::super::{Device, FileBytes, Kind, Usage};
 use super::{USER, fresh};
 use crate::errno::Errno;
 
 #[test]
 fn installed_files_are_shared_and_cost_nothing() {
     let mut fs = fresh();
-    let bytes: Arc<[u8]> = vec![7; 200_000].into();
-    let ino = fs.install(b"/usr/bin/tool", Arc::clone(&bytes), 0o755, 0).expect("free");
+    let bytes = FileBytes::from(vec![7; 200_000]);
+    let ino = fs.install(b"/usr/bin/tool", bytes.clone(), 0o755, 0).expect("free");
     assert_eq!(fs.usage(), Usage::default());
     let contents = fs.contents(ino).expect("a file");
-    assert!(core::ptr::eq(contents.as_bytes().as_ref(), bytes.as_ref()));
+    assert!(core::ptr::eq(contents.as_bytes().as_ref(), &*bytes));
     let stat = fs.stat(ino).expect("alive");
     assert_eq!((stat.mode, stat.uid, stat.size, stat.nlink), (0o755, 0, 200_000, 1));
     let bin = fs.stat(fs.at("/usr/bin").expect("made")).expect("alive");
