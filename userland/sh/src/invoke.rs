@@ -38,7 +38,7 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
         }
     };
     shell.options.login_shell = start.login;
-    shell.start_args = Rc::clone(&shell.positional);
+    shell.start_args = shell.positional.clone();
     shell.note_source(&source);
     let result = shell.read_startup(&start).and_then(|()| run_from(&mut shell, source));
     // What stopped the commands has set the status; nothing is left to run but the EXIT trap.

@@ -16,6 +16,7 @@ mod jobs;
 mod options;
 mod parse;
 mod pattern;
+mod positional;
 mod print;
 mod regex;
 mod session;

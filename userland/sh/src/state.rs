@@ -10,6 +10,7 @@ use crate::io::Io;
 use crate::ir::{Bytes, Name, Simple};
 use crate::jobs::Jobs;
 use crate::options::Options;
+use crate::positional::Positional;
 use crate::regex::Regex;
 use crate::session::Session;
 use crate::trap::Traps;
@@ -72,7 +73,7 @@ pub(crate) struct Shell {
     /// Functions that inherit the traps of their callers.
     pub(crate) traced_functions: BTreeSet<Name>,
     pub(crate) aliases: Rc<Map<Bytes, Bytes>>,
-    pub(crate) positional: Rc<Vec<Bytes>>,
+    pub(crate) positional: Positional,
     /// `$0`.
     pub(crate) name: Bytes,
     pub(crate) options: Options,
@@ -82,6 +83,8 @@ pub(crate) struct Shell {
     pub(crate) traps: Traps,
     pub(crate) frames: Vec<Frame>,
     pub(crate) line: u32,
+    /// The line of the command that ended last, which the ERR trap sees.
+    pub(crate) ended_line: u32,
     /// The script's file for `BASH_SOURCE` outside functions.
     pub(crate) script: Rc<[u8]>,
     pub(crate) pipe_status: Vec<u8>,
@@ -136,7 +139,7 @@ pub(crate) struct Shell {
     /// What `-c` was given.
     pub(crate) execution_string: Option<Bytes>,
     /// The arguments that the shell was started with.
-    pub(crate) start_args: Rc<Vec<Bytes>>,
+    pub(crate) start_args: Positional,
     /// The coprocess whose ends the shell holds: its variable and its process.
     pub(crate) coprocess: Option<(Name, u32)>,
     /// How words of commands are completed, the oldest first.
@@ -161,7 +164,7 @@ impl Shell {
             readonly_functions: BTreeSet::new(),
             traced_functions: BTreeSet::new(),
             aliases: Rc::default(),
-            positional: Rc::new(Vec::new()),
+            positional: Positional::default(),
             name,
             options: Options::default(),
             status: 0,
@@ -170,6 +173,7 @@ impl Shell {
             traps: Traps::default(),
             frames: Vec::new(),
             line: 1,
+            ended_line: 1,
             script: Rc::from(&b""[..]),
             pipe_status: Vec::new(),
             loops: 0,
@@ -202,7 +206,7 @@ impl Shell {
             coprocess: None,
             debugged: false,
             execution_string: None,
-            start_args: Rc::default(),
+            start_args: Positional::default(),
             disabled: BTreeSet::new(),
             trace_fd: None,
             plain: BTreeSet::new(),
@@ -293,7 +297,7 @@ impl Shell {
 
     /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
     pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        let status = if self.options.from_string && self.subshell == 0 { 127 } else { 1 };
+        let status = if self.options.from_string && self.subshell == 0 && !self.options.errexit { 127 } else { 1 };
         self.abort(status, text)
     }
 

@@ -98,6 +98,10 @@ impl Assoc {
         self.map.entry(key).and_modify(|slot| slot.1.clone_from(&value)).or_insert((seq, value));
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.map.len()
+    }
+
     pub(crate) fn remove(&mut self, key: &[u8]) {
         self.map.remove(key);
     }
@@ -130,7 +134,8 @@ impl Assoc {
 }
 
 pub(crate) fn bash_hash(key: &[u8]) -> u32 {
-    key.iter().fold(2_166_136_261, |hash: u32, &byte| hash.wrapping_mul(16_777_619) ^ u32::from(byte))
+    // Bytes are signed there, as C's `char` is on most machines.
+    key.iter().fold(2_166_136_261, |hash: u32, &byte| hash.wrapping_mul(16_777_619) ^ i32::from(byte as i8) as u32)
 }
 
 /// A place in a variable.

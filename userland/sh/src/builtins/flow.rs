@@ -1,7 +1,5 @@
 //! `:`, `true`, `false`, `break`, `continue`, `return`, `exit`, `shift`, `caller`.
 
-use std::rc::Rc;
-
 use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell, Stop};
@@ -139,8 +137,7 @@ pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         return Ok(1);
     };
-    let rest = shell.positional.get(count..).unwrap_or_default().to_vec();
-    shell.positional = Rc::new(rest);
+    shell.positional.shift(count);
     Ok(0)
 }
 

@@ -23,7 +23,7 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(1);
     }
-    let words: Vec<Bytes> = if rest.is_empty() { shell.positional.as_ref().clone() } else { rest.to_vec() };
+    let words: Vec<Bytes> = if rest.is_empty() { shell.positional.to_vec() } else { rest.to_vec() };
     let index = shell.lookup(b"OPTIND").and_then(|text| plain_number(&text)).and_then(|n| usize::try_from(n).ok());
     let mut index = index.unwrap_or(1).clamp(1, words.len() + 1);
     let (known, mut within) = shell.getopts_at;

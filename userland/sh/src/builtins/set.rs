@@ -1,7 +1,5 @@
 //! `set`.
 
-use std::rc::Rc;
-
 use crate::ir::Bytes;
 use crate::options;
 use crate::state::{Run, Shell};
@@ -25,14 +23,14 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         rest = after;
         match letters {
             b"-" => {
-                shell.positional = Rc::new(rest.to_vec());
+                shell.positional = rest.to_vec().into();
                 return Ok(0);
             }
             b"" => {
                 shell.options.xtrace &= !on;
                 shell.options.verbose &= !on;
                 if !rest.is_empty() {
-                    shell.positional = Rc::new(rest.to_vec());
+                    shell.positional = rest.to_vec().into();
                 }
                 return Ok(0);
             }
@@ -57,7 +55,7 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     if !rest.is_empty() {
-        shell.positional = Rc::new(rest.to_vec());
+        shell.positional = rest.to_vec().into();
     }
     Ok(0)
 }

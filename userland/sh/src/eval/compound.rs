@@ -1,7 +1,5 @@
 //! Compound commands.
 
-use std::rc::Rc;
-
 use crate::expand::lossy;
 use crate::ir::{Arith, Arm, ArmEnd, Bytes, Compound, Kind, List, Name, Word};
 use crate::pattern::Pattern;
@@ -10,18 +8,34 @@ use crate::vars::{self, Key};
 
 impl Shell {
     pub(crate) fn run_compound(&mut self, compound: &Compound) -> Run {
-        self.line = compound.line;
         if compound.redirects.is_empty() {
-            return self.run_kind(&compound.kind);
+            return self.run_at(compound);
         }
         let from = self.process_fds.len();
+        if matches!(compound.kind, Kind::Subshell(_)) {
+            self.line = compound.line;
+        }
         let Some(undo) = self.redirect(&compound.redirects)? else {
             self.status = 1;
             return Ok(());
         };
-        let result = self.run_kind(&compound.kind);
+        let result = self.run_at(compound);
         self.undo(undo);
         self.drop_process_fds(from);
+        result
+    }
+
+    /// Runs a compound command; those with words or expressions of their own are on a line for messages.
+    fn run_at(&mut self, compound: &Compound) -> Run {
+        if matches!(compound.kind, Kind::Group(_) | Kind::If { .. } | Kind::Loop { .. }) {
+            return self.run_kind(&compound.kind);
+        }
+        let outer_line = std::mem::replace(&mut self.line, compound.line);
+        let result = self.run_kind(&compound.kind);
+        self.ended_line = compound.line;
+        if !matches!(result, Err(Stop::Discard)) {
+            self.line = outer_line;
+        }
         result
     }
 
@@ -112,7 +126,7 @@ impl Shell {
     fn loop_words(&mut self, words: Option<&[Word]>) -> Run<Vec<Bytes>> {
         match words {
             Some(words) => self.expand_words(words),
-            None => Ok(self.positional.as_ref().clone()),
+            None => Ok(self.positional.to_vec()),
         }
     }
 
@@ -363,7 +377,7 @@ impl Shell {
 
     /// Calls a function's body with its own positional parameters; see `function.rs` for scopes.
     pub(crate) fn with_positional(&mut self, words: Vec<Bytes>, inner: impl FnOnce(&mut Self) -> Run) -> Run {
-        let saved = std::mem::replace(&mut self.positional, Rc::new(words));
+        let saved = std::mem::replace(&mut self.positional, words.into());
         let result = inner(self);
         self.positional = saved;
         result

@@ -50,9 +50,15 @@ impl Shell {
     /// Starts a program and waits for it.
     #[inline(never)]
     pub(crate) fn run_external(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
-        let Some(undo) = self.redirect(&simple.redirects)? else {
-            self.status = 1;
-            return Ok(());
+        // bash does this in the child, so an expansion that fails there ends nothing else.
+        let undo = match self.redirect(&simple.redirects) {
+            Ok(Some(undo)) => undo,
+            Ok(None) => {
+                self.status = 1;
+                return Ok(());
+            }
+            Err(Stop::Exit | Stop::Discard) => return Ok(()),
+            Err(stop) => return Err(stop),
         };
         let started = self.start_program(args);
         self.undo(undo);
@@ -121,7 +127,7 @@ impl Shell {
     fn not_found(&mut self, name: &[u8]) {
         let why: &[u8] =
             if self.lookup(b"PATH").is_some() { b": command not found" } else { b": No such file or directory" };
-        self.complain([name, why].concat());
+        self.complain([&crate::expand::message_quote(name)[..], why].concat());
     }
 
     fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {

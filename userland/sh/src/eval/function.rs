@@ -85,6 +85,7 @@ impl Shell {
                     return Ok(());
                 }
             }
+            shell.line = body.line;
             shell.deeper(|shell| shell.run_compound(body))
         });
         self.getopts_at = getopts;

@@ -99,7 +99,9 @@ impl Shell {
     #[inline(never)]
     fn failed(&mut self) -> Run {
         if self.traps.get(trap::ERR).is_some() {
+            let outer_line = std::mem::replace(&mut self.line, self.ended_line);
             self.run_trap(trap::ERR)?;
+            self.line = outer_line;
         }
         if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
     }
@@ -148,6 +150,8 @@ impl Shell {
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
+        // How far the numbers of lines are off since commands were given up.
+        let mut recounted: u32 = 0;
         loop {
             parser.set_extglob(self.options.extglob);
             parser.set_posix(self.options.posix);
@@ -157,7 +161,8 @@ impl Shell {
                 Ok(Some(list)) => list,
                 Ok(None) => break,
                 Err(error) => {
-                    self.syntax_error(&error, parser.text_of_line(line, error.line), origin);
+                    let read = parser.text_of_line(line, error.line.saturating_add(recounted));
+                    self.syntax_error(&error, read, origin);
                     if error.place == Place::Elements {
                         // Only the line is given up.
                         parser.skip_line();
@@ -188,8 +193,14 @@ impl Shell {
                 continue;
             }
             ran = true;
+            let last_line = parser.last_line();
+            self.line = last_line;
             match self.run_list(&list) {
-                Err(Stop::Discard) if self.levels == 0 => {}
+                // What gives a command up in a subshell ends the subshell.
+                Err(Stop::Discard) if self.levels == 0 || self.subshell == 0 => {
+                    parser.recount(last_line, self.line);
+                    recounted = recounted.saturating_add(last_line.saturating_sub(self.line));
+                }
                 other => other?,
             }
             self.run_pending_traps()?;

@@ -213,7 +213,7 @@ impl Shell {
 
     /// Starts a program as a stage. It was asked before whether this is possible without a subshell.
     fn spawn_stage(&mut self, simple: &Simple) -> Run<Stage> {
-        self.line = simple.line;
+        let outer_line = std::mem::replace(&mut self.line, simple.line);
         let mut expanded = None;
         self.as_subshell(|shell| {
             let args = shell.expand_args(&simple.args)?;
@@ -221,7 +221,10 @@ impl Shell {
             shell.status = 1;
             Ok(())
         })?;
-        let Some((args, undo)) = expanded else { return Ok(Stage::Done(self.status)) };
+        let Some((args, undo)) = expanded else {
+            self.line = outer_line;
+            return Ok(Stage::Done(self.status));
+        };
         self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
             Ok(()) => self.start_program(&args),
@@ -232,6 +235,7 @@ impl Shell {
             self.note_locale();
         }
         self.undo(undo);
+        self.line = outer_line;
         Ok(match started? {
             Ok(pid) => Stage::Process(pid),
             Err(status) => Stage::Done(status),

@@ -16,7 +16,7 @@ pub(crate) enum DeclArg {
 
 impl Shell {
     pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
-        self.line = simple.line;
+        let outer_line = std::mem::replace(&mut self.line, simple.line);
         if !self.traps.in_progress() {
             self.current = Some(Current::Simple(Rc::clone(simple)));
         }
@@ -31,6 +31,11 @@ impl Shell {
         let result = self.run_expanded(simple);
         if self.process_fds.len() > from {
             self.drop_process_fds(from);
+        }
+        self.ended_line = self.line;
+        // After an error that gives the command up, lines are counted on from here.
+        if !matches!(result, Err(Stop::Discard)) {
+            self.line = outer_line;
         }
         result
     }

@@ -1,5 +1,7 @@
 //! Evaluation of arithmetic.
 
+mod interpret;
+
 use std::rc::Rc;
 
 use super::lossy;
@@ -137,10 +139,12 @@ impl Shell {
         let tree = match parse_expr(trimmed) {
             Ok(Some(tree)) => tree,
             Ok(None) => return Ok(0),
-            Err(error) => {
-                let shown = error.end.and_then(|end| trimmed.get(..end)).unwrap_or(trimmed);
-                let token = shown.get(error.at..).unwrap_or_default();
-                return Err(Fault::Message(message(shown, error.message, token)));
+            // There is something wrong with it, which shows only when all before that has been done.
+            Err(()) => {
+                self.arith_levels += 1;
+                let value = interpret::interpret(self, trimmed);
+                self.arith_levels -= 1;
+                return value;
             }
         };
         self.arith_levels += 1;
@@ -239,6 +243,10 @@ impl Shell {
         let key = self.key_of(name, subscript)?;
         match self.element(name, &key) {
             Some(text) => self.nested_value(&text),
+            None if self.options.nounset => {
+                let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
+                stop.map_err(Fault::Stop)
+            }
             None => Ok(0),
         }
     }

@@ -116,7 +116,7 @@ impl Shell {
             Content::Unset => return Ok(Content::One(Bytes::new())),
             Content::One(text) => {
                 let count = char_count(&text);
-                let Some((from, to)) = self.bounds(count, offset, wanted, true)? else {
+                let Some((from, to)) = self.bounds(count, offset, wanted.zip(length), true)? else {
                     return Ok(Content::One(Bytes::new()));
                 };
                 return Ok(Content::One(char_range(&text, from, to).to_vec()));
@@ -146,7 +146,7 @@ impl Shell {
                 None => return Ok(Content::Many { values: found, star }),
             }
         }
-        let Some((from, to)) = self.bounds(values.len(), offset, wanted, false)? else {
+        let Some((from, to)) = self.bounds(values.len(), offset, wanted.zip(length), false)? else {
             return Ok(Content::Many { values: Vec::new(), star });
         };
         let values = values.get(from..to).unwrap_or_default().to_vec();
@@ -154,7 +154,13 @@ impl Shell {
     }
 
     /// Start and end within `count` characters or values; `None` when the start lies outside.
-    fn bounds(&mut self, count: usize, offset: i64, length: Option<i64>, text: bool) -> Run<Option<(usize, usize)>> {
+    fn bounds(
+        &mut self,
+        count: usize,
+        offset: i64,
+        length: Option<(i64, &Arith)>,
+        text: bool,
+    ) -> Run<Option<(usize, usize)>> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let from = if offset < 0 { offset.saturating_add(count) } else { offset };
         if from < 0 || from > count {
@@ -162,14 +168,14 @@ impl Shell {
         }
         let to = match length {
             None => count,
-            Some(length) if length < 0 => {
+            Some((length, expression)) if length < 0 => {
                 let to = count.saturating_add(length);
                 if !text || to < from {
-                    return self.discard(format!("{length}: substring expression < 0"));
+                    return self.discard([&expression.text.raw[..], b": substring expression < 0"].concat());
                 }
                 to
             }
-            Some(length) => from.saturating_add(length).min(count),
+            Some((length, _)) => from.saturating_add(length).min(count),
         };
         Ok(Some((usize::try_from(from).unwrap_or(0), usize::try_from(to).unwrap_or(0))))
     }

@@ -5,7 +5,7 @@ use super::word::{Out, Place};
 use crate::ir::{Bytes, Index, Name, Op, Param, Target, Test};
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell, Stop};
-use crate::vars::{self, Key, Meant};
+use crate::vars::{self, Key, Meant, Value};
 
 /// What a parameter holds.
 #[derive(Debug)]
@@ -52,8 +52,24 @@ impl Shell {
         if param.indirect {
             return self.expand_indirect(param, out, place);
         }
+        if let Some(count) = self.count(param) {
+            return self.emit(count.to_string().as_bytes(), out, place);
+        }
         let content = self.content(&param.target, &param.index)?;
         self.apply(param, (&param.target, &param.index), content, out, place)
+    }
+
+    /// `${#array[@]}` and `${#@}`, for which nobody needs the elements.
+    fn count(&self, param: &Param) -> Option<usize> {
+        match (&param.op, &param.target, &param.index) {
+            (Op::Length, Target::Special(b'@' | b'*'), Index::None) => Some(self.positional.len()),
+            (Op::Length, Target::Var(name), Index::At | Index::Star) => match &self.vars.get(name)?.value {
+                Value::Indexed(map) => Some(map.len()),
+                Value::Assoc(map) => Some(map.len()),
+                Value::Unset | Value::Text(_) => None,
+            },
+            _ => None,
+        }
     }
 
     fn target_name(&self, param: &Param) -> Bytes {
@@ -80,6 +96,10 @@ impl Shell {
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
             Content::Many { values, .. } => values.join(&b' '),
+            // A positional parameter that is not there names nothing, and nobody complains.
+            Content::Unset if matches!(param.target, Target::Positional(_)) => {
+                return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
+            }
             Content::Unset => {
                 let message = format!("{}: invalid indirect expansion", lossy(&self.target_name(param)));
                 return self.discard(message);
@@ -140,7 +160,7 @@ impl Shell {
     fn special(&mut self, byte: u8) -> Content {
         let text = match byte {
             b'@' | b'*' => {
-                return Content::Many { values: self.positional.as_ref().clone(), star: byte == b'*' };
+                return Content::Many { values: self.positional.to_vec(), star: byte == b'*' };
             }
             b'#' => self.positional.len().to_string(),
             b'?' => self.status.to_string(),
@@ -232,7 +252,8 @@ impl Shell {
                         text = problem.to_vec();
                     }
                     let name = lossy(&self.target_name(param)).into_owned();
-                    self.abort_unset(format!("{name}: {}", lossy(&text)))
+                    let index = shown_index(&param.index);
+                    self.abort_unset(format!("{name}{index}: {}", lossy(&text)))
                 }
             };
         }
@@ -243,7 +264,7 @@ impl Shell {
         {
             let name = String::from_utf8_lossy(&self.target_name(param)).into_owned();
             let index = match &param.index {
-                Index::One(subscript) => format!("[{}]", lossy(&subscript.key.raw)),
+                index @ Index::One(_) => shown_index(index),
                 _ => String::new(),
             };
             let plain = !matches!(param.target, Target::Var(_)) && !param.raw.starts_with(b"${");
@@ -335,5 +356,15 @@ impl Shell {
             _ => None,
         };
         found.unwrap_or_else(|| [b"~", name].concat())
+    }
+}
+
+/// A subscript as messages show it.
+fn shown_index(index: &Index) -> String {
+    match index {
+        Index::None => String::new(),
+        Index::At => "[@]".to_owned(),
+        Index::Star => "[*]".to_owned(),
+        Index::One(subscript) => format!("[{}]", lossy(&subscript.key.raw)),
     }
 }

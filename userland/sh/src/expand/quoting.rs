@@ -52,6 +52,24 @@ fn needs_ansi(text: &[u8]) -> bool {
     text.iter().any(|&b| b < 32 || b == 127) || std::str::from_utf8(text).is_err()
 }
 
+/// As `declare -p` and `${map[@]@K}` write a key: quoted only where the shell would read it otherwise.
+pub(crate) fn key_quote(key: &[u8]) -> Bytes {
+    let special = |(at, byte): (usize, &u8)| match byte {
+        b'~' => at == 0 || matches!(key.get(at - 1), Some(b'=' | b':')),
+        b'#' => at == 0,
+        byte => b" \t\n'\"\\|&;()<>!{}*[?]^$`".contains(byte),
+    };
+    if key.is_empty() || key == b"@" || needs_ansi(key) || key.iter().enumerate().any(special) {
+        return declare_quote(key);
+    }
+    key.to_vec()
+}
+
+/// As messages show a command's name: plain, or as `$'..'` when it would not stay on one line.
+pub(crate) fn message_quote(text: &[u8]) -> Bytes {
+    if needs_ansi(text) { ansi_quote(text) } else { text.to_vec() }
+}
+
 /// As `printf %q` writes it: backslashes before what is special.
 pub(crate) fn shell_quote(text: &[u8]) -> Bytes {
     if text.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::lossy;
 use super::param::Content;
-use super::quoting::{declare_quote, quote_value};
+use super::quoting::{declare_quote, key_quote, quote_value};
 use crate::ir::{Bytes, Index, Param, Target};
 use crate::state::{Run, Shell};
 use crate::vars::{self, Meant, Value};
@@ -95,7 +95,7 @@ impl Shell {
             if !text.is_empty() && !is_assoc {
                 text.push(b' ');
             }
-            text.extend_from_slice(key);
+            text.extend(key_quote(key));
             text.push(b' ');
             text.extend(declare_quote(value));
             if is_assoc {
@@ -190,13 +190,7 @@ impl Shell {
                 out.extend_from_slice(b"=(");
                 for (key, value) in map.entries() {
                     out.push(b'[');
-                    let plain =
-                        !key.is_empty() && key.iter().all(|b| b.is_ascii_alphanumeric() || b"_-./:@%+=,".contains(b));
-                    if plain {
-                        out.extend_from_slice(key)
-                    } else {
-                        out.extend(declare_quote(key))
-                    }
+                    out.extend(key_quote(key));
                     out.extend_from_slice(b"]=");
                     out.extend(declare_quote(value));
                     out.push(b' ');

@@ -7,7 +7,7 @@ use tidebox_rt as rt;
 use super::lossy;
 use super::param::Content;
 use crate::ir::{Bytes, Name, Subscript};
-use crate::state::{Run, Shell};
+use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Key, Meant, Value, Var};
 
 impl Shell {
@@ -91,7 +91,11 @@ impl Shell {
             let key = self.expand_text(&subscript.key)?;
             return Ok(Key::Word(key));
         }
-        self.evaluate(&subscript.index).map(Key::Index)
+        match self.evaluate(&subscript.index) {
+            // bash jumps further than for other errors: out of `eval` and of the text after `-c`.
+            Err(Stop::Discard) if self.options.from_string => Err(Stop::Exit),
+            index => index.map(Key::Index),
+        }
     }
 
     /// Assigns and says whether it was allowed; a refusal has been complained about.
@@ -164,7 +168,7 @@ impl Shell {
             || matches!(name, b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS");
         if readonly {
             let text = format!("{}: readonly variable", lossy(name));
-            if matches!(self.running, "declare" | "typeset" | "local" | "readonly" | "export") {
+            if matches!(self.running, "declare" | "typeset" | "local") {
                 self.complain_builtin(text);
             } else {
                 self.complain(text);

@@ -1,7 +1,5 @@
 //! The arguments of the shell itself.
 
-use std::rc::Rc;
-
 use super::Source;
 use crate::ir::Bytes;
 use crate::options::{SET, SHOPT, switch};
@@ -162,17 +160,17 @@ fn source(shell: &mut Shell, rest: &[Bytes], start: &Start) -> Result<Source, u8
         };
         if let Some((name, words)) = words.split_first() {
             shell.name = name.clone();
-            shell.positional = Rc::new(words.to_vec());
+            shell.positional = words.to_vec().into();
         }
         return Ok(Source::Text(text.clone()));
     }
     match rest.split_first() {
         Some((path, words)) if !start.stdin => {
-            shell.positional = Rc::new(words.to_vec());
+            shell.positional = words.to_vec().into();
             Ok(Source::File(path.clone()))
         }
         _ => {
-            shell.positional = Rc::new(rest.to_vec());
+            shell.positional = rest.to_vec().into();
             Ok(Source::Stdin)
         }
     }

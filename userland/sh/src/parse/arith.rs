@@ -12,17 +12,10 @@ const MAX_DEPTH: u32 = 200;
 /// Stands in the flat text for the expansion whose index follows.
 const MARK: u8 = 0;
 
-/// Why a text is no expression.
-#[derive(Debug)]
-pub(crate) struct ExprError {
-    pub(crate) message: &'static str,
-    /// Offset of the token at which it was noticed.
-    pub(crate) at: usize,
-    /// Where the text ends as far as the message goes: after a number that is none.
-    pub(crate) end: Option<usize>,
-}
+/// Text that is no expression; what is wrong with it comes out when it is evaluated.
+type NoExpr = ();
 
-type Parsed = Result<Expr, ExprError>;
+type Parsed = Result<Expr, NoExpr>;
 /// A variable, or an element of one.
 type Place = (Name, Option<Rc<Subscript>>);
 
@@ -76,7 +69,7 @@ fn flatten(from: &[Part], flat: &mut Bytes, parts: &mut Vec<Part>) -> bool {
 }
 
 /// Parses text that holds no expansions. `None` is the empty expression.
-pub(crate) fn parse_expr(text: &[u8]) -> Result<Option<Expr>, ExprError> {
+pub(crate) fn parse_expr(text: &[u8]) -> Result<Option<Expr>, NoExpr> {
     ExprParser::new(text, &[]).whole()
 }
 
@@ -97,8 +90,6 @@ struct ExprParser<'a> {
     parts: &'a [Part],
     used: Vec<Part>,
     depth: u32,
-    /// Where the newest operator starts, which is what bash names when the text ends after it.
-    operator: usize,
     /// Where the newest operand starts.
     operand: usize,
 }
@@ -131,7 +122,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operator: 0, operand: 0 }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operand: 0 }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -143,20 +134,7 @@ impl<'a> ExprParser<'a> {
         self.pos += rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
     }
 
-    fn error(&mut self, message: &'static str) -> ExprError {
-        self.skip();
-        let at = if self.rest().is_empty() { self.operator } else { self.pos };
-        ExprError { message, at, end: None }
-    }
-
-    /// As [`Self::error`]; at the end of the text the newest operand is named.
-    fn error_at_end(&mut self, message: &'static str) -> ExprError {
-        self.skip();
-        let at = if self.rest().is_empty() { self.operand } else { self.pos };
-        ExprError { message, at, end: None }
-    }
-
-    fn whole(&mut self) -> Result<Option<Expr>, ExprError> {
+    fn whole(&mut self) -> Result<Option<Expr>, NoExpr> {
         self.skip();
         if self.rest().is_empty() {
             return Ok(None);
@@ -166,21 +144,13 @@ impl<'a> ExprParser<'a> {
         if self.rest().is_empty() {
             return Ok(Some(expr));
         }
-        let message = match self.rest().first() {
-            Some(b'=') => "attempted assignment to non-variable",
-            Some(b) if b.is_ascii_punctuation() && !matches!(b, b'$' | b'_' | b'(' | b')') => {
-                "syntax error: invalid arithmetic operator"
-            }
-            _ => "syntax error in expression",
-        };
-        Err(self.error(message))
+        Err(())
     }
 
     fn accept(&mut self, operator: &[u8]) -> bool {
         self.skip();
         let found = self.rest().starts_with(operator);
         if found {
-            self.operator = self.pos;
             self.pos += operator.len();
         }
         found
@@ -198,7 +168,7 @@ impl<'a> ExprParser<'a> {
     fn assignment(&mut self) -> Parsed {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.error("expression recursion level exceeded"));
+            return Err(());
         }
         let start = (self.pos, self.used.len());
         self.skip();
@@ -209,7 +179,6 @@ impl<'a> ExprParser<'a> {
             let plain = rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=');
             let found = compound.copied().or(plain.then_some((b"=", None)));
             if let Some((text, op)) = found {
-                self.operator = self.pos;
                 self.pos += text.len();
                 let value = Box::new(self.assignment()?);
                 self.depth -= 1;
@@ -229,17 +198,9 @@ impl<'a> ExprParser<'a> {
         if !self.accept(b"?") {
             return Ok(condition);
         }
-        self.skip();
-        if matches!(self.rest().first(), None | Some(b':')) {
-            return Err(self.error("expression expected"));
-        }
         let yes = self.comma()?;
         if !self.accept(b":") {
-            return Err(self.error_at_end("`:' expected for conditional expression"));
-        }
-        self.skip();
-        if self.rest().is_empty() {
-            return Err(self.error("expression expected"));
+            return Err(());
         }
         let no = self.assignment()?;
         Ok(Expr::Choose(Box::new(condition), Box::new(yes), Box::new(no)))
@@ -269,7 +230,6 @@ impl<'a> ExprParser<'a> {
             let Some((text, op)) = operators.iter().find(|(text, _)| self.at_operator(text)).copied() else {
                 return Ok(left);
             };
-            self.operator = self.pos;
             self.pos += text.len();
             self.skip();
             let at = self.pos;
@@ -310,7 +270,7 @@ impl<'a> ExprParser<'a> {
         self.skip();
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.error("expression recursion level exceeded"));
+            return Err(());
         }
         let rest = self.rest();
         let result = match rest.first() {
@@ -327,7 +287,6 @@ impl<'a> ExprParser<'a> {
     }
 
     fn unary_op(&mut self, op: UnaryOp) -> Parsed {
-        self.operator = self.pos;
         self.pos += 1;
         Ok(Expr::Unary(op, Box::new(self.unary()?)))
     }
@@ -351,15 +310,15 @@ impl<'a> ExprParser<'a> {
             Some(b'(') => {
                 self.pos += 1;
                 let inner = self.comma()?;
-                if self.accept(b")") { Ok(inner) } else { Err(self.error_at_end("missing `)'")) }
+                if self.accept(b")") { Ok(inner) } else { Err(()) }
             }
             Some(b'0'..=b'9') => self.number(),
             Some(&MARK) => self.expansion(),
             Some(_) => match self.lvalue()? {
                 Some((name, subscript)) => Ok(self.postfix(name, subscript)),
-                None => Err(self.error("syntax error: operand expected")),
+                None => Err(()),
             },
-            None => Err(self.error("syntax error: operand expected")),
+            None => Err(()),
         }
     }
 
@@ -379,7 +338,7 @@ impl<'a> ExprParser<'a> {
     }
 
     /// A variable or an element of an array.
-    fn lvalue(&mut self) -> Result<Option<Place>, ExprError> {
+    fn lvalue(&mut self) -> Result<Option<Place>, NoExpr> {
         let rest = self.rest();
         let len = name_len(rest);
         if len == 0 || rest.get(len) == Some(&MARK) {
@@ -392,7 +351,7 @@ impl<'a> ExprParser<'a> {
         }
         let inside = self.rest().get(1..).unwrap_or_default();
         let Some(len) = closing_bracket(inside) else {
-            return Err(ExprError { message: "bad array subscript", at: self.pos - name.len(), end: None });
+            return Err(());
         };
         let key = self.word_of(inside.get(..len).unwrap_or_default());
         self.pos += len + 2;
@@ -425,7 +384,7 @@ impl<'a> ExprParser<'a> {
         let joins = |b: Option<u8>| b.is_some_and(|b| is_name_byte(b) || matches!(b, MARK | b'#' | b'@' | b'['));
         let part = self.part(inside.get(..len).unwrap_or_default());
         let (Some(part), false) = (part, joins(before) || joins(after)) else {
-            return Err(self.error("syntax error in expression"));
+            return Err(());
         };
         self.used.push(part.clone());
         self.pos += len + 2;
@@ -437,17 +396,16 @@ impl<'a> ExprParser<'a> {
         let len = rest.iter().position(|&b| !is_name_byte(b) && !matches!(b, b'#' | b'@')).unwrap_or(rest.len());
         let text = rest.get(..len).unwrap_or_default();
         if rest.get(len) == Some(&MARK) {
-            return Err(self.error("syntax error in expression"));
+            return Err(());
         }
-        let value =
-            number_value(text).map_err(|message| ExprError { message, at: self.pos, end: Some(self.pos + len) })?;
+        let value = number_value(text).map_err(|_| ())?;
         self.pos += len;
         Ok(Expr::Number(value))
     }
 }
 
 /// Length of the text before the bracket that closes a subscript.
-fn closing_bracket(text: &[u8]) -> Option<usize> {
+pub(crate) fn closing_bracket(text: &[u8]) -> Option<usize> {
     let mut open = 0_u32;
     for (at, &byte) in text.iter().enumerate() {
         match byte {
@@ -461,7 +419,7 @@ fn closing_bracket(text: &[u8]) -> Option<usize> {
 }
 
 /// The value of a constant: decimal, `0x`, octal with a leading zero, or `base#digits`. It wraps as bash's does.
-fn number_value(text: &[u8]) -> Result<i64, &'static str> {
+pub(crate) fn number_value(text: &[u8]) -> Result<i64, &'static str> {
     let (base, digits) = if let Some(at) = text.iter().position(|&b| b == b'#') {
         let base = plain_number(text.get(..at).unwrap_or_default()).unwrap_or(0);
         if !(2..=64).contains(&base) {

@@ -18,6 +18,7 @@ impl Parser<'_> {
             let Some(kind) = p.compound_kind()? else {
                 return p.function_or_simple();
             };
+            let line = p.line_of(&kind, line);
             let redirects = p.redirects()?;
             Ok(Command::Compound(Rc::new(Compound { line, kind, redirects })))
         })
@@ -49,6 +50,12 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         Ok(Some(kind))
+    }
+
+    /// The line that messages name for a compound command that began in line `began` and has just been read: bash takes
+    /// note of a subshell when it ends.
+    pub(super) fn line_of(&self, kind: &Kind, began: u32) -> u32 {
+        if matches!(kind, Kind::Subshell(_)) { self.line } else { began }
     }
 
     fn body_until(&mut self, close: &[u8]) -> Parse<List> {

@@ -71,6 +71,7 @@ impl Parser<'_> {
         self.skip_lines()?;
         let line = self.line;
         let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
+        let line = self.line_of(&kind, line);
         let redirects = self.redirects()?;
         let body = Rc::new(Compound { line, kind, redirects });
         let function = Rc::new(Function::read(name, body, Rc::clone(&self.source), start.line, self.extglob));

@@ -23,11 +23,7 @@ impl Parser<'_> {
         let mut text = Bytes::new();
         loop {
             if self.peek().is_none() {
-                self.unfinished.push((
-                    self.line.saturating_sub(1).max(1),
-                    pending.line,
-                    pending.document.delimiter.clone(),
-                ));
+                self.unfinished.push((self.last_line(), pending.line, pending.document.delimiter.clone()));
                 break;
             }
             let mut line = self.one_line(!pending.document.quoted, &pending);

@@ -23,7 +23,7 @@ mod word;
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
-pub(crate) use arith::{parse_expr, plain_number};
+pub(crate) use arith::{closing_bracket, number_value, parse_expr, plain_number};
 pub(crate) use error::{Place, Problem, SyntaxError};
 pub(crate) use function::{read_for_print, read_function};
 pub(crate) use quote::ansi_c;
@@ -158,6 +158,17 @@ impl<'a> Parser<'a> {
     /// Offset of the next unread byte.
     pub(crate) fn offset(&self) -> usize {
         self.pos
+    }
+
+    /// The line that was read last, where commands without a line of their own are said to be.
+    pub(crate) fn last_line(&self) -> u32 {
+        let ended = self.pos > 0 && self.src.get(self.pos.saturating_sub(1)) == Some(&b'\n');
+        self.line.saturating_sub(u32::from(ended)).max(1)
+    }
+
+    /// Counts the lines to come from another number on, as bash does after an error that gave a command up.
+    pub(crate) fn recount(&mut self, from: u32, to: u32) {
+        self.line = self.line.saturating_sub(from).saturating_add(to);
     }
 
     /// The whole of the source line with this number, for messages.

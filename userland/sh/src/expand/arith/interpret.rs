@@ -1,0 +1,443 @@
+//! Expressions that have no tree: read and evaluated token by token, as bash does it, so that what stands before the
+//! mistake happens and the message names the token that bash names.
+
+use std::rc::Rc;
+
+use super::{Fault, Value, message, power};
+use crate::ir::{BinaryOp, Name, Subscript};
+use crate::parse::token::{is_name_byte, name_len};
+use crate::parse::{closing_bracket, number_value, subscript_from_text};
+use crate::state::Shell;
+
+/// Expressions in parentheses and the like before the interpreter gives up, well below what the stack holds.
+const MAX_DEPTH: u32 = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    End,
+    Name,
+    Number,
+    Assign,
+    /// `+=` and its kin.
+    Compound(BinaryOp),
+    Binary(BinaryOp),
+    And,
+    Or,
+    /// `++` or `--` before a name, by what it counts.
+    Before(i64),
+    /// The same after a name.
+    After(i64),
+    /// A condition has been read; it is nothing that can be assigned to.
+    Chosen,
+    Byte(u8),
+}
+
+/// A variable or an element of an array.
+type Place = (Name, Option<Rc<Subscript>>);
+
+#[derive(Clone)]
+struct State {
+    current: Token,
+    last: Token,
+    /// Where the next token starts, and where the current one does.
+    next: usize,
+    start: usize,
+    value: i64,
+    place: Option<Place>,
+    /// More than 0 in a branch that is not taken.
+    skipping: u32,
+}
+
+struct Interpreter<'a> {
+    shell: &'a mut Shell,
+    text: &'a [u8],
+    at: State,
+    depth: u32,
+}
+
+/// The value of a text that could not be parsed, or why it has none.
+pub(super) fn interpret(shell: &mut Shell, text: &[u8]) -> Value {
+    let at = State { current: Token::End, last: Token::End, next: 0, start: 0, value: 0, place: None, skipping: 0 };
+    let mut reader = Interpreter { shell, text, at, depth: 0 };
+    reader.read()?;
+    let value = reader.comma()?;
+    if reader.at.current != Token::End {
+        return Err(reader.error("syntax error in expression"));
+    }
+    Ok(value)
+}
+
+/// Binary operators by level, the loosest first.
+const LEVELS: &[&[BinaryOp]] = &[
+    &[BinaryOp::BitOr],
+    &[BinaryOp::BitXor],
+    &[BinaryOp::BitAnd],
+    &[BinaryOp::Equal, BinaryOp::NotEqual],
+    &[BinaryOp::LessEqual, BinaryOp::GreaterEqual, BinaryOp::Less, BinaryOp::Greater],
+    &[BinaryOp::ShiftLeft, BinaryOp::ShiftRight],
+    &[BinaryOp::Add, BinaryOp::Subtract],
+    &[BinaryOp::Multiply, BinaryOp::Divide, BinaryOp::Modulo],
+];
+
+/// Operators of one byte and those that are followed by `=` in a compound assignment.
+fn single(byte: u8) -> Option<BinaryOp> {
+    Some(match byte {
+        b'*' => BinaryOp::Multiply,
+        b'/' => BinaryOp::Divide,
+        b'%' => BinaryOp::Modulo,
+        b'+' => BinaryOp::Add,
+        b'-' => BinaryOp::Subtract,
+        b'&' => BinaryOp::BitAnd,
+        b'^' => BinaryOp::BitXor,
+        b'|' => BinaryOp::BitOr,
+        b'<' => BinaryOp::Less,
+        b'>' => BinaryOp::Greater,
+        _ => return None,
+    })
+}
+
+impl Interpreter<'_> {
+    fn error(&self, problem: &str) -> Fault {
+        Fault::Message(message(self.text, problem, self.text.get(self.at.start..).unwrap_or_default()))
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.get(at).copied()
+    }
+
+    fn read(&mut self) -> Result<(), Fault> {
+        let mut at = self.at.next;
+        while self.byte(at).is_some_and(|byte| byte.is_ascii_whitespace()) {
+            at += 1;
+        }
+        let Some(byte) = self.byte(at) else {
+            self.at.last = self.at.current;
+            self.at.current = Token::End;
+            self.at.next = at;
+            return Ok(());
+        };
+        self.at.start = at;
+        let rest = self.text.get(at..).unwrap_or_default();
+        let len = name_len(rest);
+        if len > 0 {
+            return self.read_name(at, len);
+        }
+        if byte.is_ascii_digit() {
+            let len = rest.iter().position(|&b| !is_name_byte(b) && !matches!(b, b'#' | b'@')).unwrap_or(rest.len());
+            let digits = rest.get(..len).unwrap_or_default();
+            self.at.value = number_value(digits).map_err(|problem| {
+                Fault::Message(message(self.text.get(..at + len).unwrap_or_default(), problem, digits))
+            })?;
+            return self.take(Token::Number, at + len);
+        }
+        self.read_operator(at, byte)
+    }
+
+    fn take(&mut self, token: Token, next: usize) -> Result<(), Fault> {
+        self.at.last = self.at.current;
+        self.at.current = token;
+        self.at.next = next;
+        Ok(())
+    }
+
+    /// A name, with the value that its variable has unless the name is assigned to.
+    fn read_name(&mut self, at: usize, len: usize) -> Result<(), Fault> {
+        let name: Name = self.text.get(at..at + len).unwrap_or_default().into();
+        let mut end = at + len;
+        let mut subscript = None;
+        if self.byte(end) == Some(b'[') {
+            let inside = self.text.get(end + 1..).unwrap_or_default();
+            let Some(len) = closing_bracket(inside) else { return Err(self.error("bad array subscript")) };
+            subscript = Some(Rc::new(subscript_from_text(inside.get(..len).unwrap_or_default())));
+            end += len + 2;
+        }
+        let place = (name, subscript);
+        let mut before = self.at.clone();
+        self.at.current = Token::Name;
+        self.at.next = end;
+        self.at.skipping += 1;
+        self.read()?;
+        let follows = self.at.current;
+        let counts = matches!(before.last, Token::Before(_));
+        before.place = Some(place);
+        self.at = before;
+        self.at.value = 0;
+        if (counts || follows != Token::Assign) && self.at.skipping == 0 {
+            self.at.value = self.place_value()?;
+        }
+        self.take(Token::Name, end)
+    }
+
+    fn place_value(&mut self) -> Value {
+        match self.at.place.clone() {
+            Some((name, subscript)) => self.shell.place_value(&name, subscript.as_ref()),
+            None => Ok(0),
+        }
+    }
+
+    fn store(&mut self, place: Option<Place>, value: i64) -> Result<(), Fault> {
+        match place {
+            Some((name, subscript)) if self.at.skipping == 0 => self.shell.set_number(&name, subscript.as_ref(), value),
+            _ => Ok(()),
+        }
+    }
+
+    fn read_operator(&mut self, at: usize, byte: u8) -> Result<(), Fault> {
+        let (next, third) = (self.byte(at + 1), self.byte(at + 2));
+        let pair = match (byte, next) {
+            (b'=', Some(b'=')) => Token::Binary(BinaryOp::Equal),
+            (b'!', Some(b'=')) => Token::Binary(BinaryOp::NotEqual),
+            (b'>', Some(b'=')) => Token::Binary(BinaryOp::GreaterEqual),
+            (b'<', Some(b'=')) => Token::Binary(BinaryOp::LessEqual),
+            (b'<' | b'>', Some(second)) if second == byte => {
+                let op = if byte == b'<' { BinaryOp::ShiftLeft } else { BinaryOp::ShiftRight };
+                if third == Some(b'=') {
+                    return self.take(Token::Compound(op), at + 3);
+                }
+                Token::Binary(op)
+            }
+            (b'&', Some(b'&')) => Token::And,
+            (b'|', Some(b'|')) => Token::Or,
+            (b'*', Some(b'*')) => Token::Binary(BinaryOp::Power),
+            (b'+' | b'-', Some(second)) if second == byte => {
+                let by = if byte == b'+' { 1 } else { -1 };
+                let rest = self.text.get(at + 2..).unwrap_or_default().trim_ascii_start();
+                if self.at.current == Token::Name {
+                    Token::After(by)
+                } else if name_len(rest) > 0 {
+                    Token::Before(by)
+                } else {
+                    return self.take_single(at, byte);
+                }
+            }
+            (_, Some(b'=')) if b"*/%+-&^|".contains(&byte) => match single(byte) {
+                Some(op) => Token::Compound(op),
+                None => return self.take_single(at, byte),
+            },
+            _ => return self.take_single(at, byte),
+        };
+        self.take(pair, at + 2)
+    }
+
+    fn take_single(&mut self, at: usize, byte: u8) -> Result<(), Fault> {
+        let token = match byte {
+            b'=' => Token::Assign,
+            b'!' | b'~' | b'(' | b')' | b'?' | b':' | b',' => Token::Byte(byte),
+            _ => match single(byte) {
+                Some(op) => Token::Binary(op),
+                None => {
+                    let operand = matches!(self.at.current, Token::Name | Token::Number | Token::Byte(b'(' | b')'))
+                        && self.at.current != Token::Byte(b'(')
+                        || matches!(self.at.current, Token::After(_) | Token::Before(_) | Token::Compound(_));
+                    let problem = if operand {
+                        "syntax error: invalid arithmetic operator"
+                    } else {
+                        "syntax error: operand expected"
+                    };
+                    return Err(self.error(problem));
+                }
+            },
+        };
+        self.take(token, at + 1)
+    }
+
+    fn comma(&mut self) -> Value {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error("expression recursion level exceeded"));
+        }
+        let mut value = self.assignment()?;
+        while self.at.current == Token::Byte(b',') {
+            self.read()?;
+            value = self.assignment()?;
+        }
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn assignment(&mut self) -> Value {
+        let old = self.choice()?;
+        let op = match self.at.current {
+            Token::Assign => None,
+            Token::Compound(op) => Some(op),
+            _ => return Ok(old),
+        };
+        if self.at.last != Token::Name {
+            return Err(self.error("attempted assignment to non-variable"));
+        }
+        let place = self.at.place.clone();
+        self.read()?;
+        let mut value = self.nested(Self::assignment)?;
+        if let Some(op) = op {
+            value = self.apply(op, old, value, None)?;
+        }
+        self.store(place, value)?;
+        self.at.place = None;
+        Ok(value)
+    }
+
+    fn nested(&mut self, inner: fn(&mut Self) -> Value) -> Value {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error("expression recursion level exceeded"));
+        }
+        let value = inner(self);
+        self.depth -= 1;
+        value
+    }
+
+    /// Runs `inner` without effects where `skip` says so.
+    fn unless(&mut self, skip: bool, inner: fn(&mut Self) -> Value) -> Value {
+        self.at.skipping += u32::from(skip);
+        self.read()?;
+        if matches!(self.at.current, Token::End | Token::Byte(b':')) && self.at.last == Token::Byte(b'?')
+            || self.at.current == Token::End && self.at.last == Token::Byte(b':')
+        {
+            return Err(self.error("expression expected"));
+        }
+        let value = self.nested(inner)?;
+        self.at.skipping -= u32::from(skip);
+        Ok(value)
+    }
+
+    fn choice(&mut self) -> Value {
+        let condition = self.or()?;
+        if self.at.current != Token::Byte(b'?') {
+            return Ok(condition);
+        }
+        let yes = self.unless(condition == 0, Self::comma)?;
+        if self.at.current != Token::Byte(b':') {
+            return Err(self.error("`:' expected for conditional expression"));
+        }
+        let no = self.unless(condition != 0, Self::choice)?;
+        self.at.last = Token::Chosen;
+        Ok(if condition != 0 { yes } else { no })
+    }
+
+    fn or(&mut self) -> Value {
+        let mut left = self.and()?;
+        while self.at.current == Token::Or {
+            let right = self.unless(left != 0, Self::and)?;
+            left = i64::from(left != 0 || right != 0);
+            self.at.last = Token::Or;
+        }
+        Ok(left)
+    }
+
+    fn and(&mut self) -> Value {
+        let mut left = self.level(0)?;
+        while self.at.current == Token::And {
+            let right = self.unless(left == 0, |reader| reader.level(0))?;
+            left = i64::from(left != 0 && right != 0);
+            self.at.last = Token::And;
+        }
+        Ok(left)
+    }
+
+    fn level(&mut self, level: usize) -> Value {
+        let Some(operators) = LEVELS.get(level) else { return self.power() };
+        let mut left = self.level(level + 1)?;
+        loop {
+            let op = match self.at.current {
+                Token::Binary(op) if operators.contains(&op) => op,
+                _ => return Ok(left),
+            };
+            let divisor = self.at.next;
+            self.read()?;
+            let right = self.level(level + 1)?;
+            left = self.apply(op, left, right, Some(divisor))?;
+            self.at.last = Token::Number;
+        }
+    }
+
+    /// The result of an operator. A divisor of 0 is told with its text, if it is known where that starts.
+    fn apply(&mut self, op: BinaryOp, left: i64, right: i64, divisor: Option<usize>) -> Value {
+        if matches!(op, BinaryOp::Divide | BinaryOp::Modulo) && right == 0 {
+            if self.at.skipping > 0 {
+                return Ok(left);
+            }
+            if let Some(from) = divisor {
+                let text = self.text.get(from..).unwrap_or_default();
+                self.at.start = from + text.len() - text.trim_ascii_start().len();
+            }
+            return Err(self.error("division by 0"));
+        }
+        super::binary(op, left, right, 0)
+    }
+
+    fn power(&mut self) -> Value {
+        let base = self.unary()?;
+        if self.at.current != Token::Binary(BinaryOp::Power) {
+            return Ok(base);
+        }
+        self.read()?;
+        let exponent = self.nested(Self::power)?;
+        self.at.last = Token::Number;
+        if exponent < 0 {
+            return Err(self.error("exponent less than 0"));
+        }
+        Ok(power(base, exponent))
+    }
+
+    fn unary(&mut self) -> Value {
+        let operator = match self.at.current {
+            Token::Byte(byte @ (b'!' | b'~')) => byte,
+            Token::Binary(BinaryOp::Add) => b'+',
+            Token::Binary(BinaryOp::Subtract) => b'-',
+            _ => return self.operand(),
+        };
+        self.read()?;
+        let value = self.nested(Self::unary)?;
+        self.at.last = Token::Number;
+        Ok(match operator {
+            b'!' => i64::from(value == 0),
+            b'~' => !value,
+            b'-' => value.wrapping_neg(),
+            _ => value,
+        })
+    }
+
+    fn operand(&mut self) -> Value {
+        match self.at.current {
+            Token::Before(by) => {
+                self.at.last = self.at.current;
+                self.read()?;
+                if self.at.current != Token::Name {
+                    return Err(self.error("identifier expected"));
+                }
+                let value = self.at.value.wrapping_add(by);
+                self.store(self.at.place.clone(), value)?;
+                self.at.current = Token::Number;
+                self.read()?;
+                Ok(value)
+            }
+            Token::Byte(b'(') => {
+                self.read()?;
+                let value = self.comma()?;
+                if self.at.current != Token::Byte(b')') {
+                    return Err(self.error("missing `)'"));
+                }
+                self.read()?;
+                Ok(value)
+            }
+            Token::Name => {
+                let (value, place) = (self.at.value, self.at.place.clone());
+                self.read()?;
+                if let Token::After(by) = self.at.current {
+                    self.store(place, value.wrapping_add(by))?;
+                    self.at.current = Token::Number;
+                    self.read()?;
+                } else {
+                    self.at.place = place;
+                }
+                Ok(value)
+            }
+            Token::Number => {
+                let value = self.at.value;
+                self.read()?;
+                Ok(value)
+            }
+            _ => Err(self.error("syntax error: operand expected")),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The positional parameters.
+
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crate::ir::Bytes;
+
+/// `$1` and so on. Scripts take hundreds of arguments off the front one by one, so that costs nothing but a number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Positional {
+    words: Rc<Vec<Bytes>>,
+    shifted: usize,
+}
+
+impl Positional {
+    /// Drops the first `count`.
+    pub(crate) fn shift(&mut self, count: usize) {
+        self.shifted = self.shifted.saturating_add(count).min(self.words.len());
+        if self.is_empty() {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Deref for Positional {
+    type Target = [Bytes];
+
+    fn deref(&self) -> &[Bytes] {
+        self.words.get(self.shifted..).unwrap_or_default()
+    }
+}
+
+impl From<Vec<Bytes>> for Positional {
+    fn from(words: Vec<Bytes>) -> Self {
+        Self { words: Rc::new(words), shifted: 0 }
+    }
+}
