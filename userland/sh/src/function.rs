@@ -74,6 +74,10 @@ impl Shell {
     /// The environment of programs: `NAME=value` of exported variables and functions.
     pub(crate) fn environment(&self) -> Vec<Bytes> {
         let mut lines = self.vars.environment();
+        for name in &self.exported_computed {
+            let table = if *name == "SHELLOPTS" { crate::options::SET } else { crate::options::SHOPT };
+            lines.push(format!("{name}={}", self.options.names_on(table)).into_bytes());
+        }
         let exported = self.exported_functions.iter().filter_map(|name| self.functions.get(name));
         lines.extend(exported.map(|function| environment_line(function)));
         lines

@@ -185,13 +185,13 @@ pub(crate) struct Subscript {
     pub(crate) index: Arith,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Redirect {
     pub(crate) fd: RedirectFd,
     pub(crate) kind: RedirectKind,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum RedirectFd {
     /// 0 for input, 1 for output.
     Default,
@@ -211,7 +211,7 @@ pub(crate) struct HereDoc {
     pub(crate) body: OnceCell<Word>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum RedirectKind {
     Read(Word),
     Write(Word),

@@ -362,6 +362,17 @@ pub(crate) fn has_letter(letter: u8) -> bool {
 }
 
 impl crate::state::Shell {
+    /// Takes over options that a shell above has exported by name, and exports them further.
+    pub(crate) fn take_options(&mut self, variable: &[u8], names: &[u8]) {
+        let (table, own) = if variable == b"SHELLOPTS" { (SET, "SHELLOPTS") } else { (SHOPT, "BASHOPTS") };
+        for name in names.split(|&b| b == b':') {
+            if let Some(switch) = switch(table, name) {
+                self.options.apply(switch, true);
+            }
+        }
+        self.exported_computed.insert(own);
+    }
+
     /// Switches by name, with what else depends on it; false when there is no such option.
     pub(crate) fn set_option(&mut self, name: &[u8], on: bool) -> bool {
         if !self.options.set_named(name, on) {

@@ -134,6 +134,10 @@ pub(crate) struct Shell {
     pub(crate) sourcing_depth: u32,
     /// The DEBUG trap has run for the command that a child was forked for.
     pub(crate) debugged: bool,
+    /// The simple command that a child was forked for is a stage of a pipeline.
+    pub(crate) piped: bool,
+    /// This process is a child that a shell forked.
+    pub(crate) forked: bool,
     /// Where `set -x` writes, when `BASH_XTRACEFD` says so.
     pub(crate) trace_fd: Option<u32>,
     /// What `-c` was given.
@@ -145,6 +149,8 @@ pub(crate) struct Shell {
     /// How words of commands are completed, the oldest first.
     pub(crate) completions: Vec<(Bytes, crate::builtins::Spec)>,
     pub(crate) history: crate::history::History,
+    /// Computed variables that programs get in their environment.
+    pub(crate) exported_computed: BTreeSet<&'static str>,
     /// Builtins that `enable -n` switched off.
     pub(crate) disabled: BTreeSet<&'static str>,
     /// Computed variables that were unset, and are ordinary ones since.
@@ -201,10 +207,13 @@ impl Shell {
             before_return: None,
             debug_status: 0,
             sourcing_depth: 0,
+            exported_computed: BTreeSet::new(),
             history: crate::history::History::default(),
             completions: Vec::new(),
             coprocess: None,
             debugged: false,
+            forked: false,
+            piped: false,
             execution_string: None,
             start_args: Positional::default(),
             disabled: BTreeSet::new(),
@@ -221,6 +230,10 @@ impl Shell {
             let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
             let name = line.get(..at).unwrap_or_default();
             if self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
+                continue;
+            }
+            if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
+                self.take_options(name, line.get(at + 1..).unwrap_or_default());
                 continue;
             }
             if crate::parse::token::name_len(name) != name.len() || name.is_empty() || name == b"_" {

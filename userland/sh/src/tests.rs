@@ -121,14 +121,14 @@ fn recursion_of_every_kind_ends_with_a_status() {
     let run = |script: &'static str| {
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
             let mut shell = shell();
-            let result = shell.run_text(script.as_bytes(), 1);
-            (result, shell.status)
+            // What gives up a command gives up this text, or the shell.
+            let _ = shell.run_text(script.as_bytes(), 1);
+            shell.status
         });
         thread.expect("started").join().expect("the shell does not panic")
     };
     for script in ["f(){ f; }; f", "x='eval \"$x\"'; eval \"$x\"", "f(){ if f; then f; fi; }; f"] {
-        let (result, status) = run(script);
-        assert_eq!(status, 1, "{script}: {result:?}");
+        assert_eq!(run(script), 1, "{script}");
     }
 }
 

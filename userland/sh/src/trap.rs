@@ -318,7 +318,7 @@ impl Shell {
         if self.debug_status == 2 && (self.sourcing > 0 || self.frames.iter().any(|frame| frame.is_function)) {
             return Err(Stop::Return);
         }
-        self.status = self.debug_status;
+        self.status = 0;
         Ok(false)
     }
 

@@ -323,6 +323,13 @@ impl Vars {
         names
     }
 
+    /// Whether the name was assigned for the newest call alone.
+    pub(crate) fn was_lent(&self, name: &[u8]) -> bool {
+        let mut scopes = self.saved.iter().rev().skip_while(|scope| scope.temporary).skip(1);
+        let lent = scopes.next().filter(|scope| scope.temporary);
+        lent.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
     /// Whether the newest call has a local of this name.
     pub(crate) fn is_local(&self, name: &[u8]) -> bool {
         let scope = self.saved.iter().rev().find(|scope| !scope.temporary);

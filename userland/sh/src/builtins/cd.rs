@@ -18,7 +18,17 @@ pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             _ => break,
         }
     }
-    let mut path = if physical { rt::getcwd().unwrap_or_else(|_| shell.cwd.clone()) } else { shell.cwd.clone() };
+    let mut path = match rt::getcwd() {
+        Ok(path) if physical => path,
+        Err(errno) if physical => {
+            let why = "error retrieving current directory: getcwd: cannot access parent directories";
+            let line = format!("pwd: {why}: {errno}\n");
+            // Where standard error is closed there is nobody to tell.
+            let _ = shell.io.write(2, line.as_bytes());
+            return Ok(1);
+        }
+        _ => shell.cwd.clone(),
+    };
     path.push(b'\n');
     Ok(shell.print(path))
 }

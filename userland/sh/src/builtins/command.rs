@@ -43,20 +43,18 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
         }
     }
-    if short || long {
-        let mut status = if words.is_empty() { 0 } else { 1 };
-        for name in words {
-            if super::type_builtin::describe(
-                shell,
-                name,
-                if long { super::type_builtin::How::Long } else { super::type_builtin::How::Command },
-            )? {
-                status = 0;
-            } else if long {
-                shell.complain_builtin([name, &b": not found"[..]].concat());
-            }
+    if (short || long) && standard {
+        let path = shell.lookup(b"PATH");
+        shell.set_exported(b"PATH", STANDARD_PATH.to_vec());
+        let status = describe(shell, words, long);
+        match path {
+            Some(path) => shell.set_exported(b"PATH", path),
+            None => drop(shell.vars.remove(b"PATH")),
         }
-        return Ok(status);
+        return status;
+    }
+    if short || long {
+        return describe(shell, words, long);
     }
     if words.is_empty() {
         return Ok(0);
@@ -68,11 +66,27 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     shell.forget_programs();
     shell.set_exported(b"PATH", STANDARD_PATH.to_vec());
     let result = run(shell, words);
-    if let Some(path) = path {
-        shell.set_exported(b"PATH", path);
+    match path {
+        Some(path) => shell.set_exported(b"PATH", path),
+        None => drop(shell.vars.remove(b"PATH")),
     }
     shell.forget_programs();
     result
+}
+
+/// `command -v` and `-V`: succeeds when any of the names means something.
+fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> Run<u8> {
+    use super::type_builtin::{How, describe};
+    let how = if long { How::Long } else { How::Command };
+    let mut status = u8::from(!words.is_empty());
+    for name in words {
+        if describe(shell, name, how)? {
+            status = 0;
+        } else if long {
+            shell.complain_builtin([name, &b": not found"[..]].concat());
+        }
+    }
+    Ok(status)
 }
 
 /// Where `command -p` looks.

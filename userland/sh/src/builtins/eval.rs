@@ -91,6 +91,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     shell.sourcing -= 1;
     shell.sourcing_depth -= 1;
     shell.line = line;
+    shell.frames.pop();
     let result = match result {
         Ok(()) | Err(Stop::Return) if shell.traps.get(crate::trap::RETURN).is_some() => {
             shell.run_trap(crate::trap::RETURN).and(result)
@@ -98,7 +99,6 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         other => other,
     };
     shell.traps.put_back(aside);
-    shell.frames.pop();
     shell.running = "source";
     match result {
         Ok(()) | Err(Stop::Return) => Ok(shell.status),

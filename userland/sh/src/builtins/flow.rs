@@ -26,9 +26,7 @@ fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
 /// How many loops `break` and `continue` mean; `None` outside loops.
 fn loops(shell: &mut Shell, args: &[Bytes]) -> Run<Option<u32>> {
     if shell.loops == 0 {
-        if shell.options.posix || shell.frames.is_empty() {
-            shell.complain_builtin("only meaningful in a `for', `while', or `until' loop");
-        }
+        shell.complain_builtin("only meaningful in a `for', `while', or `until' loop");
         return Ok(None);
     }
     let arg = args.iter().skip(1).find(|word| word.as_slice() != b"--");

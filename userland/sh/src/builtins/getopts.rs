@@ -17,12 +17,6 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         _ => {}
     }
     let [letters, name, rest @ ..] = given else { return Ok(shell.usage(USAGE)) };
-    let len = name_len(name);
-    let subscript = name.get(len..).unwrap_or_default();
-    if len == 0 || !(subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]"))) {
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
-        return Ok(1);
-    }
     let words: Vec<Bytes> = if rest.is_empty() { shell.positional.to_vec() } else { rest.to_vec() };
     let index = shell.lookup(b"OPTIND").and_then(|text| plain_number(&text)).and_then(|n| usize::try_from(n).ok());
     let mut index = index.unwrap_or(1).clamp(1, words.len() + 1);
@@ -111,6 +105,12 @@ fn finish(
         None => {
             shell.vars.remove(b"OPTARG");
         }
+    }
+    let len = name_len(name);
+    let subscript = name.get(len..).unwrap_or_default();
+    if len == 0 || !(subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]"))) {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        return Ok(1);
     }
     if super::read::assign(shell, name, value.to_vec())? { Ok(status) } else { Ok(1) }
 }

@@ -109,68 +109,113 @@ fn from_symbols(text: &[u8], current: u32) -> Result<u32, Bytes> {
     Ok(!allowed & 0o777)
 }
 
-/// What can be asked for: letter, description, unit, value.
-fn table(limits: &rt::Limits) -> Vec<(char, &'static str, &'static str, Option<u64>)> {
+/// A limit: letter, description, unit, value.
+type Row = (u8, &'static str, &'static str, Option<u64>);
+
+/// What can be asked for, in the order of `ulimit -a`. What the sandbox does not bound has Linux's usual value.
+fn table(limits: &rt::Limits) -> Vec<Row> {
+    let memory = Some(limits.process_memory_bytes / 1024);
     vec![
-        ('c', "core file size", "(blocks, -c)", Some(0)),
-        ('d', "data seg size", "(kbytes, -d)", Some(limits.process_memory_bytes / 1024)),
-        ('f', "file size", "(blocks, -f)", Some(limits.file_bytes / 1024)),
-        ('n', "open files", "(-n)", Some(u64::from(limits.descriptors))),
-        ('s', "stack size", "(kbytes, -s)", Some(8192)),
-        ('t', "cpu time", "(seconds, -t)", None),
-        ('u', "max user processes", "(-u)", Some(u64::from(limits.processes))),
-        ('v', "virtual memory", "(kbytes, -v)", Some(limits.process_memory_bytes / 1024)),
+        (b'R', "real-time non-blocking time", "microseconds", None),
+        (b'c', "core file size", "blocks", Some(0)),
+        (b'd', "data seg size", "kbytes", memory),
+        (b'e', "scheduling priority", "", Some(0)),
+        (b'f', "file size", "blocks", Some(limits.file_bytes / 1024)),
+        (b'i', "pending signals", "", Some(u64::from(limits.processes))),
+        (b'l', "max locked memory", "kbytes", Some(8192)),
+        (b'm', "max memory size", "kbytes", None),
+        (b'n', "open files", "", Some(u64::from(limits.descriptors))),
+        (b'p', "pipe size", "512 bytes", Some(8)),
+        (b'q', "POSIX message queues", "bytes", Some(819_200)),
+        (b'r', "real-time priority", "", Some(0)),
+        (b's', "stack size", "kbytes", Some(8192)),
+        (b't', "cpu time", "seconds", None),
+        (b'u', "max user processes", "", Some(u64::from(limits.processes))),
+        (b'v', "virtual memory", "kbytes", memory),
+        (b'x', "file locks", "", None),
     ]
 }
 
+const USAGE: &str = "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]";
+
 pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let limits = rt::limits().unwrap_or_default();
-    let table = table(&limits);
-    let (mut letters, mut value, mut all) = (Vec::new(), None, false);
-    for arg in args.iter().skip(1) {
-        match arg.strip_prefix(b"-") {
-            Some(options) => {
-                for option in options {
-                    match option {
-                        b'a' => all = true,
-                        b'S' | b'H' => {}
-                        letter if table.iter().any(|row| row.0 == char::from(*letter)) => {
-                            letters.push(char::from(*letter))
-                        }
-                        _ => return Ok(shell.bad_option(arg, "ulimit [-SHacdfnstuv] [limit]")),
-                    }
-                }
+    let table = table(&rt::limits().unwrap_or_default());
+    let (mut all, mut asked) = (false, Vec::<(Row, Option<Bytes>)>::new());
+    let mut words = args.get(1..).unwrap_or_default();
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'a' => all = true,
+                b'S' | b'H' => {}
+                letter => match table.iter().find(|row| row.0 == *letter) {
+                    Some(row) => asked.push((*row, None)),
+                    None => return Ok(shell.bad_option(&[b'-', *letter], USAGE)),
+                },
             }
-            None => value = Some(arg),
+        }
+        // A value belongs to the option before it.
+        if let Some((value, after)) = words.split_first()
+            && value.first() != Some(&b'-')
+            && let Some((_, slot)) = asked.last_mut()
+        {
+            *slot = Some(value.clone());
+            words = after;
         }
     }
-    if let Some(value) = value {
-        // The limits are the sandbox's; a guest may name its own again, but not change it.
-        let letter = letters.first().copied().unwrap_or('f');
-        let current = table.iter().find(|row| row.0 == letter).and_then(|row| row.3);
-        let same = match current {
-            None => value == b"unlimited",
-            Some(current) => lossy(value).parse() == Ok(current),
-        };
-        if same {
-            return Ok(0);
-        }
-        let name = table.iter().find(|row| row.0 == letter).map_or("limit", |row| row.1);
-        shell.complain_builtin(format!("{name}: cannot modify limit: Operation not permitted"));
-        return Ok(1);
+    if all {
+        let text: String = table.iter().map(line).collect();
+        return Ok(shell.print(text));
     }
-    let show = |value: Option<u64>| value.map_or_else(|| "unlimited".to_owned(), |v| v.to_string());
-    let mut text = String::new();
-    if all || letters.len() > 1 {
-        for row in table.iter().filter(|row| all || letters.contains(&row.0)) {
-            text.push_str(&format!("{:<24}{:>16} {}\n", row.1, row.2, show(row.3)));
-        }
-    } else {
-        let letter = letters.first().copied().unwrap_or('f');
-        let value = table.iter().find(|row| row.0 == letter).and_then(|row| row.3);
-        text = format!("{}\n", show(value));
+    if asked.is_empty() {
+        let size = table.iter().find(|row| row.0 == b'f').copied();
+        asked.extend(size.map(|row| (row, words.first().cloned())));
     }
-    Ok(shell.print(text))
+    let several = asked.len() > 1;
+    let mut status = 0;
+    for (row, value) in asked {
+        match value {
+            Some(value) => status = status.max(change(shell, &row, &value)),
+            None if several => drop(shell.print(line(&row))),
+            None => drop(shell.print(format!("{}\n", shown(row.3)))),
+        }
+    }
+    Ok(status)
+}
+
+fn shown(value: Option<u64>) -> String {
+    value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string())
+}
+
+fn line(row: &Row) -> String {
+    let (letter, name, unit, value) = row;
+    let unit = if unit.is_empty() { String::new() } else { format!("{unit}, ") };
+    let unit = format!("({unit}-{})", char::from(*letter));
+    format!("{name:<20}{unit:>width$} {}\n", shown(*value), width = 44 - name.len().max(20))
+}
+
+/// The limits are the sandbox's; a guest may name its own again, but not change it.
+fn change(shell: &mut Shell, row: &Row, value: &[u8]) -> u8 {
+    let same = match value {
+        b"hard" | b"soft" => true,
+        b"unlimited" => row.3.is_none(),
+        digits => match lossy(digits).parse::<u64>() {
+            Ok(number) => Some(number) == row.3,
+            Err(_) => {
+                shell.complain_builtin([value, b": invalid number"].concat());
+                return 1;
+            }
+        },
+    };
+    if same {
+        return 0;
+    }
+    shell.complain_builtin(format!("{}: cannot modify limit: Operation not permitted", row.1));
+    1
 }
 
 /// The sandbox measures no processor time, so all four figures are zero.

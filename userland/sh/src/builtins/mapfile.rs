@@ -133,7 +133,8 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
             break;
         }
         let line = if options.trim { line.strip_suffix(&[options.delimiter]).unwrap_or(line) } else { line };
-        let line: Bytes = line.iter().copied().filter(|&b| b != 0).collect();
+        // As in C, a line ends at a NUL.
+        let line: Bytes = line.split(|&b| b == 0).next().unwrap_or_default().to_vec();
         if let Some(callback) = &options.callback
             && (count + 1) % options.quantum == 0
         {

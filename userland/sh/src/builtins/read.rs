@@ -44,13 +44,11 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Ok(names) => names,
         Err(status) => return Ok(status),
     };
-    for name in names {
-        let subscript = name.get(name_len(name)..).unwrap_or_default();
-        let whole = subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]"));
-        if name_len(name) == 0 || !whole {
-            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
-            return Ok(1);
-        }
+    if let Some(first) = names.first()
+        && !is_target(first)
+    {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(first)));
+        return Ok(1);
     }
     let Some(fd) = shell.io.fd(options.number) else {
         let text = match options.number {
@@ -295,7 +293,7 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
         let name = names.first().unwrap_or(&reply);
         let mut good = assign(shell, name, line)?;
         for name in names.iter().skip(1) {
-            good &= assign(shell, name, Bytes::new())?;
+            good = good && assign_checked(shell, name, Bytes::new())?;
         }
         return Ok(good);
     }
@@ -303,9 +301,25 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
     let mut good = true;
     for (at, name) in names.iter().enumerate() {
         let value = if at + 1 == names.len() { fields.remainder() } else { fields.next_field().unwrap_or_default() };
-        good &= assign(shell, name, value)?;
+        // The first name that cannot be assigned ends it.
+        good = good && assign_checked(shell, name, value)?;
     }
     Ok(good)
+}
+
+fn assign_checked(shell: &mut Shell, name: &[u8], value: Bytes) -> Run<bool> {
+    if !is_target(name) {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        return Ok(false);
+    }
+    assign(shell, name, value)
+}
+
+/// Whether a word names a variable or an element of an array.
+fn is_target(word: &[u8]) -> bool {
+    let len = name_len(word);
+    let subscript = word.get(len..).unwrap_or_default();
+    len > 0 && (subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]")))
 }
 
 /// Assigns to a variable or an element of an array, as its name was given.

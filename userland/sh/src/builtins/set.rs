@@ -26,9 +26,11 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 shell.positional = rest.to_vec().into();
                 return Ok(0);
             }
+            // A plus sign alone means nothing.
+            b"" if !on => continue,
             b"" => {
-                shell.options.xtrace &= !on;
-                shell.options.verbose &= !on;
+                shell.options.xtrace = false;
+                shell.options.verbose = false;
                 if !rest.is_empty() {
                     shell.positional = rest.to_vec().into();
                 }

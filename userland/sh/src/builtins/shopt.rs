@@ -57,7 +57,10 @@ pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             None => {
                 let why = if wanted.set { ": invalid option name" } else { ": invalid shell option name" };
                 shell.complain_builtin([name, why.as_bytes()].concat());
-                status = 1;
+                // Setting options of `set` does not hear of its own failure.
+                if !(wanted.set && (wanted.on || wanted.off)) {
+                    status = 1;
+                }
             }
         }
     }

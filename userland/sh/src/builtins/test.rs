@@ -150,7 +150,9 @@ impl Tests<'_> {
     fn deep_term(&mut self) -> Truth {
         let words = self.words;
         let Some(first) = words.get(self.at) else { return Err(TestFault(b"argument expected".to_vec())) };
-        if let (Some(op), Some(right)) = (words.get(self.at + 1), words.get(self.at + 2))
+        let opens = matches!(first.as_slice(), b"(" | b"!");
+        if !opens
+            && let (Some(op), Some(right)) = (words.get(self.at + 1), words.get(self.at + 2))
             && is_binary(op)
         {
             self.at += 3;

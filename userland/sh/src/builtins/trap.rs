@@ -45,15 +45,27 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status)
 }
 
+/// Prints all traps, or those of the names in their order.
 fn print(shell: &mut Shell, names: &[Bytes]) -> u8 {
-    let mut text = Bytes::new();
-    let wanted: Vec<Option<u8>> = names.iter().map(|name| signal_number(name)).collect();
-    for (signal, action) in shell.traps.shown() {
-        if names.is_empty() || wanted.contains(&Some(*signal)) {
-            text.extend_from_slice(b"trap -- ");
-            text.extend(single_quote(action));
-            text.extend_from_slice(format!(" {}\n", shown(*signal)).as_bytes());
+    let (mut text, mut status) = (Bytes::new(), 0);
+    let mut add = |signal: u8, action: &[u8]| {
+        text.extend([b"trap -- ", &single_quote(action)[..], b" ", shown(signal).as_bytes(), b"\n"].concat());
+    };
+    if names.is_empty() {
+        shell.traps.shown().iter().for_each(|(signal, action)| add(*signal, action));
+        return shell.print(text);
+    }
+    for name in names {
+        match signal_number(name) {
+            Some(wanted) => {
+                let found = shell.traps.shown().iter().find(|(signal, _)| *signal == wanted);
+                found.into_iter().for_each(|(signal, action)| add(*signal, action));
+            }
+            None => {
+                shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
+                status = 1;
+            }
         }
     }
-    shell.print(text)
+    shell.print(text).max(status)
 }

@@ -68,7 +68,8 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut status = 0;
     for name in words {
         let found = if only_path {
-            match shell.search_path(name) {
+            let hashed = shell.hash.get(name).map(|(path, _)| path.clone());
+            match hashed.or_else(|| shell.search_path(name)) {
                 Some(path) => shell.print([&path[..], b"\n"].concat()) == 0,
                 None => false,
             }

@@ -43,17 +43,21 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             } else if !shell.readonly_functions.contains(word.as_slice()) {
                 shell.remove_function(word);
             }
-        } else if !unset_variable(shell, word, reference)? {
+        } else if !unset_variable(shell, word, reference, variables)? {
             status = 1;
         }
     }
     Ok(status)
 }
 
-fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool) -> Run<bool> {
+fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool, named: bool) -> Run<bool> {
     let len = name_len(word);
     let (name, rest) = word.split_at(len);
     if len == 0 || !(rest.is_empty() || (rest.starts_with(b"[") && rest.ends_with(b"]"))) {
+        if !named {
+            // It could have been a function.
+            return Ok(true);
+        }
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
         return Ok(false);
     }

@@ -125,8 +125,11 @@ impl Shell {
     }
 
     fn not_found(&mut self, name: &[u8]) {
-        let why: &[u8] =
-            if self.lookup(b"PATH").is_some() { b": command not found" } else { b": No such file or directory" };
+        let why: &[u8] = if self.lookup(b"PATH").is_some_and(|path| !path.is_empty()) {
+            b": command not found"
+        } else {
+            b": No such file or directory"
+        };
         self.complain([&crate::expand::message_quote(name)[..], why].concat());
     }
 
@@ -231,7 +234,7 @@ impl Shell {
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
         self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());
-        let env = if clean { vec![] } else { self.environment_of(&path) };
+        let env = if clean { vec![] } else { self.environment() };
         let mut words = args.to_vec();
         if let (Some(first), Some(shown)) = (words.first_mut(), shown) {
             *first = shown;
@@ -244,7 +247,7 @@ impl Shell {
                 let directory = rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
                 let text = if directory { "Is a directory" } else { errno.text() };
                 self.complain([&name[..], b": ", text.as_bytes()].concat());
-                if !directory && name.contains(&b'/') {
+                if !directory && errno != Errno::NOENT && name.contains(&b'/') {
                     self.complain([b"exec: ", &name[..], b": cannot execute: ", text.as_bytes()].concat());
                 }
                 Err(status)

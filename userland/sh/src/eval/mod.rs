@@ -11,6 +11,7 @@ mod redirect;
 mod simple;
 mod subshell;
 mod test;
+mod timing;
 pub(crate) mod trace;
 
 pub(crate) use external::death_text;
@@ -32,6 +33,9 @@ const QUIET_LOOPS: u32 = 256;
 impl Shell {
     pub(crate) fn run_list(&mut self, list: &List) -> Run {
         for item in &list.items {
+            if self.options.noexec {
+                return Ok(());
+            }
             if item.background {
                 self.run_background(&item.chain)?;
             } else {
@@ -61,7 +65,11 @@ impl Shell {
 
     fn run_pipeline(&mut self, pipeline: &Pipeline) -> Run {
         if let Some(format) = pipeline.timed {
-            return self.run_timed(pipeline, format);
+            self.run_timed(pipeline, format)?;
+            if self.status != 0 && self.tested == 0 && !pipeline.bang && is_checked(pipeline) {
+                self.failed(true)?;
+            }
+            return Ok(());
         }
         self.run_untimed(pipeline)
     }
@@ -72,9 +80,11 @@ impl Shell {
             self.status = u8::from(self.status == 0);
             return Ok(());
         }
+        // A trap that the command itself sets is not for its own failure.
+        let trapped = self.traps.get(trap::ERR).is_some();
         self.run_stages(pipeline)?;
         if self.status != 0 && self.tested == 0 && is_checked(pipeline) {
-            self.failed()?;
+            self.failed(trapped)?;
         }
         Ok(())
     }
@@ -87,8 +97,11 @@ impl Shell {
             }
             [only] => {
                 self.run_command(only)?;
-                self.pipe_status.clear();
-                self.pipe_status.push(self.status);
+                // Other compound commands leave what the last pipeline within them left.
+                if is_checked(pipeline) && !matches!(only, Command::Function(_)) {
+                    self.pipe_status.clear();
+                    self.pipe_status.push(self.status);
+                }
                 Ok(())
             }
             stages => self.run_multi(stages),
@@ -97,8 +110,8 @@ impl Shell {
 
     /// A command failed where nobody tested it: the ERR trap, then `set -e`.
     #[inline(never)]
-    fn failed(&mut self) -> Run {
-        if self.traps.get(trap::ERR).is_some() {
+    fn failed(&mut self, trapped: bool) -> Run {
+        if trapped && self.traps.get(trap::ERR).is_some() {
             let outer_line = std::mem::replace(&mut self.line, self.ended_line);
             self.run_trap(trap::ERR)?;
             self.line = outer_line;
@@ -197,7 +210,9 @@ impl Shell {
             self.line = last_line;
             match self.run_list(&list) {
                 // What gives a command up in a subshell ends the subshell.
-                Err(Stop::Discard) if self.levels == 0 || self.subshell == 0 => {
+                Err(Stop::Discard) if self.forked => return Err(Stop::Exit),
+                Err(Stop::Discard) => {
+                    self.status = self.status.max(1);
                     parser.recount(last_line, self.line);
                     recounted = recounted.saturating_add(last_line.saturating_sub(self.line));
                 }
@@ -211,7 +226,8 @@ impl Shell {
                 return Err(Stop::Exit);
             }
         }
-        if !ran {
+        // Of `eval` and its kin; a line of comments in standard input changes nothing.
+        if !ran && self.levels > 0 {
             self.status = 0;
         }
         Ok(())
@@ -229,7 +245,7 @@ impl Shell {
             lines.extend_from_slice(&message);
             lines.push(b'\n');
         }
-        if shows_line {
+        if shows_line && !self.options.errexit {
             self.line = error.line;
             lines.extend(self.message_prefix(origin));
             lines.extend([b"`", text, b"'\n"].concat());

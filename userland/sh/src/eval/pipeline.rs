@@ -3,7 +3,7 @@
 use tidebox_rt::{self as rt, Disposition, Fd};
 
 use crate::builtins;
-use crate::ir::{Bytes, Command, Pipeline, RedirectKind, Simple, TimeFormat};
+use crate::ir::{Bytes, Command, RedirectKind, Simple};
 use crate::parse::simple::is_pure;
 use crate::state::{Run, Shell};
 
@@ -62,6 +62,7 @@ impl Shell {
     pub(crate) fn start_stages(&mut self, stages: &[Command]) -> Run<Vec<Stage>> {
         self.io.flush();
         let mut started = Vec::with_capacity(stages.len());
+        let last_arg = self.last_arg.clone();
         let mut spills = Vec::new();
         let mut input: Option<Fd> = None;
         let mut stopped = None;
@@ -70,8 +71,8 @@ impl Shell {
             self.debug_before_fork(stage)?;
             match self.start_connected(stage, at == 0, last, input.take()) {
                 Ok((stage, next, spill)) => {
+                    spills.extend(spill.map(|spill| (started.len(), spill)));
                     started.push(stage);
-                    spills.extend(spill);
                     input = next;
                 }
                 Err(stop) => {
@@ -81,9 +82,15 @@ impl Shell {
             }
         }
         // Only now do all readers run, so that writing cannot wait for ever.
-        for spill in spills {
-            self.write_spill(&spill);
+        for (at, spill) in spills {
+            if !self.write_spill(&spill)
+                && let Some(stage) = started.get_mut(at)
+            {
+                // A process of its own would have died of it.
+                *stage = Stage::Done(141);
+            }
         }
+        self.last_arg = last_arg;
         match stopped {
             None => Ok(started),
             Some(stop) => {
@@ -144,13 +151,14 @@ impl Shell {
     }
 
     /// Writes what a stage in the shell printed. Readers that left early end the writing, as SIGPIPE would.
-    fn write_spill(&mut self, spill: &Spill) {
+    /// Says whether there was a reader.
+    fn write_spill(&mut self, spill: &Spill) -> bool {
         let ignored = self.traps.ignored() >> 13 & 1 == 1;
         if !ignored {
             // Only this write may meet a pipe without readers, and it must not end the shell.
             let _ = rt::sig_set(13, Disposition::Ignore);
         }
-        let _ = rt::write_all(spill.fd, &spill.text);
+        let read = rt::write_all(spill.fd, &spill.text) != Err(rt::Errno::PIPE);
         if !ignored {
             let _ = rt::sig_set(13, Disposition::Default);
             if self.traps.get(13).is_some() {
@@ -158,6 +166,7 @@ impl Shell {
             }
         }
         self.io.close(spill.fd);
+        read || ignored
     }
 
     fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> Run<(Stage, Option<Spill>)> {
@@ -175,7 +184,13 @@ impl Shell {
                 return Ok((self.spawn_stage(simple)?, None));
             }
         }
-        let pid = self.fork_child(|child| child.run_forked(stage))?;
+        let pid = self.fork_child(|child| {
+            if matches!(stage, Command::Simple(_)) {
+                child.piped = true;
+                child.subshell -= 1;
+            }
+            child.run_forked(stage)
+        })?;
         Ok((Stage::Process(pid), None))
     }
 
@@ -262,40 +277,5 @@ impl Shell {
             return last;
         }
         self.pipe_status.iter().rev().find(|status| **status != 0).copied().unwrap_or(0)
-    }
-
-    /// `time`. The sandbox has no processor time to show, so that is always zero.
-    #[inline(never)]
-    pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
-        let started = rt::monotonic_ns();
-        let result = if pipeline.bang {
-            let result = self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages));
-            self.status = u8::from(self.status == 0);
-            result
-        } else {
-            self.run_timed_stages(&pipeline.stages)
-        };
-        let passed = rt::monotonic_ns().saturating_sub(started);
-        let (seconds, millis) = (passed / 1_000_000_000, passed / 1_000_000 % 1000);
-        let text = match format {
-            TimeFormat::Posix => {
-                format!("real {seconds}.{:02}\nuser 0.00\nsys 0.00\n", millis / 10)
-            }
-            TimeFormat::Bash => {
-                let (minutes, seconds) = (seconds / 60, seconds % 60);
-                format!("\nreal\t{minutes}m{seconds}.{millis:03}s\nuser\t0m0.000s\nsys\t0m0.000s\n")
-            }
-        };
-        // Where standard error is closed there is nobody to tell.
-        let _ = self.io.write(2, text.as_bytes());
-        result
-    }
-
-    fn run_timed_stages(&mut self, stages: &[Command]) -> Run {
-        match stages {
-            [] => Ok(()),
-            [only] => self.run_command(only),
-            stages => self.run_multi(stages),
-        }
     }
 }

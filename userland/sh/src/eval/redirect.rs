@@ -143,6 +143,12 @@ impl Shell {
             self.complain([target, b": cannot assign fd to variable"].concat());
             return Ok(false);
         }
+        if let RedirectKind::Duplicate { word, .. } = kind
+            && !word.literal().is_none_or(|text| text.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
+        {
+            self.complain([target, b": ambiguous redirect"].concat());
+            return Ok(false);
+        }
         let number = self.io.free_number(10);
         let mut own = Undo::default();
         let applied = self.apply_to(kind, number, &mut own)?;

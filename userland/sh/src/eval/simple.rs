@@ -41,6 +41,15 @@ impl Shell {
     }
 
     fn run_expanded(&mut self, simple: &Simple) -> Run {
+        if self.options.keyword
+            && let Some(simple) = gather_assignments(simple)
+        {
+            return self.run_gathered(&simple);
+        }
+        self.run_gathered(simple)
+    }
+
+    fn run_gathered(&mut self, simple: &Simple) -> Run {
         let args = self.expand_args(&simple.args)?;
         if args.is_empty() {
             return self.run_assignments(simple);
@@ -51,11 +60,16 @@ impl Shell {
         if args.first().is_some_and(|name| name == b"exec") && !self.functions.contains_key(&b"exec"[..]) {
             return self.run_exec(simple, &args);
         }
+        let args_name_special = args.first().is_some_and(|name| builtins::is_special(name));
         self.vars.push_temporary();
         let result = match self.temporary_assigns(&simple.assigns) {
             Ok(()) => self.run_words(simple, args),
             Err(stop) => Err(stop),
         };
+        if self.options.posix && args_name_special {
+            // There such assignments stay.
+            simple.assigns.iter().for_each(|assign| self.vars.keep(&assign.name));
+        }
         self.vars.pop_scope();
         // What was assigned for the command alone has its old meaning again.
         simple.assigns.iter().for_each(|assign| self.note_changed(&assign.name));
@@ -73,6 +87,8 @@ impl Shell {
             && !(self.options.posix && builtins::is_special(name))
         {
             let last = args.last().cloned();
+            // A function in a pipeline is a subshell; the words of its call were none.
+            self.subshell += u32::from(std::mem::take(&mut self.piped));
             let result = self.with_redirects(simple, |shell| shell.call_function(&function, args));
             self.last_arg = last.unwrap_or_default();
             return result.map(drop);
@@ -116,7 +132,7 @@ impl Shell {
                 return Ok(());
             }
             self.status = 1;
-            Err(if self.options.posix { Stop::Exit } else { Stop::Discard })
+            Err(if self.options.posix || self.options.errexit { Stop::Exit } else { Stop::Discard })
         })?;
         self.status = self.substituted.unwrap_or(0);
         match self.redirect(&simple.redirects)? {
@@ -150,6 +166,23 @@ impl Shell {
             }
             let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
             self.vars.make_temporary(&name);
+            if let Some(var) = self.vars.get_mut(&name)
+                && !var.has(crate::vars::READONLY)
+                && !assign.append
+            {
+                // Attributes of the variable do not touch what is assigned for a command.
+                var.flags &= crate::vars::EXPORT;
+                if !matches!(var.value, crate::vars::Value::Text(_)) {
+                    var.value = crate::vars::Value::Unset;
+                }
+            }
+            if let crate::ir::AssignValue::Array(elements) = &assign.value {
+                // Such a list is only its text.
+                let words: Vec<&[u8]> = elements.iter().map(|element| &element.value.raw[..]).collect();
+                let text = [b"(", &words.join(&b' ')[..], b")"].concat();
+                self.set_exported(&name, text);
+                continue;
+            }
             // It is shown with the value that it has then, even when that was appended to.
             let traced = std::mem::replace(&mut self.options.xtrace, false);
             let assigned = self.run_assign(assign);
@@ -180,7 +213,7 @@ impl Shell {
                             if self.options.xtrace {
                                 shown.push(declared_word(&assign));
                                 if let crate::ir::AssignValue::Array(elements) = &assign.value {
-                                    self.trace_declared_array(&assign.name, elements);
+                                    self.trace_declared_array(&assign, elements);
                                 }
                             }
                             list.push(DeclArg::Assign(assign));
@@ -301,6 +334,47 @@ impl Shell {
             Err(stop) => Err(stop),
         }
     }
+}
+
+/// `set -k`: a command whose arguments that look like assignments are such; `None` when there are none.
+fn gather_assignments(simple: &Simple) -> Option<Simple> {
+    let found = |arg: &Arg| match arg {
+        Arg::Word(word) => crate::parse::read_assignment(&word.raw, simple.line),
+        Arg::Assign(_) => None,
+    };
+    let moved: Vec<Assign> = simple.args.iter().skip(1).filter_map(found).collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let first = simple.args.first().into_iter();
+    let args = first.chain(simple.args.iter().skip(1).filter(|arg| found(arg).is_none()));
+    let mut assigns: Vec<Assign> = simple
+        .assigns
+        .iter()
+        .filter_map(|assign| crate::parse::read_assignment(&source(assign)?, simple.line))
+        .collect();
+    assigns.extend(moved);
+    let args = args.filter_map(|arg| match arg {
+        Arg::Word(word) => Some(Arg::Word(word.clone())),
+        Arg::Assign(_) => None,
+    });
+    Some(Simple {
+        line: simple.line,
+        assigns,
+        args: args.collect(),
+        redirects: simple.redirects.clone(),
+        builtin: simple.builtin,
+        pure_words: false,
+        quiet_words: false,
+        declares: false,
+    })
+}
+
+/// The text of a plain assignment before a command.
+fn source(assign: &Assign) -> Option<Bytes> {
+    let crate::ir::AssignValue::Word(word) = &assign.value else { return None };
+    let operator: &[u8] = if assign.append { b"+=" } else { b"=" };
+    Some([&assign.name[..], operator, &word.raw].concat())
 }
 
 /// An argument of `declare` as a word: all of it, or the name alone of an array, whose assignment is shown before.

@@ -41,6 +41,7 @@ impl Shell {
         self.traps.reset_for_subshell(self.options.functrace, self.options.errtrace);
         self.jobs.inherit();
         self.subshell += 1;
+        self.forked = true;
         self.session = None;
         self.loops = 0;
         self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;

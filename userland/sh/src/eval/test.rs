@@ -98,7 +98,9 @@ fn is_set(shell: &mut Shell, operand: &[u8]) -> Run<bool> {
 /// `left -name right`, and the comparisons of strings that `[` has.
 pub(crate) fn binary_test(name: &[u8], left: &[u8], right: &[u8]) -> Result<bool, TestFault> {
     let number = |text: &[u8]| {
-        let digits = text.trim_ascii();
+        // White space may stand before, blanks behind.
+        let blanks = text.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        let digits = text.get(..text.len() - blanks).unwrap_or_default().trim_ascii_start();
         let digits = digits.strip_prefix(b"+").unwrap_or(digits);
         plain_number(digits)
             .or_else(|| std::str::from_utf8(digits).ok().and_then(|s| s.parse().ok()))

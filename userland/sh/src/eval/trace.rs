@@ -15,6 +15,8 @@ impl Shell {
         let _ = self.io.write(number, &line);
         if number != 2 {
             self.io.flush();
+            // The command that is traced did not fail.
+            let _ = self.io.take_error();
         }
     }
 
@@ -60,7 +62,7 @@ impl Shell {
 
     /// An array among the arguments of `declare`, whose values are expanded already.
     #[inline(never)]
-    pub(crate) fn trace_declared_array(&mut self, name: &[u8], elements: &[Element]) {
+    pub(crate) fn trace_declared_array(&mut self, assign: &Assign, elements: &[Element]) {
         let words: Vec<Bytes> = elements
             .iter()
             .map(|element| {
@@ -71,7 +73,7 @@ impl Shell {
                 }
             })
             .collect();
-        self.trace_raw(&[name, b"=(", &words.join(&b' '), b")"].concat());
+        self.trace_raw(&[&target(assign)[..], b"(", &words.join(&b' '), b")"].concat());
     }
 
     pub(crate) fn trace_for(&mut self, keyword: &str, name: &[u8], words: Option<&[Word]>) {

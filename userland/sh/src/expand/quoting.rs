@@ -4,6 +4,9 @@ use crate::ir::Bytes;
 
 /// `'..'`, with quotes inside taken out and escaped.
 pub(crate) fn single_quote(text: &[u8]) -> Bytes {
+    if text == b"'" {
+        return b"\\'".to_vec();
+    }
     let mut out = vec![b'\''];
     for &byte in text {
         if byte == b'\'' {

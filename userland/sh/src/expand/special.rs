@@ -136,7 +136,7 @@ impl Shell {
             b"RANDOM" => one(self.next_random().to_string()),
             b"SECONDS" => one(self.seconds().to_string()),
             b"LINENO" => one(self.line.to_string()),
-            b"HISTCMD" if self.options.history => one((self.history.base + self.history.entries.len() + 1).to_string()),
+            b"HISTCMD" if self.options.history => one((self.history.base + self.history.entries.len()).to_string()),
             b"HISTCMD" => one("0".to_owned()),
             b"BASHPID" => one(rt::getids().map_or(0, |ids| ids.pid).to_string()),
             b"PPID" => one(rt::getids().map_or(0, |ids| ids.ppid).to_string()),

@@ -124,7 +124,11 @@ impl Shell {
         // What is substituted goes on after failures, unless it was asked to inherit `set -e`.
         let errexit = self.options.errexit;
         self.options.errexit &= self.options.inherit_errexit || self.options.posix;
+        // Nor does the DEBUG trap look into it, unless it was asked to.
+        let functrace = self.options.functrace;
+        let aside = self.traps.set_aside(|signal| signal == crate::trap::DEBUG && !functrace);
         let started = start(self);
+        self.traps.put_back(aside);
         self.options.errexit = errexit;
         self.io.flush();
         self.io.set_table(table);
@@ -182,7 +186,10 @@ impl Shell {
         let (ours, theirs) = if output { (write, read) } else { (read, write) };
         let table = self.io.table().clone();
         self.io.set(if output { 0 } else { 1 }, Some(theirs));
-        let forked = self.fork_child(|child| child.run_list(&body.body));
+        let forked = self.fork_child(|child| {
+            child.traps.forget_inherited();
+            child.run_list(&body.body)
+        });
         self.io.set_table(table);
         self.io.close(theirs);
         let pid = forked?;

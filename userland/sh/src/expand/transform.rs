@@ -116,13 +116,13 @@ impl Shell {
         }
         for (flag, letter) in [
             (vars::INTEGER, 'i'),
-            (vars::CAPITAL, 'c'),
-            (vars::LOWER, 'l'),
             (vars::NAMEREF, 'n'),
             (vars::READONLY, 'r'),
             (vars::TRACE, 't'),
-            (vars::UPPER, 'u'),
             (vars::EXPORT, 'x'),
+            (vars::CAPITAL, 'c'),
+            (vars::LOWER, 'l'),
+            (vars::UPPER, 'u'),
         ] {
             if var.has(flag) {
                 letters.push(letter);

@@ -133,7 +133,13 @@ impl Shell {
             }
             value = number.to_string().into_bytes();
         }
-        let append = append && flags & vars::INTEGER == 0;
+        let mut append = append && flags & vars::INTEGER == 0;
+        if append && flags & (vars::LOWER | vars::UPPER | vars::CAPITAL) != 0 {
+            // All of the value gets the attribute's case, not only what is new.
+            let old = if key == Key::Whole { self.lookup(name) } else { self.element(name, &key) };
+            value = [&old.unwrap_or_default()[..], &value].concat();
+            append = false;
+        }
         change_case(flags, &mut value);
         let special = is_special(name);
         if special {
@@ -225,7 +231,8 @@ impl Shell {
 
     /// Removes what an assignment to a computed variable stored, so that it stays computed.
     pub(crate) fn forget_computed(&mut self, name: &[u8]) {
-        if self.is_computed(name) {
+        // A local of the name is an ordinary variable.
+        if self.is_computed(name) && !self.vars.is_local(name) {
             self.vars.remove(name);
         }
     }

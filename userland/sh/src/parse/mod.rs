@@ -27,6 +27,7 @@ pub(crate) use arith::{closing_bracket, number_value, parse_expr, plain_number};
 pub(crate) use error::{Place, Problem, SyntaxError};
 pub(crate) use function::{read_for_print, read_function};
 pub(crate) use quote::ansi_c;
+pub(crate) use simple::read_assignment;
 pub(crate) use subscript::subscript_from_text;
 
 use crate::ir::{HereDoc, List};

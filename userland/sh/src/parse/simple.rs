@@ -260,6 +260,13 @@ impl Parser<'_> {
     }
 }
 
+/// The assignment that a text is, when it is one and nothing else.
+pub(crate) fn read_assignment(text: &[u8], line: u32) -> Option<Assign> {
+    let mut parser = Parser::new(text, line, Rc::from(&b""[..]));
+    let assign = parser.assignment().ok()??;
+    parser.peek().is_none().then_some(assign)
+}
+
 /// Whether a word can only be the operand of a duplication.
 fn is_descriptor(word: &Word) -> bool {
     match word.literal() {

@@ -65,7 +65,8 @@ impl Shell {
             found.extend(self.run_completer(command, word)?);
         }
         if let Some(filter) = &spec.filter {
-            let (keeps, pattern) = match filter.strip_prefix(b"!") {
+            let negated = filter.strip_prefix(b"!").filter(|rest| !self.options.extglob || !rest.starts_with(b"("));
+            let (keeps, pattern) = match negated {
                 Some(rest) => (true, rest),
                 None => (false, &filter[..]),
             };

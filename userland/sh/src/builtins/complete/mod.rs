@@ -69,7 +69,7 @@ pub(super) fn complete(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 fn remove_specs(shell: &mut Shell, names: &[Bytes]) -> u8 {
-    if names.is_empty() {
+    if names.is_empty() || shell.completions.is_empty() {
         shell.completions.clear();
         return 0;
     }
@@ -127,7 +127,7 @@ pub(super) fn compopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 words = rest;
                 let Some(option) = spec::option(name) else {
                     shell.complain_builtin([name, &b": invalid option name"[..]].concat());
-                    return Ok(1);
+                    return Ok(2);
                 };
                 if sign == b'-' { on.push(option) } else { off.push(option) }
             }

@@ -79,14 +79,14 @@ fn set(shell: &mut Shell, spec: &mut Spec, letter: u8, value: Bytes) -> Result<(
             Some(option) => drop(spec.options.insert(option)),
             None => {
                 shell.complain_builtin([&value[..], b": invalid option name"].concat());
-                return Err(1);
+                return Err(2);
             }
         },
         b'A' => match ACTIONS.iter().find(|(_, action)| action.as_bytes() == value) {
             Some((_, action)) => drop(spec.actions.insert(action)),
             None => {
                 shell.complain_builtin([&value[..], b": invalid action name"].concat());
-                return Err(1);
+                return Err(2);
             }
         },
         b'F' if value.iter().any(|b| b" \t\n;&|<>()$`\\\"'*?[]#~=%!{}".contains(b)) => {

@@ -74,7 +74,14 @@ fn matches(shell: &mut Shell, name: &[u8], wanted: &Wanted) -> bool {
 }
 
 pub(super) fn print_one(shell: &mut Shell, arg: &DeclArg) -> u8 {
-    let name = name_of(arg);
+    let mut name = name_of(arg);
+    if let DeclArg::Assign(assign) = arg {
+        // With a value it is no name.
+        name.extend_from_slice(b"=");
+        if let crate::ir::AssignValue::Word(word) = &assign.value {
+            name.extend_from_slice(&word.raw);
+        }
+    }
     let mut line = if name == b"-" && shell.vars.is_local(b"-") {
         b"declare -- -".to_vec()
     } else if shell.vars.get(&name).is_some() {

@@ -78,6 +78,7 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
     }
     if wanted.on & vars::LOWER != 0 && wanted.on & vars::UPPER != 0 {
         wanted.on &= !(vars::LOWER | vars::UPPER);
+        wanted.off |= vars::LOWER | vars::UPPER;
     }
     if wanted.indexed || wanted.assoc {
         // An array is no reference.

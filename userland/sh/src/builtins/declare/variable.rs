@@ -172,8 +172,15 @@ fn prepare(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool, assigns
         shell.complain_builtin([name, &b": readonly variable"[..]].concat());
         return Ok(false);
     }
-    if !convert(shell, name, wanted, array) {
-        return Ok(false);
+    if wanted.base == 0 || array {
+        match convert(shell, name, wanted, array) {
+            Conversion::Done => {}
+            Conversion::Refused => return Ok(false),
+            Conversion::Fatal => {
+                shell.status = 1;
+                return Err(crate::state::Stop::Discard);
+            }
+        }
     }
     if shell.is_computed(name) && shell.vars.get(name).is_none() {
         return Ok(true);
@@ -196,20 +203,37 @@ fn make_local(shell: &mut Shell, name: &Name, wanted: &Wanted) -> bool {
         shell.complain_builtin([name, &b": readonly variable"[..]].concat());
         return false;
     }
+    let outer = old.as_ref().map_or(0, |var| var.flags);
     if !shell.vars.make_local(name) {
         match old {
             Some(mut old) if wanted.inherit || shell.options.localvar_inherit => {
                 old.flags &= !vars::NAMEREF;
                 shell.vars.insert(Name::clone(name), old);
             }
-            _ => drop(shell.vars.entry(name)),
+            old => {
+                // What was assigned before the call is what the local begins with.
+                let lent = old.filter(|_| shell.vars.was_lent(name));
+                let exported = lent.as_ref().map_or(0, |var| var.flags & vars::EXPORT);
+                let flags = exported | outer & vars::EXPORT;
+                let var = shell.vars.entry(name);
+                var.value = lent.map(|var| var.value).unwrap_or_default();
+                var.flags = flags;
+            }
         }
     }
     true
 }
 
-/// Makes an array of the variable if one is wanted; false after a complaint.
-fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> bool {
+/// How making an array of a variable ended.
+enum Conversion {
+    Done,
+    Refused,
+    /// With elements to assign the whole command is given up.
+    Fatal,
+}
+
+/// Makes an array of the variable if one is wanted.
+fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conversion {
     let old = shell.vars.get(name).map(|var| &var.value);
     let refused = match old {
         Some(Value::Indexed(_)) if wanted.assoc => "cannot convert indexed to associative array",
@@ -223,19 +247,22 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> bool
         _ => "",
     };
     if !refused.is_empty() {
-        shell.complain_builtin(format!("{}: {refused}", lossy(name)));
-        return false;
+        let text = format!("{}: {refused}", lossy(name));
+        if array {
+            shell.complain(text);
+            return Conversion::Fatal;
+        }
+        shell.complain_builtin(text);
+        return Conversion::Refused;
     }
     if !(wanted.indexed || wanted.assoc || array) {
-        return true;
+        return Conversion::Done;
     }
-    let bare = !array;
     let var = shell.vars.entry(name);
     var.value = match std::mem::take(&mut var.value) {
         Value::Unset => {
-            if bare {
-                var.flags |= vars::BARE;
-            }
+            // Until something is assigned.
+            var.flags |= vars::BARE;
             if wanted.assoc { Value::Assoc(Assoc::default()) } else { Value::Indexed(BTreeMap::new()) }
         }
         Value::Text(text) if wanted.assoc => {
@@ -246,7 +273,7 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> bool
         Value::Text(text) => Value::Indexed(BTreeMap::from([(0, text)])),
         kept => kept,
     };
-    true
+    Conversion::Done
 }
 
 fn assigned(shell: &mut Shell, name: &Name, assign: &Assign, wanted: &Wanted) -> Run<bool> {
@@ -309,6 +336,16 @@ fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool) -> bool {
 
 fn mark(shell: &mut Shell, name: &Name, wanted: &Wanted) {
     if shell.is_computed(name) && shell.vars.get(name).is_none() {
+        let own = match &name[..] {
+            b"SHELLOPTS" => "SHELLOPTS",
+            b"BASHOPTS" => "BASHOPTS",
+            _ => return,
+        };
+        if wanted.on & vars::EXPORT != 0 {
+            shell.exported_computed.insert(own);
+        } else if wanted.off & vars::EXPORT != 0 {
+            shell.exported_computed.remove(own);
+        }
         return;
     }
     let case = vars::LOWER | vars::UPPER | vars::CAPITAL;

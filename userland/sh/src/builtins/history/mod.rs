@@ -148,10 +148,8 @@ fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> Run<u8> {
                 shell.io.close(fd);
                 text
             }
-            Err(errno) => {
-                shell.complain_builtin([&path[..], b": ", errno.text().as_bytes()].concat());
-                return Ok(1);
-            }
+            // bash says nothing of a file that is not there.
+            Err(_) => return Ok(1),
         };
         let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|line| !line.is_empty()).collect();
         let skip = if letter == b'n' { shell.history.file_lines } else { 0 };

@@ -17,8 +17,16 @@ const MAX_WIDTH: usize = 1 << 26;
 
 pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
+    let attached: Bytes;
     let mut target: Option<&Bytes> = None;
-    if words.first().is_some_and(|word| word == b"-v") {
+    let mut plain = false;
+    if let Some((first, rest)) = words.split_first()
+        && let Some(name) = first.strip_prefix(b"-v").filter(|name| !name.is_empty())
+    {
+        attached = name.to_vec();
+        target = Some(&attached);
+        words = rest;
+    } else if words.first().is_some_and(|word| word == b"-v") {
         let [_, name, rest @ ..] = words else {
             shell.complain_builtin("-v: option requires an argument");
             return Ok(shell.usage("printf [-v var] format [arguments]"));
@@ -28,6 +36,7 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     if words.first().is_some_and(|word| word == b"--") {
         words = words.get(1..).unwrap_or_default();
+        plain = true;
     }
     let Some((format, rest)) = words.split_first() else {
         return Ok(shell.usage("printf [-v var] format [arguments]"));
@@ -35,6 +44,7 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if format.len() > 1
         && format.first() == Some(&b'-')
         && target.is_none()
+        && !plain
         && name_len(format.get(1..2).unwrap_or_default()) == 1
         && format.len() == 2
     {

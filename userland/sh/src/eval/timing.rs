@@ -1,0 +1,89 @@
+//! The `time` keyword.
+
+use tidebox_rt as rt;
+
+use crate::expand::lossy;
+use crate::ir::{Bytes, Command, Pipeline, TimeFormat};
+use crate::state::{Run, Shell};
+
+impl Shell {
+    /// Runs a pipeline and tells how long it took. The sandbox has no processor time to show, so that is always zero.
+    #[inline(never)]
+    pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
+        let started = rt::monotonic_ns();
+        let result = if pipeline.bang {
+            let result = self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages));
+            self.status = u8::from(self.status == 0);
+            result
+        } else {
+            self.run_timed_stages(&pipeline.stages)
+        };
+        let millis = rt::monotonic_ns().saturating_sub(started) / 1_000_000;
+        let format = match format {
+            TimeFormat::Posix => b"real %2R\nuser %2U\nsys %2S".to_vec(),
+            TimeFormat::Bash if self.options.posix => b"real %2R\nuser %2U\nsys %2S".to_vec(),
+            TimeFormat::Bash => {
+                let own = self.lookup(b"TIMEFORMAT");
+                own.unwrap_or_else(|| b"\nreal\t%3lR\nuser\t%3lU\nsys\t%3lS".to_vec())
+            }
+        };
+        if !format.is_empty()
+            && let Some(text) = self.time_text(&format, millis)
+        {
+            // Where standard error is closed there is nobody to tell.
+            let _ = self.io.write(2, &text);
+        }
+        result
+    }
+
+    /// The report in the form of `TIMEFORMAT`; `None` after a complaint about it.
+    fn time_text(&mut self, format: &[u8], millis: u64) -> Option<Bytes> {
+        let mut out = Bytes::new();
+        let mut rest = format;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            if byte != b'%' {
+                out.push(byte);
+                continue;
+            }
+            let digits = rest.first().filter(|b| b.is_ascii_digit()).map(|b| usize::from(b - b'0').min(3));
+            rest = rest.get(usize::from(digits.is_some())..).unwrap_or_default();
+            let long = rest.first() == Some(&b'l');
+            rest = rest.get(usize::from(long)..).unwrap_or_default();
+            let letter = rest.first().copied();
+            rest = rest.get(1..).unwrap_or_default();
+            let shown = match letter {
+                Some(b'%') => "%".to_owned(),
+                Some(b'R') => duration(millis, digits.unwrap_or(3), long),
+                Some(b'U' | b'S') => duration(0, digits.unwrap_or(3), long),
+                Some(b'P') => "0.00".to_owned(),
+                other => {
+                    let letter = other.unwrap_or(0);
+                    self.complain(format!("TIMEFORMAT: `{}': invalid format character", lossy(&[letter])));
+                    return None;
+                }
+            };
+            out.extend_from_slice(shown.as_bytes());
+        }
+        out.push(b'\n');
+        Some(out)
+    }
+
+    fn run_timed_stages(&mut self, stages: &[Command]) -> Run {
+        match stages {
+            [] => Ok(()),
+            [only] => self.run_command(only),
+            stages => self.run_multi(stages),
+        }
+    }
+}
+
+/// Seconds with this many decimals, or minutes and seconds.
+fn duration(millis: u64, digits: usize, long: bool) -> String {
+    let (seconds, fraction) = (millis / 1000, format!("{:03}", millis % 1000));
+    let fraction = match digits {
+        0 => String::new(),
+        _ => format!(".{}", fraction.get(..digits).unwrap_or(&fraction)),
+    };
+    if long { format!("{}m{}{fraction}s", seconds / 60, seconds % 60) } else { format!("{seconds}{fraction}") }
+}
