@@ -1,0 +1,60 @@
+//! ripgrep's libraries behind its command line. There is one thread, so the order of files is always the same.
+
+mod message;
+mod options;
+mod output;
+mod perl;
+mod search;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod walk;
+
+use std::io::Write;
+
+use options::{Mode, Options, Request};
+
+/// Exit code of any trouble.
+const TROUBLE: i32 = 2;
+
+fn main() {
+    tidebox_rt::start();
+    std::process::exit(run());
+}
+
+fn run() -> i32 {
+    let options = match options::parse(tidebox_gnu::message::arguments()) {
+        Ok(Request::Run(options)) => *options,
+        Ok(Request::Say(text)) => {
+            let mut out = std::io::stdout();
+            return i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err()) * TROUBLE;
+        }
+        Err(message) => {
+            message::tell(&message);
+            return TROUBLE;
+        }
+    };
+    let result = match options.mode {
+        Mode::Types => output::types(&options).map(|()| true),
+        Mode::Files => walk::list(&options),
+        Mode::Search => search::all(&options),
+    };
+    match result {
+        Ok(matched) => code(&options, matched),
+        Err(message) if message.is_empty() => 0,
+        Err(message) => {
+            message::tell(&message);
+            TROUBLE
+        }
+    }
+}
+
+/// The exit code: trouble counts more than matches, unless nothing but matches was asked for.
+fn code(options: &Options, matched: bool) -> i32 {
+    match (matched, message::was_told()) {
+        (true, false) => 0,
+        (true, true) if options.quiet => 0,
+        (_, true) => TROUBLE,
+        (false, false) => 1,
+    }
+}
