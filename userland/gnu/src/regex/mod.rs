@@ -200,6 +200,22 @@ impl Regex {
     }
 }
 
+impl Regex {
+    /// Whether anything in a text matches, which is cheaper to say than where.
+    pub fn is_match(&self, text: &[u8]) -> Result<bool, Error> {
+        let engine = self.engine(text, 0)?;
+        if !engine.is_certain() {
+            return Ok(engine.find_in_line(text, 0)?.is_some());
+        }
+        Ok(engine.find_somewhere(text, 0, self.terminator)?.is_some())
+    }
+}
+
+/// Says what is wrong with a pattern, without making an engine of it.
+pub fn check(pattern: &[u8], dialect: Dialect) -> Result<(), Error> {
+    parse::parse(pattern, dialect, true).map(drop)
+}
+
 /// What a match and its groups match, the match itself first. A group that takes no part matches nothing.
 pub type Groups = Vec<Option<Range<usize>>>;
 

@@ -1,0 +1,507 @@
+//! From source text to code, in one pass: what is read is emitted at once, so that a program of any length needs no more
+//! stack than its deepest nesting.
+
+mod call;
+mod expression;
+mod print;
+mod rule;
+mod statement;
+mod target;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::code::{Function, Op, Origin, Program, Var};
+use crate::lexer::{Lexer, Mistake};
+use crate::pattern::Pattern;
+use crate::token::{Sign, Token};
+use crate::value::Value;
+
+/// Nesting of one text. GNU awk ends at some 10,000; this many fit into the stack of a guest.
+const MOST_NESTING: u32 = 1_500;
+
+/// Special variables, whose slots are their places in this list.
+pub(crate) const SPECIAL: &[&str] = &[
+    "NF",
+    "FS",
+    "OFS",
+    "ORS",
+    "RS",
+    "SUBSEP",
+    "CONVFMT",
+    "OFMT",
+    "IGNORECASE",
+    "FIELDWIDTHS",
+    "FPAT",
+    "NR",
+    "FNR",
+    "FILENAME",
+    "RSTART",
+    "RLENGTH",
+    "RT",
+    "ARGIND",
+    "ERRNO",
+    "ARGC",
+    "ARGV",
+    "ENVIRON",
+    "PROCINFO",
+    "BINMODE",
+    "LINT",
+    "TEXTDOMAIN",
+    "SYMTAB",
+    "FUNCTAB",
+];
+
+/// So many of them are kept or watched by the interpreter.
+pub(crate) const WATCHED: u32 = 11;
+
+/// The slot of a special variable.
+pub(crate) const fn slot(name: &str) -> u32 {
+    let mut at = 0;
+    while at < SPECIAL.len() {
+        if same(SPECIAL[at].as_bytes(), name.as_bytes()) {
+            return at as u32;
+        }
+        at += 1;
+    }
+    panic!("no special variable has this name")
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    if one.len() != other.len() {
+        return false;
+    }
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Why a program is not compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The text is wrong at a place, which is shown.
+    Syntax { source: Vec<u8>, line: u32, text: Vec<u8>, column: usize, what: String },
+    /// Something is wrong with what the text means.
+    Meaning { source: Vec<u8>, line: u32, what: String },
+    /// As [`Self::Meaning`], found both when the text is read and when it is complete.
+    Twice { source: Vec<u8>, line: u32, what: String },
+    /// It cannot go on; as an error while it runs.
+    Fatal { source: Vec<u8>, line: u32, what: String },
+    /// As [`Self::Meaning`], told without the word `error`.
+    Place { source: Vec<u8>, line: u32, what: String },
+}
+
+type Compiled<T> = Result<T, Failure>;
+
+/// What surrounds a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    Begin,
+    End,
+    BeginFile,
+    EndFile,
+    Rule,
+    Function,
+}
+
+/// Jumps out of a loop or a `switch` that are to be filled in.
+#[derive(Debug, Default)]
+struct Escape {
+    is_loop: bool,
+    /// Values and iterators to take away before leaving by `return`, `next` ... are handled by the machine.
+    breaks: Vec<usize>,
+    continues: Vec<usize>,
+}
+
+/// Reads sources and collects a program.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    lexer: Lexer,
+    token: Token,
+    source: u32,
+    program: Program,
+    globals: HashMap<Vec<u8>, u32>,
+    functions: HashMap<Vec<u8>, u32>,
+    numbers: HashMap<u64, u32>,
+    texts: HashMap<Vec<u8>, u32>,
+    locals: Vec<Vec<u8>>,
+    namespace: Vec<u8>,
+    around: Around,
+    escapes: Vec<Escape>,
+    /// Instructions before this place may be jumped to from elsewhere and are not replaced.
+    barrier: usize,
+    depth: u32,
+    /// Statements within statements.
+    blocks: u32,
+    /// Whether a semicolon may follow, because a rule came before.
+    after_rule: bool,
+    /// Whether `>` redirects, because a list of `print` without parentheses is being read.
+    no_greater: bool,
+    /// Escapes of regular expressions that were warned of.
+    told_escapes: Vec<u8>,
+    /// Where the last joining of texts began and stands.
+    last_concat: (usize, usize),
+    /// Calls of functions that are not defined yet.
+    calls: Vec<(u32, Origin, u32)>,
+    /// The rules, in their order.
+    rules: Vec<(Vec<Op>, Vec<Origin>)>,
+    /// Files to be read where `@include` names them.
+    reader: fn(&[u8]) -> Result<Vec<u8>, String>,
+    included: Vec<Vec<u8>>,
+    /// Prints a warning: source, line, text.
+    warn: fn(&[u8], u32, &str),
+}
+
+/// A source text with its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) name: Vec<u8>,
+    pub(crate) text: Vec<u8>,
+}
+
+/// Compiles the sources as one program.
+pub(crate) fn compile(
+    sources: &[Source],
+    reader: fn(&[u8]) -> Result<Vec<u8>, String>,
+    warn: fn(&[u8], u32, &str),
+) -> Compiled<Program> {
+    let mut compiler = Compiler {
+        lexer: Lexer::new(b""),
+        token: Token::End,
+        source: 0,
+        program: Program::default(),
+        globals: HashMap::new(),
+        functions: HashMap::new(),
+        numbers: HashMap::new(),
+        texts: HashMap::new(),
+        locals: Vec::new(),
+        namespace: Vec::new(),
+        around: Around::Rule,
+        escapes: Vec::new(),
+        barrier: 0,
+        depth: 0,
+        blocks: 0,
+        after_rule: false,
+        no_greater: false,
+        told_escapes: Vec::new(),
+        last_concat: (usize::MAX, 0),
+        calls: Vec::new(),
+        rules: Vec::new(),
+        reader,
+        included: Vec::new(),
+        warn,
+    };
+    for name in SPECIAL {
+        compiler.global(name.as_bytes());
+    }
+    for source in sources {
+        compiler.source(source)?;
+    }
+    compiler.finish()
+}
+
+impl Compiler {
+    fn source(&mut self, source: &Source) -> Compiled<()> {
+        let number = self.program.sources.len() as u32;
+        self.program.sources.push(source.name.clone());
+        self.included.push(source.name.clone());
+        // What an included file interrupts goes on behind it.
+        let outer = (
+            std::mem::replace(&mut self.source, number),
+            std::mem::replace(&mut self.lexer, Lexer::new(&source.text)),
+            std::mem::replace(&mut self.token, Token::End),
+            std::mem::take(&mut self.namespace),
+        );
+        self.after_rule = false;
+        self.rules()?;
+        (self.source, self.lexer, self.token, self.namespace) = outer;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Compiled<Program> {
+        for (function, origin, arguments) in &self.calls {
+            let function = &self.program.functions[*function as usize];
+            if function.entry.is_none() {
+                let name = String::from_utf8_lossy(&function.name);
+                let source = self.program.sources.get(origin.source as usize).cloned().unwrap_or_default();
+                if self.globals.contains_key(&function.name) {
+                    let what = format!("attempt to use non-function `{name}' in function call");
+                    return Err(Failure::Meaning { source, line: origin.line, what });
+                }
+                let what = format!("function `{name}' not defined");
+                return Err(Failure::Fatal { source, line: origin.line, what });
+            }
+            if *arguments as usize > function.parameters.len() {
+                let source = self.program.sources.get(origin.source as usize).map_or(&b""[..], Vec::as_slice);
+                let name = String::from_utf8_lossy(&function.name);
+                let what = format!("function `{name}' called with more arguments than declared");
+                (self.warn)(source, origin.line, &what);
+            }
+        }
+        if !self.rules.is_empty() {
+            self.program.rules = Some(self.program.ops.len());
+            for (ops, origins) in std::mem::take(&mut self.rules) {
+                self.program.ops.extend(ops);
+                self.program.origins.extend(origins);
+            }
+            self.emit(Op::End);
+        }
+        Ok(self.program)
+    }
+
+    // Words.
+
+    fn advance(&mut self) -> Compiled<Token> {
+        let next = self.lexer.next().map_err(|mistake| self.mistake(mistake));
+        self.tell_warnings();
+        Ok(std::mem::replace(&mut self.token, next?))
+    }
+
+    fn tell_warnings(&mut self) {
+        let name = self.program.sources.get(self.source as usize).cloned().unwrap_or_default();
+        for (line, warning) in std::mem::take(&mut self.lexer.warnings) {
+            (self.warn)(&name, line, &warning);
+        }
+    }
+
+    fn warning(&self, what: &str) {
+        let name = self.program.sources.get(self.source as usize).map_or(&b""[..], Vec::as_slice);
+        (self.warn)(name, self.lexer.start().1, what);
+    }
+
+    fn is(&self, sign: Sign) -> bool {
+        self.token == Token::Sign(sign)
+    }
+
+    /// Goes past a sign if it stands here.
+    fn accept(&mut self, sign: Sign) -> Compiled<bool> {
+        let here = self.is(sign);
+        if here {
+            self.advance()?;
+        }
+        Ok(here)
+    }
+
+    fn expect(&mut self, sign: Sign) -> Compiled<()> {
+        if self.accept(sign)? { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn skip_newlines(&mut self) -> Compiled<()> {
+        while self.token == Token::Newline {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    // Mistakes.
+
+    fn source_name(&self) -> Vec<u8> {
+        self.program.sources.get(self.source as usize).cloned().unwrap_or_default()
+    }
+
+    fn mistake(&self, mistake: Mistake) -> Failure {
+        let (text, column) = self.lexer.line_around(mistake.at);
+        let (source, line) = (self.source_name(), mistake.line);
+        Failure::Syntax { source, line, text, column, what: mistake.what }
+    }
+
+    /// The word that stands here does not belong here.
+    fn unexpected(&self) -> Failure {
+        let (at, line) = self.lexer.start();
+        let (line, what) = match self.token {
+            Token::Newline => (line + 1, "unexpected newline or end of string"),
+            Token::End => (line + u32::from(self.depth_of_parentheses()), "unexpected newline or end of string"),
+            _ => (line, "syntax error"),
+        };
+        self.mistake(Mistake { at, line, what: what.to_owned() })
+    }
+
+    /// Whether the end of the text comes where a line end would not be allowed either.
+    fn depth_of_parentheses(&self) -> bool {
+        self.depth > 0
+    }
+
+    fn here(&self, what: impl Into<String>) -> Failure {
+        let (at, line) = self.lexer.start();
+        self.mistake(Mistake { at, line, what: what.into() })
+    }
+
+    fn meaning(&self, what: impl Into<String>) -> Failure {
+        Failure::Meaning { source: self.source_name(), line: self.lexer.start().1, what: what.into() }
+    }
+
+    fn fatal(&self, what: impl Into<String>) -> Failure {
+        Failure::Fatal { source: self.source_name(), line: self.lexer.start().1, what: what.into() }
+    }
+
+    /// Goes one level deeper. Whoever calls this goes back by `self.depth -= 1`.
+    fn deeper(&mut self) -> Compiled<()> {
+        self.depth += 1;
+        if self.depth > MOST_NESTING {
+            return Err(self.here("memory exhausted"));
+        }
+        Ok(())
+    }
+
+    // Code.
+
+    fn at(&self) -> usize {
+        self.program.ops.len()
+    }
+
+    fn emit(&mut self, op: Op) -> usize {
+        self.program.ops.push(op);
+        self.program.origins.push(Origin { source: self.source, line: self.lexer.start().1 });
+        self.at() - 1
+    }
+
+    /// The last instruction, when it may be replaced.
+    fn last(&self) -> Option<Op> {
+        if self.barrier >= self.at() { None } else { self.program.ops.last().copied() }
+    }
+
+    fn pop_op(&mut self) {
+        self.program.ops.pop();
+        self.program.origins.pop();
+    }
+
+    /// Makes a jump lead to the next instruction.
+    fn land(&mut self, jump: usize) {
+        let to = self.at();
+        self.aim(jump, to);
+        self.barrier = to;
+    }
+
+    fn aim(&mut self, jump: usize, to: usize) {
+        let distance = to as i32 - jump as i32 - 1;
+        match &mut self.program.ops[jump] {
+            Op::Jump(target)
+            | Op::JumpIf(target)
+            | Op::JumpUnless(target)
+            | Op::JumpUnlessCompares(_, target)
+            | Op::LoopNext(target)
+            | Op::RangeActive(_, target) => *target = distance,
+            _ => {}
+        }
+    }
+
+    fn jump_back(&mut self, to: usize) {
+        let jump = self.emit(Op::Jump(0));
+        self.aim(jump, to);
+    }
+
+    /// Takes code out that was emitted from a place on.
+    fn cut(&mut self, from: usize) -> (Vec<Op>, Vec<Origin>) {
+        self.barrier = self.barrier.min(from);
+        (self.program.ops.split_off(from), self.program.origins.split_off(from))
+    }
+
+    fn paste(&mut self, (ops, origins): (Vec<Op>, Vec<Origin>)) {
+        self.program.ops.extend(ops);
+        self.program.origins.extend(origins);
+        self.barrier = self.at();
+    }
+
+    fn number(&mut self, value: f64) -> usize {
+        let constants = &mut self.program.constants;
+        let at = *self.numbers.entry(value.to_bits()).or_insert_with(|| {
+            constants.push(Value::Number(value));
+            (constants.len() - 1) as u32
+        });
+        self.emit(Op::Const(at))
+    }
+
+    fn text(&mut self, text: &[u8]) -> usize {
+        let constants = &mut self.program.constants;
+        let at = *self.texts.entry(text.to_vec()).or_insert_with(|| {
+            constants.push(Value::text(text));
+            (constants.len() - 1) as u32
+        });
+        self.emit(Op::Const(at))
+    }
+
+    fn pattern(&mut self, source: Vec<u8>) -> Compiled<u32> {
+        if let Err(error) = Pattern::check(&source) {
+            return Err(self.meaning(format!("{error}: /{}/", String::from_utf8_lossy(&source))));
+        }
+        for escape in Pattern::unknown_escapes(&source) {
+            let letter = char::from(escape);
+            if self.told_escapes.contains(&escape) {
+                continue;
+            }
+            self.told_escapes.push(escape);
+            self.warning(&match letter {
+                '8' | '9' => format!("regexp escape sequence `\\{letter}' treated as plain `{letter}'"),
+                _ => format!("regexp escape sequence `\\{letter}' is not a known regexp operator"),
+            });
+        }
+        self.program.patterns.push(Rc::new(Pattern::new(source, false)));
+        Ok((self.program.patterns.len() - 1) as u32)
+    }
+
+    /// A jump that is taken when the value before it is false.
+    fn jump_unless(&mut self) -> usize {
+        match self.last() {
+            Some(Op::Compare(comparison)) => {
+                self.pop_op();
+                self.emit(Op::JumpUnlessCompares(comparison, 0))
+            }
+            _ => self.emit(Op::JumpUnless(0)),
+        }
+    }
+
+    // Names.
+
+    fn global(&mut self, name: &[u8]) -> u32 {
+        if let Some(slot) = self.globals.get(name) {
+            return *slot;
+        }
+        let slot = self.program.globals.len() as u32;
+        self.program.globals.push(name.to_vec());
+        self.globals.insert(name.to_vec(), slot);
+        slot
+    }
+
+    /// The name with its namespace, unless it is special or has one.
+    fn qualified(&self, name: &[u8]) -> Vec<u8> {
+        let special = name.iter().all(|byte| byte.is_ascii_uppercase());
+        if self.namespace.is_empty() || special || memchr::memmem::find(name, b"::").is_some() {
+            return name.to_vec();
+        }
+        [&self.namespace, &b"::"[..], name].concat()
+    }
+
+    fn variable(&mut self, name: &[u8]) -> Compiled<Var> {
+        if let Some(at) = self.locals.iter().position(|local| local == name) {
+            return Ok(Var::Local(at as u32));
+        }
+        let name = self.qualified(name);
+        if self.functions.get(&name).is_some_and(|at| self.program.functions[*at as usize].entry.is_some()) {
+            let shown = String::from_utf8_lossy(&name);
+            return Err(self.meaning(format!(
+                "function `{shown}' called with space between name and `(',\nor used as a variable or an array"
+            )));
+        }
+        if matches!(name.as_slice(), b"SYMTAB" | b"FUNCTAB") {
+            return Err(self.fatal(format!("{} is not supported here", String::from_utf8_lossy(&name))));
+        }
+        let slot = self.global(&name);
+        Ok(if slot < WATCHED { Var::Special(slot) } else { Var::Global(slot) })
+    }
+
+    fn function(&mut self, name: &[u8]) -> u32 {
+        let name = self.qualified(name);
+        if let Some(at) = self.functions.get(&name) {
+            return *at;
+        }
+        let at = self.program.functions.len() as u32;
+        self.program.functions.push(Function { name: name.clone(), ..Function::default() });
+        self.functions.insert(name, at);
+        at
+    }
+}

@@ -1,0 +1,382 @@
+//! `printf`.
+
+use crate::number;
+use crate::text;
+use crate::value::Value;
+
+/// Widest field and finest precision; more would only be a way to use up memory.
+const MOST_WIDTH: usize = 1 << 26;
+
+/// Digits behind the point that are worked out; behind them a double has only zeros.
+const MOST_DIGITS: usize = 1100;
+
+/// One `%` with what stands between it and its letter.
+#[derive(Clone, Debug, Default)]
+struct Spec {
+    left: bool,
+    plus: bool,
+    space: bool,
+    zero: bool,
+    alternate: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+/// Where arguments come from.
+struct Arguments<'a> {
+    format: &'a [u8],
+    values: &'a [Value],
+    next: usize,
+}
+
+impl<'a> Arguments<'a> {
+    /// The next argument, or the one with a number. `letter` is where the format asks for it.
+    fn take(&mut self, number: Option<usize>, letter: usize) -> Result<&'a Value, String> {
+        let at = match number {
+            Some(number) => number.wrapping_sub(1),
+            None => {
+                self.next += 1;
+                self.next - 1
+            }
+        };
+        self.values.get(at).ok_or_else(|| {
+            let format = String::from_utf8_lossy(self.format).into_owned();
+            let spaces = " ".repeat(letter);
+            format!("not enough arguments to satisfy format string\n\t`{format}'\n\t{spaces}^ ran out for this one")
+        })
+    }
+}
+
+/// Writes values as a format says. Fails with GNU awk's message when there are too few.
+pub(crate) fn write(format: &[u8], values: &[Value], conversion: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    let mut arguments = Arguments { format, values, next: 0 };
+    let mut at = 0;
+    while let Some(rest) = format.get(at..).filter(|rest| !rest.is_empty()) {
+        let plain = memchr::memchr(b'%', rest).unwrap_or(rest.len());
+        out.extend_from_slice(rest.get(..plain).unwrap_or_default());
+        at += plain;
+        if at >= format.len() {
+            break;
+        }
+        at = directive(&mut arguments, at, conversion, out)?;
+    }
+    Ok(())
+}
+
+/// One directive; where the format goes on.
+fn directive(
+    arguments: &mut Arguments<'_>,
+    start: usize,
+    conversion: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<usize, String> {
+    let format = arguments.format;
+    let mut spec = Spec::default();
+    let mut at = start + 1;
+    let mut number = None;
+    let digits = |at: usize| format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
+    let parsed = |at: usize, length: usize| -> usize {
+        let text = std::str::from_utf8(format.get(at..at + length).unwrap_or_default()).unwrap_or("0");
+        text.parse().unwrap_or(MOST_WIDTH).min(MOST_WIDTH)
+    };
+    if digits(at) > 0 && format.get(at + digits(at)) == Some(&b'$') {
+        number = Some(parsed(at, digits(at)));
+        if number == Some(0) {
+            return Err("argument index with `$' must be > 0".to_owned());
+        }
+        at += digits(at) + 1;
+    }
+    loop {
+        match format.get(at) {
+            Some(b'-') => spec.left = true,
+            Some(b'+') => spec.plus = true,
+            Some(b' ') => spec.space = true,
+            Some(b'0') => spec.zero = true,
+            Some(b'#') => spec.alternate = true,
+            Some(b'\'') => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    if format.get(at) == Some(&b'*') {
+        at += 1;
+        let (width, used) = starred(arguments, at)?;
+        at += used;
+        spec.left |= width < 0.0;
+        spec.width = (width.abs() as usize).min(MOST_WIDTH);
+    } else {
+        spec.width = parsed(at, digits(at).max(1).min(format.len().saturating_sub(at)));
+        spec.width = if digits(at) == 0 { 0 } else { spec.width };
+        at += digits(at);
+    }
+    if format.get(at) == Some(&b'.') {
+        at += 1;
+        if format.get(at) == Some(&b'*') {
+            at += 1;
+            let (precision, used) = starred(arguments, at)?;
+            at += used;
+            spec.precision = (precision >= 0.0).then_some((precision as usize).min(MOST_WIDTH));
+        } else {
+            spec.precision = Some(if digits(at) == 0 { 0 } else { parsed(at, digits(at)) });
+            at += digits(at);
+        }
+    }
+    while matches!(format.get(at), Some(b'h' | b'l' | b'L' | b'q' | b'j' | b't')) {
+        at += 1;
+    }
+    let Some(letter) = format.get(at) else {
+        // An end in the middle of a directive is written as it stands.
+        out.extend_from_slice(format.get(start..).unwrap_or_default());
+        return Ok(format.len());
+    };
+    match letter {
+        b'%' => out.push(b'%'),
+        b'c' => character(arguments.take(number, at)?, &spec, conversion, out),
+        b's' => {
+            let value = arguments.take(number, at)?;
+            let mut text = Vec::new();
+            value.write(conversion, &mut text);
+            if let Some(precision) = spec.precision {
+                text.truncate(text::offset_of(&text, precision));
+            }
+            pad_text(&text, &spec, out);
+        }
+        b'd' | b'i' => integer(arguments.take(number, at)?.number(), &spec, out),
+        b'o' | b'x' | b'X' | b'u' => unsigned(arguments.take(number, at)?.number(), *letter, &spec, out),
+        b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+            floating(arguments.take(number, at)?.number(), *letter, &spec, out);
+        }
+        _ => {
+            out.extend_from_slice(format.get(start..=at).unwrap_or_default());
+        }
+    }
+    Ok(at + 1)
+}
+
+/// The value for a `*`, and how many bytes of the format it took besides.
+fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<(f64, usize), String> {
+    let format = arguments.format;
+    let digits = format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
+    if digits > 0 && format.get(at + digits) == Some(&b'$') {
+        let text = std::str::from_utf8(format.get(at..at + digits).unwrap_or_default()).unwrap_or("0");
+        let value = arguments.take(Some(text.parse().unwrap_or(0)), at)?;
+        return Ok((value.number().trunc(), digits + 1));
+    }
+    Ok((arguments.take(None, at.saturating_sub(1))?.number().trunc(), 0))
+}
+
+/// Writes one number as `CONVFMT` or `OFMT` says.
+pub(crate) fn number(format: &[u8], value: f64, out: &mut Vec<u8>) {
+    // There is one argument; a format that asks for more gets what it would get without.
+    if write(format, &[Value::Number(value)], b"%.6g", out).is_err() {
+        number::write_general(value, 6, false, out);
+    }
+}
+
+fn pad_text(text: &[u8], spec: &Spec, out: &mut Vec<u8>) {
+    let missing = match spec.width {
+        0 => 0,
+        width => width.saturating_sub(text::chars_before(text, text.len())),
+    };
+    if !spec.left {
+        out.resize(out.len() + missing, b' ');
+    }
+    out.extend_from_slice(text);
+    if spec.left {
+        out.resize(out.len() + missing, b' ');
+    }
+}
+
+fn character(value: &Value, spec: &Spec, conversion: &[u8], out: &mut Vec<u8>) {
+    let mut text = Vec::new();
+    let numeric = match value {
+        Value::Number(number) => Some(*number),
+        Value::Input(text) => number::looks_numeric(text.bytes()),
+        _ => None,
+    };
+    match numeric {
+        Some(number) => write_char(number, &mut text),
+        None => {
+            value.write(conversion, &mut text);
+            // The end of a text in C is a character, too.
+            let length = text::char_len(&text).max(1);
+            text.resize(length, 0);
+        }
+    }
+    pad_text(&text, spec, out);
+}
+
+/// The character with a number, also where Unicode has none.
+fn write_char(number: f64, out: &mut Vec<u8>) {
+    let code = number as i64 as u32;
+    match code {
+        0..=0x7f => out.push(code as u8),
+        0x80..=0x7ff => out.extend_from_slice(&[0xc0 | (code >> 6) as u8, 0x80 | (code & 63) as u8]),
+        0xd800..=0xdfff => out.push(code as u8),
+        0x800..=0xffff => {
+            out.extend_from_slice(&[
+                0xe0 | (code >> 12) as u8,
+                0x80 | (code >> 6 & 63) as u8,
+                0x80 | (code & 63) as u8,
+            ]);
+        }
+        0x1_0000..=0x1f_ffff => out.extend_from_slice(&[
+            0xf0 | (code >> 18) as u8,
+            0x80 | (code >> 12 & 63) as u8,
+            0x80 | (code >> 6 & 63) as u8,
+            0x80 | (code & 63) as u8,
+        ]),
+        // As Unicode was meant to go on once.
+        0x20_0000..=0x7fff_ffff => {
+            let (first, more) = if code < 0x400_0000 { (0xf8 | code >> 24, 4) } else { (0xfc | code >> 30, 5) };
+            out.push(first as u8);
+            out.extend((0..more).rev().map(|at| 0x80 | (code >> (at * 6) & 63) as u8));
+        }
+        _ => out.push(code as u8),
+    }
+}
+
+/// Digits with a sign and a prefix in front, filled up to width and precision.
+fn pad_number(sign: &str, prefix: &str, digits: &[u8], whole: bool, spec: &Spec, out: &mut Vec<u8>) {
+    let least = if whole { spec.precision.unwrap_or(1) } else { 0 };
+    let mut zeros = least.saturating_sub(digits.len());
+    let length = sign.len() + prefix.len() + zeros + digits.len();
+    let missing = spec.width.saturating_sub(length);
+    // A precision says how many zeros there are.
+    let by_zeros = spec.zero && !spec.left && !(whole && spec.precision.is_some());
+    if by_zeros {
+        zeros += missing;
+    } else if !spec.left {
+        out.resize(out.len() + missing, b' ');
+    }
+    out.extend_from_slice(sign.as_bytes());
+    out.extend_from_slice(prefix.as_bytes());
+    out.resize(out.len() + zeros, b'0');
+    out.extend_from_slice(digits);
+    if spec.left {
+        out.resize(out.len() + missing, b' ');
+    }
+}
+
+fn sign(negative: bool, spec: &Spec) -> &'static str {
+    match (negative, spec.plus, spec.space) {
+        (true, _, _) => "-",
+        (_, true, _) => "+",
+        (_, _, true) => " ",
+        _ => "",
+    }
+}
+
+/// What is no number: a word in the place of the digits.
+fn not_a_number(value: f64, out: &mut Vec<u8>) -> bool {
+    let Some(word) = number::special(value) else {
+        return false;
+    };
+    // Neither width nor flags change it.
+    out.extend_from_slice(word.as_bytes());
+    true
+}
+
+fn integer(value: f64, spec: &Spec, out: &mut Vec<u8>) {
+    if not_a_number(value, out) {
+        return;
+    }
+    let whole = value.trunc();
+    let mut digits = Vec::new();
+    match number::as_integer(whole) {
+        Some(whole) => number::write_integer(whole.saturating_abs(), &mut digits),
+        None => number::write_fixed(whole.abs(), 0, &mut digits),
+    }
+    if digits == b"0" && spec.precision == Some(0) {
+        digits.clear();
+    }
+    pad_number(sign(whole < 0.0, spec), "", &digits, true, spec, out);
+}
+
+fn unsigned(value: f64, letter: u8, spec: &Spec, out: &mut Vec<u8>) {
+    if not_a_number(value, out) {
+        return;
+    }
+    let whole = value.trunc();
+    let bits = if (-9_223_372_036_854_775_808.0..0.0).contains(&whole) {
+        whole as i64 as u64
+    } else if (0.0..18_446_744_073_709_551_616.0).contains(&whole) {
+        whole as u64
+    } else {
+        // What does not fit is written as `%g` does.
+        return floating(value, b'g', &Spec { precision: spec.precision, ..spec.clone() }, out);
+    };
+    let (mut digits, prefix) = match letter {
+        b'o' => (format!("{bits:o}"), ""),
+        b'x' => (format!("{bits:x}"), if spec.alternate && bits != 0 { "0x" } else { "" }),
+        b'X' => (format!("{bits:X}"), if spec.alternate && bits != 0 { "0X" } else { "" }),
+        _ => (bits.to_string(), ""),
+    };
+    if letter == b'o' && spec.alternate && !digits.starts_with('0') {
+        digits.insert(0, '0');
+    }
+    if bits == 0 && spec.precision == Some(0) && !(letter == b'o' && spec.alternate) {
+        digits.clear();
+    }
+    pad_number("", prefix, digits.as_bytes(), true, spec, out);
+}
+
+fn floating(value: f64, letter: u8, spec: &Spec, out: &mut Vec<u8>) {
+    if not_a_number(value, out) {
+        return;
+    }
+    let magnitude = value.abs();
+    let precision = spec.precision.unwrap_or(6);
+    // Behind so many digits there are only zeros.
+    let (worked, zeros) = (precision.min(MOST_DIGITS), precision.saturating_sub(MOST_DIGITS));
+    let mut digits = Vec::new();
+    let mut prefix = "";
+    match letter {
+        b'f' | b'F' => {
+            number::write_fixed(magnitude, worked, &mut digits);
+            digits.resize(digits.len() + zeros, b'0');
+            if spec.alternate && precision == 0 {
+                digits.push(b'.');
+            }
+        }
+        b'e' | b'E' => number::write_scientific(magnitude, worked, spec.alternate, &mut digits),
+        b'g' | b'G' => number::write_general(magnitude, worked, spec.alternate, &mut digits),
+        _ => {
+            prefix = if letter == b'a' { "0x" } else { "0X" };
+            hexadecimal(magnitude, spec.precision, &mut digits);
+        }
+    }
+    if letter.is_ascii_uppercase() {
+        digits.make_ascii_uppercase();
+    }
+    pad_number(sign(value.is_sign_negative(), spec), prefix, &digits, false, spec, out);
+}
+
+/// `%a` without its prefix.
+fn hexadecimal(value: f64, precision: Option<usize>, out: &mut Vec<u8>) {
+    let bits = value.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i64;
+    let mut fraction = bits & ((1 << 52) - 1);
+    let (mut first, exponent) = match (exponent, fraction) {
+        (0, 0) => (0u64, 0),
+        (0, _) => (0, -1022),
+        _ => (1, exponent - 1023),
+    };
+    if let Some(digits @ 0..13) = precision {
+        // To even, as the processor rounds.
+        let drop = (13 - digits) * 4;
+        let whole = first << 52 | fraction;
+        let (kept, cut) = (whole >> drop, whole & ((1 << drop) - 1));
+        let half = 1 << (drop - 1);
+        let kept = kept + u64::from(cut > half || cut == half && kept & 1 == 1);
+        let rounded = kept << drop;
+        (first, fraction) = (rounded >> 52, rounded & ((1 << 52) - 1));
+    }
+    let text = format!("{fraction:013x}");
+    let shown = match precision {
+        Some(digits) => format!("{text:0<digits$}").get(..digits).unwrap_or(&text).to_owned(),
+        None => text.trim_end_matches('0').to_owned(),
+    };
+    let dot = if shown.is_empty() { "" } else { "." };
+    out.extend_from_slice(format!("{first}{dot}{shown}p{exponent:+}").as_bytes());
+}

@@ -1,0 +1,521 @@
+//! Variables, elements and fields: reading and assigning.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::{Machine, Outcome, Spot, fatal};
+use crate::array::{Array, Handle, Key};
+use crate::code::{Arithmetic, Arr, Op, Step, Target, Var};
+use crate::record::MOST_FIELDS;
+use crate::text::Text;
+use crate::value::Value;
+
+impl Machine {
+    pub(super) fn push(&mut self, value: Value) {
+        self.stack.push(value);
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or(Value::Unset)
+    }
+
+    pub(super) fn pop_text(&mut self) -> Text {
+        let value = self.pop();
+        self.text_of(&value)
+    }
+
+    #[inline]
+    pub(super) fn text_of(&self, value: &Value) -> Text {
+        value.to_text(&self.settings.conversion)
+    }
+
+    #[inline]
+    pub(super) fn pop_number(&mut self) -> f64 {
+        self.pop().number()
+    }
+
+    /// The name of a variable, for a message.
+    fn name_of(&self, variable: Var) -> String {
+        let name = match variable {
+            Var::Global(slot) | Var::Special(slot) => self.program.globals.get(slot as usize),
+            Var::Local(slot) => {
+                let function = self.frames.last().and_then(|frame| self.program.functions.get(frame.function as usize));
+                function.and_then(|function| function.parameters.get(slot as usize))
+            }
+        };
+        String::from_utf8_lossy(name.map_or(b"", Vec::as_slice)).into_owned()
+    }
+
+    /// The name of a variable and, for a parameter, of what was passed as it.
+    fn full_name_of(&self, variable: Var) -> String {
+        let mut name = self.name_of(variable);
+        let mut from = Vec::new();
+        let mut wanted = variable;
+        for frame in self.frames.iter().rev() {
+            let Var::Local(slot) = wanted else {
+                break;
+            };
+            let Some(passed) = self.passed_as(slot, frame.back) else {
+                break;
+            };
+            wanted = passed;
+            let outer = self.frames.iter().rposition(|other| std::ptr::eq(other, frame)).unwrap_or_default();
+            let function = outer.checked_sub(1).and_then(|outer| self.frames.get(outer)).map(|outer| outer.function);
+            from.push(match passed {
+                Var::Global(slot) | Var::Special(slot) => self.program.globals.get(slot as usize).cloned(),
+                Var::Local(slot) => function
+                    .and_then(|function| self.program.functions.get(function as usize))
+                    .and_then(|function| function.parameters.get(slot as usize).cloned()),
+            });
+        }
+        let from: Vec<String> = from
+            .into_iter()
+            .map(|name| format!("from {}", String::from_utf8_lossy(&name.unwrap_or_default())))
+            .collect();
+        if !from.is_empty() {
+            name.push_str(&format!(" ({})", from.join(", ")));
+        }
+        name
+    }
+
+    /// The variable that was passed as a parameter by the call in front of a place, when all arguments are simple.
+    fn passed_as(&self, slot: u32, back: usize) -> Option<Var> {
+        let call = back.checked_sub(1)?;
+        let Some(Op::Call { arguments, .. }) = self.program.ops.get(call) else {
+            return None;
+        };
+        let first = call.checked_sub(*arguments as usize)?;
+        let passed = self.program.ops.get(first..call)?;
+        let simple = |op: &Op| matches!(op, Op::ArgVar(_) | Op::Const(_) | Op::FieldAt(_) | Op::Load(_));
+        match passed.get(slot as usize)? {
+            Op::ArgVar(variable) if passed.iter().all(simple) => Some(*variable),
+            _ => None,
+        }
+    }
+
+    fn variable_of(array: Arr) -> Option<Var> {
+        match array {
+            Arr::Global(slot) => Some(Var::Global(slot)),
+            Arr::Local(slot) => Some(Var::Local(slot)),
+            Arr::Stack => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn load(&mut self, variable: Var) -> Outcome<Value> {
+        let value = match variable {
+            Var::Global(slot) => &mut self.globals[slot as usize],
+            Var::Local(slot) => &mut self.stack[self.base + slot as usize],
+            Var::Special(slot) => return self.special(slot),
+        };
+        match value {
+            Value::Number(number) => Ok(Value::Number(*number)),
+            Value::Untyped => {
+                // From now on it is a scalar without a value.
+                *value = Value::Unset;
+                Ok(Value::Unset)
+            }
+            Value::Array(handle) => {
+                if matches!(&*handle.borrow(), Array::Untyped) {
+                    return Ok(Value::Unset);
+                }
+                let name = self.full_name_of(variable);
+                fatal(format!("attempt to use array `{name}' in a scalar context"))
+            }
+            value => Ok(value.clone()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn store(&mut self, variable: Var, value: Value) -> Outcome<()> {
+        let place = match variable {
+            Var::Global(slot) => &mut self.globals[slot as usize],
+            Var::Local(slot) => &mut self.stack[self.base + slot as usize],
+            Var::Special(slot) => return self.set_special(slot, value),
+        };
+        if let Value::Array(handle) = place
+            && !matches!(&*handle.borrow(), Array::Untyped)
+        {
+            let name = self.full_name_of(variable);
+            return fatal(format!("attempt to use array `{name}' in a scalar context"));
+        }
+        *place = value;
+        Ok(())
+    }
+
+    /// The array that a name stands for; a variable without a value becomes one.
+    #[inline]
+    pub(super) fn array(&mut self, array: Arr) -> Outcome<Handle> {
+        let place = match array {
+            Arr::Global(slot) => &mut self.globals[slot as usize],
+            Arr::Local(slot) => &mut self.stack[self.base + slot as usize],
+            Arr::Stack => {
+                return match self.pop() {
+                    Value::Array(handle) => Ok(handle),
+                    _ => fatal("attempt to use scalar value as array"),
+                };
+            }
+        };
+        if let Value::Array(handle) = place {
+            let handle = Rc::clone(handle);
+            let untyped = matches!(&*handle.borrow(), Array::Untyped);
+            if untyped {
+                *handle.borrow_mut() = Array::Empty;
+            }
+            return Ok(handle);
+        }
+        let scalar = !matches!(place, Value::Untyped);
+        if !scalar && let Some(handle) = Self::new_array_in(place) {
+            return Ok(handle);
+        }
+        let kind = if matches!(array, Arr::Local(_)) { "scalar parameter" } else { "scalar" };
+        let name = Self::variable_of(array).map(|variable| self.name_of(variable)).unwrap_or_default();
+        fatal(format!("attempt to use {kind} `{name}' as an array"))
+    }
+
+    /// The array of an element, which is made.
+    pub(super) fn sub_array(&mut self, array: Arr) -> Outcome<Handle> {
+        let key = self.pop_key();
+        let outer = self.array(array)?;
+        let mut outer_array = outer.borrow_mut();
+        let element = outer_array.entry(&key);
+        match Self::new_array_in(element) {
+            Some(handle) => Ok(handle),
+            None => {
+                let name = Self::variable_of(array).map(|variable| self.name_of(variable)).unwrap_or_default();
+                let key = key.text();
+                let key = String::from_utf8_lossy(key.bytes());
+                fatal(format!("attempt to use scalar `{name}[\"{key}\"]' as an array"))
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop_key(&mut self) -> Key {
+        let value = self.pop();
+        Key::of_value(&value, &self.settings.conversion)
+    }
+
+    #[inline]
+    pub(super) fn element(&mut self, array: Arr) -> Outcome<Value> {
+        let key = self.pop_key();
+        let handle = self.array(array)?;
+        let mut borrowed = handle.borrow_mut();
+        match borrowed.entry(&key) {
+            Value::Untyped => Ok(Value::Unset),
+            Value::Array(inner) => {
+                if matches!(&*inner.borrow(), Array::Untyped) {
+                    return Ok(Value::Unset);
+                }
+                self.array_as_scalar(array, &key)
+            }
+            value => Ok(value.clone()),
+        }
+    }
+
+    fn array_as_scalar<T>(&self, array: Arr, key: &Key) -> Outcome<T> {
+        let name = Self::variable_of(array).map(|variable| self.name_of(variable)).unwrap_or_default();
+        let key = key.text();
+        let key = String::from_utf8_lossy(key.bytes());
+        fatal(format!("attempt to use array `{name}[\"{key}\"]' in a scalar context"))
+    }
+
+    pub(super) fn set_element(&mut self, array: Arr, handle: &RefCell<Array>, key: &Key, value: Value) -> Outcome<()> {
+        let mut borrowed = handle.borrow_mut();
+        let place = borrowed.entry(key);
+        if let Value::Array(inner) = place
+            && !matches!(&*inner.borrow(), Array::Untyped)
+        {
+            return self.array_as_scalar(array, key);
+        }
+        *place = value;
+        Ok(())
+    }
+
+    /// The number of a field, from the stack.
+    pub(super) fn pop_field_number(&mut self) -> Outcome<usize> {
+        let number = self.pop_number();
+        if number < 0.0 || number.is_nan() {
+            return fatal(format!("attempt to access field {}", number.trunc()));
+        }
+        if number > MOST_FIELDS as f64 {
+            return fatal(format!("attempt to access field {}, which is too large", number.trunc()));
+        }
+        Ok(number as usize)
+    }
+
+    #[inline]
+    pub(super) fn field(&mut self, number: usize) -> Outcome<Value> {
+        if number == 0 {
+            return Ok(self.record.whole(&self.settings.field_separator, &self.settings.conversion));
+        }
+        let value = self.record.field(number);
+        self.record_trouble()?;
+        Ok(value)
+    }
+
+    pub(super) fn set_field(&mut self, number: usize, value: Value) -> Outcome<()> {
+        if number == 0 {
+            self.record.set(value, &self.settings.conversion);
+        } else {
+            let value = match value {
+                Value::Untyped => Value::Unset,
+                value => value,
+            };
+            self.record.set_field(number, value);
+            self.record_trouble()?;
+        }
+        Ok(())
+    }
+
+    /// Assigns the value below what the target needs; it stays as the result.
+    pub(super) fn set(&mut self, target: Target) -> Outcome<()> {
+        match target {
+            Target::Var(variable) => {
+                let value = match self.stack.last() {
+                    Some(Value::Untyped) | None => Value::Unset,
+                    Some(value) => value.clone(),
+                };
+                self.store(variable, value)
+            }
+            Target::FieldAt(number) => {
+                let value = self.stack.last().cloned().unwrap_or(Value::Unset);
+                self.set_field(number as usize, value)
+            }
+            Target::Field => {
+                let number = self.pop_field_number()?;
+                let value = self.stack.last().cloned().unwrap_or(Value::Unset);
+                self.set_field(number, value)
+            }
+            Target::Element(array) => {
+                let key = self.pop_key();
+                let handle = self.array(array)?;
+                let value = self.stack.last().cloned().unwrap_or(Value::Unset);
+                self.set_element(array, &handle, &key, value)
+            }
+        }
+    }
+
+    /// `target operation= value`, with the value below what the target needs.
+    pub(super) fn augment(&mut self, operation: Arithmetic, target: Target) -> Outcome<()> {
+        let change = |this: &mut Self, old: f64| {
+            let right = this.pop_number();
+            super::numeric::checked(operation, old, right)
+        };
+        let new = match target {
+            Target::Var(variable) => {
+                let old = self.load(variable)?.number();
+                let new = change(self, old)?;
+                self.store(variable, Value::Number(new))?;
+                new
+            }
+            Target::FieldAt(_) | Target::Field => {
+                let number = match target {
+                    Target::FieldAt(number) => number as usize,
+                    _ => self.pop_field_number()?,
+                };
+                let old = self.field(number)?.number();
+                let new = change(self, old)?;
+                self.set_field(number, Value::Number(new))?;
+                new
+            }
+            Target::Element(array) => {
+                let key = self.pop_key();
+                let handle = self.array(array)?;
+                let right = self.pop_number();
+                let mut borrowed = handle.borrow_mut();
+                let place = borrowed.entry(&key);
+                if let Value::Array(_) = place {
+                    return self.array_as_scalar(array, &key);
+                }
+                let new = super::numeric::checked(operation, place.number(), right)?;
+                *place = Value::Number(new);
+                new
+            }
+        };
+        self.push(Value::Number(new));
+        Ok(())
+    }
+
+    /// `++` and `--`.
+    pub(super) fn step(&mut self, step: Step, target: Target) -> Outcome<()> {
+        let by = if step.up { 1.0 } else { -1.0 };
+        let old = match target {
+            Target::Var(variable) => {
+                let old = self.load(variable)?.number();
+                self.store(variable, Value::Number(old + by))?;
+                old
+            }
+            Target::FieldAt(_) | Target::Field => {
+                let number = match target {
+                    Target::FieldAt(number) => number as usize,
+                    _ => self.pop_field_number()?,
+                };
+                let old = self.field(number)?.number();
+                self.set_field(number, Value::Number(old + by))?;
+                old
+            }
+            Target::Element(array) => {
+                let key = self.pop_key();
+                let handle = self.array(array)?;
+                let mut borrowed = handle.borrow_mut();
+                let place = borrowed.entry(&key);
+                if let Value::Array(_) = place {
+                    return self.array_as_scalar(array, &key);
+                }
+                let old = place.number();
+                *place = Value::Number(old + by);
+                old
+            }
+        };
+        self.push(Value::Number(if step.after { old } else { old + by }));
+        Ok(())
+    }
+
+    /// `variable = variable text`.
+    pub(super) fn append_to(&mut self, variable: Var) -> Outcome<()> {
+        let more = self.pop_text();
+        if let Some(Value::Text(text)) = self.variable_mut(variable) {
+            // In place, because nobody else holds it.
+            text.push(more.bytes());
+            let text = Value::Text(text.clone());
+            self.push(text);
+            return Ok(());
+        }
+        let old = self.load(variable)?;
+        let mut text = self.text_of(&old);
+        text.push(more.bytes());
+        self.store(variable, Value::Text(text.clone()))?;
+        self.push(Value::Text(text));
+        Ok(())
+    }
+
+    /// Where the value of a variable is, unless it is special.
+    #[inline]
+    fn variable_mut(&mut self, variable: Var) -> Option<&mut Value> {
+        match variable {
+            Var::Global(slot) => self.globals.get_mut(slot as usize),
+            Var::Local(slot) => self.stack.get_mut(self.base + slot as usize),
+            Var::Special(_) => None,
+        }
+    }
+
+    /// As [`Self::set`], without a result.
+    pub(super) fn set_quietly(&mut self, target: Target) -> Outcome<()> {
+        if let Target::Var(variable) = target {
+            let value = match self.pop() {
+                Value::Untyped => Value::Unset,
+                value => value,
+            };
+            return self.store(variable, value);
+        }
+        self.set(target)?;
+        self.pop();
+        Ok(())
+    }
+
+    /// As [`Self::augment`], without a result.
+    pub(super) fn augment_quietly(&mut self, operation: Arithmetic, target: Target) -> Outcome<()> {
+        if let Target::Var(variable) = target
+            && let Some(Value::Number(right)) = self.stack.last()
+        {
+            let right = *right;
+            if let Some(Value::Number(old)) = self.variable_mut(variable) {
+                *old = super::numeric::checked(operation, *old, right)?;
+                self.stack.truncate(self.stack.len() - 1);
+                return Ok(());
+            }
+        }
+        self.augment(operation, target)?;
+        self.pop();
+        Ok(())
+    }
+
+    /// As [`Self::step`], without a result.
+    pub(super) fn step_quietly(&mut self, up: bool, target: Target) -> Outcome<()> {
+        if let Target::Var(variable) = target
+            && let Some(Value::Number(old)) = self.variable_mut(variable)
+        {
+            *old += if up { 1.0 } else { -1.0 };
+            return Ok(());
+        }
+        self.step(Step { up, after: false }, target)?;
+        self.pop();
+        Ok(())
+    }
+
+    /// Finds out what is assigned to later.
+    pub(super) fn spot(&mut self, target: Target) -> Outcome<()> {
+        let spot = match target {
+            Target::Var(Var::Global(slot)) => Spot::Global(slot),
+            Target::Var(Var::Special(slot)) => Spot::Special(slot),
+            Target::Var(Var::Local(slot)) => Spot::Local(self.base + slot as usize),
+            Target::FieldAt(number) => Spot::Field(number as usize),
+            Target::Field => Spot::Field(self.pop_field_number()?),
+            Target::Element(array) => {
+                let key = self.pop_key();
+                Spot::Element(self.array(array)?, key)
+            }
+        };
+        self.spots.push(spot);
+        Ok(())
+    }
+
+    pub(super) fn read_spot(&mut self, spot: &Spot) -> Outcome<Value> {
+        match spot {
+            Spot::Global(slot) => self.load(Var::Global(*slot)),
+            Spot::Special(slot) => self.special(*slot),
+            Spot::Local(at) => match self.stack.get(*at) {
+                Some(Value::Array(handle)) if matches!(&*handle.borrow(), Array::Untyped) => Ok(Value::Unset),
+                Some(Value::Array(_)) => fatal("attempt to use array in a scalar context"),
+                Some(value) => Ok(value.clone()),
+                None => Ok(Value::Unset),
+            },
+            Spot::Field(number) => self.field(*number),
+            Spot::Element(handle, key) => Ok(handle.borrow_mut().entry(key).clone()),
+        }
+    }
+
+    pub(super) fn write_spot(&mut self, spot: &Spot, value: Value) -> Outcome<()> {
+        match spot {
+            Spot::Global(slot) => self.store(Var::Global(*slot), value),
+            Spot::Special(slot) => self.set_special(*slot, value),
+            Spot::Local(at) => {
+                if let Some(place) = self.stack.get_mut(*at) {
+                    *place = value;
+                }
+                Ok(())
+            }
+            Spot::Field(number) => self.set_field(*number, value),
+            Spot::Element(handle, key) => {
+                handle.borrow_mut().set(key, value);
+                Ok(())
+            }
+        }
+    }
+
+    /// An argument that may be an array, or become one in the function that is called.
+    pub(super) fn argument(&mut self, variable: Var) -> Outcome<Value> {
+        let place = match variable {
+            Var::Global(slot) => &mut self.globals[slot as usize],
+            Var::Local(slot) => &mut self.stack[self.base + slot as usize],
+            Var::Special(slot) => return self.special(slot),
+        };
+        if let Value::Untyped = place {
+            *place = Value::Array(Rc::default());
+        }
+        Ok(place.clone())
+    }
+
+    pub(super) fn element_argument(&mut self, array: Arr) -> Outcome<Value> {
+        let key = self.pop_key();
+        let handle = self.array(array)?;
+        let mut borrowed = handle.borrow_mut();
+        let place = borrowed.entry(&key);
+        if let Value::Untyped = place {
+            *place = Value::Array(Rc::default());
+        }
+        Ok(place.clone())
+    }
+}

@@ -1,0 +1,158 @@
+//! Functions of the program, and which function of the language does what.
+
+use std::rc::Rc;
+
+use super::{Frame, Machine, Outcome, Spot, fatal};
+use crate::array::Array;
+use crate::builtin::Builtin;
+use crate::value::Value;
+
+/// Values on the stack at most: recursion without an end comes here before memory does.
+const MOST_VALUES: usize = 8 << 20;
+
+/// Calls in progress at most.
+const MOST_CALLS: usize = 2 << 20;
+
+/// Sorting within sorting within ..., each of which takes stack of the process.
+const MOST_NESTED: u32 = 50;
+
+impl Machine {
+    /// Prepares the call of a function whose arguments are on the stack; where its code begins.
+    pub(super) fn call(&mut self, function: u32, arguments: u32, back: usize) -> Outcome<usize> {
+        let program = Rc::clone(&self.program);
+        let Some(definition) = program.functions.get(function as usize) else {
+            return fatal("function not defined");
+        };
+        let Some(entry) = definition.entry else {
+            return fatal(format!("function `{}' not defined", String::from_utf8_lossy(&definition.name)));
+        };
+        if self.stack.len() > MOST_VALUES || self.frames.len() > MOST_CALLS {
+            return fatal("too many calls of functions are in progress: the recursion has no end");
+        }
+        let base = self.stack.len() - arguments as usize;
+        let parameters = definition.parameters.len();
+        // Further arguments were told of when the program was read.
+        self.stack.resize(base + parameters, Value::Untyped);
+        self.frames.push(Frame { back, base: self.base, loops: self.walks.len(), function });
+        self.base = base;
+        Ok(entry)
+    }
+
+    /// Goes back to the caller with a value, or without one.
+    pub(super) fn give_back(&mut self, with_value: bool) -> usize {
+        let value = if with_value { self.pop() } else { Value::Unset };
+        self.stack.truncate(self.base);
+        self.push(value);
+        let Some(frame) = self.frames.pop() else {
+            return usize::MAX;
+        };
+        self.base = frame.base;
+        self.walks.truncate(frame.loops);
+        frame.back
+    }
+
+    /// As [`Self::call`], with the name below the arguments. Functions of the language are done at once.
+    pub(super) fn call_by_name(&mut self, arguments: u32, back: usize) -> Outcome<Option<usize>> {
+        let at = self.stack.len() - arguments as usize - 1;
+        let name = self.stack.remove(at);
+        let name = self.text_of(&name);
+        let shown = String::from_utf8_lossy(name.bytes()).into_owned();
+        if let Some(function) = self.program.functions.iter().position(|known| known.name == name.bytes()) {
+            return self.call(function as u32, arguments, back).map(Some);
+        }
+        match Builtin::find(name.bytes()) {
+            Some(Builtin::Sub | Builtin::Gsub) if arguments != 2 => {
+                fatal(format!("{shown}: can be called indirectly only with two arguments"))
+            }
+            Some(builtin) if builtin.takes(arguments as usize) => {
+                if matches!(builtin, Builtin::Sub | Builtin::Gsub) {
+                    self.spots.push(Spot::Field(0));
+                }
+                self.builtin(builtin, arguments as usize)?;
+                Ok(None)
+            }
+            Some(_) => fatal(format!("{arguments} is invalid as number of arguments for {shown}")),
+            None => fatal(format!("function called indirectly through `{shown}' does not exist")),
+        }
+    }
+
+    /// Calls a function from within the machine.
+    pub(super) fn call_now(&mut self, function: u32, arguments: Vec<Value>) -> Outcome<Value> {
+        if self.nested >= MOST_NESTED {
+            return fatal("functions that compare sort too deeply within each other");
+        }
+        self.nested += 1;
+        let (at, count) = (self.at, arguments.len() as u32);
+        self.stack.extend(arguments);
+        let entry = self.call(function, count, usize::MAX)?;
+        self.run(entry)?;
+        self.nested -= 1;
+        self.at = at;
+        Ok(self.pop())
+    }
+
+    pub(super) fn builtin(&mut self, builtin: Builtin, count: usize) -> Outcome<()> {
+        match builtin {
+            Builtin::Length => self.length(count),
+            Builtin::Substr => self.substr(count),
+            Builtin::Index => self.index(),
+            Builtin::Tolower | Builtin::Toupper => {
+                let text = self.pop_text();
+                let mut out = Vec::with_capacity(text.bytes().len());
+                super::strings::change_case(text.bytes(), builtin == Builtin::Toupper, &mut out);
+                self.push(Value::Text(crate::text::Text::from_vec(out)));
+                Ok(())
+            }
+            Builtin::Sprintf => self.sprintf(count),
+            Builtin::Split => self.split(count, false),
+            Builtin::Patsplit => self.split(count, true),
+            Builtin::Match => self.match_function(count),
+            Builtin::Sub | Builtin::Gsub => self.substitute(builtin == Builtin::Gsub, count),
+            Builtin::Gensub => self.gensub(count),
+            Builtin::Asort | Builtin::Asorti => self.sort_array(builtin == Builtin::Asorti, count),
+            Builtin::System => self.system(),
+            Builtin::Close => self.close(count),
+            Builtin::Fflush => self.fflush(count),
+            Builtin::Strftime | Builtin::Mktime | Builtin::Systime => self.time_function(builtin, count),
+            Builtin::Typeof => self.type_of(count),
+            Builtin::Isarray => {
+                let is = matches!(self.pop(), Value::Array(handle) if !matches!(&*handle.borrow(), Array::Untyped));
+                self.push(Value::truth(is));
+                Ok(())
+            }
+            Builtin::Dcgettext | Builtin::Dcngettext | Builtin::Bindtextdomain => {
+                self.message_function(builtin, count);
+                Ok(())
+            }
+            _ => self.number_function(builtin, count),
+        }
+    }
+
+    /// There are no translations: texts are themselves.
+    fn message_function(&mut self, builtin: Builtin, count: usize) {
+        let from = self.stack.len().saturating_sub(count);
+        let arguments: Vec<Value> = self.stack.drain(from..).collect();
+        let plural = builtin == Builtin::Dcngettext && arguments.get(2).is_some_and(|count| count.number() != 1.0);
+        let chosen = arguments.get(usize::from(plural)).cloned().unwrap_or(Value::Unset);
+        self.push(chosen);
+    }
+
+    fn type_of(&mut self, _count: usize) -> Outcome<()> {
+        let value = self.pop();
+        let name = match &value {
+            Value::Untyped => "untyped",
+            Value::Unset => "unassigned",
+            Value::Number(_) => "number",
+            Value::Text(_) => "string",
+            Value::Input(text) if crate::number::looks_numeric(text.bytes()).is_some() => "strnum",
+            // A field that is not there is empty, too.
+            Value::Input(text) if text.is_empty() => "unassigned",
+            Value::Input(_) => "string",
+            Value::Regex(_) => "regexp",
+            Value::Array(handle) if matches!(&*handle.borrow(), Array::Untyped) => "untyped",
+            Value::Array(_) => "array",
+        };
+        self.push(Value::text(name.as_bytes()));
+        Ok(())
+    }
+}

@@ -1,0 +1,402 @@
+//! Regular expressions: `match`, `sub`, `gsub`, `gensub`, `split`.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::{Machine, Outcome, Spot, fatal};
+use crate::array::{Array, Key};
+use crate::compile::slot;
+use crate::pattern::Pattern;
+use crate::split::{Find, Splitter};
+use crate::text::{self, Text};
+use crate::value::Value;
+
+/// Regular expressions made from text that are kept.
+const MOST_KEPT: usize = 500;
+
+/// Fields and separators of `split`, as elements.
+struct Parts<'t> {
+    text: &'t [u8],
+    fields: Array,
+    separators: Option<Array>,
+    count: i32,
+    /// Whether a field was found: what stands before the first one has the number 0.
+    number: i32,
+}
+
+impl Find for Parts<'_> {
+    fn field(&mut self, range: Range<usize>) {
+        self.count += 1;
+        self.fields.set(&Key::Integer(self.count), Value::input(self.text.get(range).unwrap_or_default()));
+    }
+
+    fn separator(&mut self, range: Range<usize>) {
+        self.number = self.count;
+        if let Some(separators) = &mut self.separators {
+            separators.set(&Key::Integer(self.number), Value::text(self.text.get(range).unwrap_or_default()));
+        }
+    }
+}
+
+impl Machine {
+    /// A constant as it is now, when letters may have come to match in either case.
+    pub(super) fn constant_pattern(&mut self, pattern: &Rc<Pattern>) -> Rc<Pattern> {
+        if pattern.ignores_case() == self.settings.ignore_case {
+            return Rc::clone(pattern);
+        }
+        self.pattern_of(pattern.source())
+    }
+
+    /// The regular expression that a text is.
+    pub(super) fn pattern_of(&mut self, source: &[u8]) -> Rc<Pattern> {
+        if let Some(pattern) = self.patterns.get(source)
+            && pattern.ignores_case() == self.settings.ignore_case
+        {
+            return Rc::clone(pattern);
+        }
+        if self.patterns.len() >= MOST_KEPT {
+            self.patterns.clear();
+        }
+        let pattern = Rc::new(Pattern::new(source.to_vec(), self.settings.ignore_case));
+        self.patterns.insert(source.to_vec(), Rc::clone(&pattern));
+        pattern
+    }
+
+    pub(super) fn pop_pattern(&mut self) -> Outcome<Rc<Pattern>> {
+        match self.pop() {
+            Value::Regex(pattern) => Ok(self.constant_pattern(&pattern)),
+            value => {
+                let text = self.text_of(&value);
+                Ok(self.pattern_of(text.bytes()))
+            }
+        }
+    }
+
+    pub(super) fn match_function(&mut self, count: usize) -> Outcome<()> {
+        let array = match count {
+            3 => match self.pop() {
+                Value::Array(handle) => Some(handle),
+                _ => return fatal("match: third argument is not an array"),
+            },
+            _ => None,
+        };
+        let pattern = self.pop_pattern()?;
+        let text = self.pop_text();
+        let bytes = text.bytes();
+        let (found, groups) = match &array {
+            None => (pattern.find(bytes, 0).or_else(fatal)?, Vec::new()),
+            Some(_) => {
+                let groups = pattern.groups(bytes, 0).or_else(fatal)?.unwrap_or_default();
+                (groups.first().cloned().flatten(), groups)
+            }
+        };
+        if let Some(array) = &array {
+            let mut array = array.borrow_mut();
+            array.clear();
+            for (number, group) in groups.iter().enumerate() {
+                if let Some(group) = group {
+                    self.note_group(&mut array, bytes, number, group);
+                }
+            }
+        }
+        let (start, length) = match &found {
+            Some(found) => {
+                let start = text::chars_before(bytes, found.start) + 1;
+                let matched = bytes.get(found.clone()).unwrap_or_default();
+                (start as f64, text::chars_before(matched, matched.len()) as f64)
+            }
+            None => (0.0, -1.0),
+        };
+        self.globals[slot("RSTART") as usize] = Value::Number(start);
+        self.globals[slot("RLENGTH") as usize] = Value::Number(length);
+        self.push(Value::Number(start));
+        Ok(())
+    }
+
+    fn note_group(&self, array: &mut Array, bytes: &[u8], number: usize, group: &Range<usize>) {
+        let matched = bytes.get(group.clone()).unwrap_or_default();
+        let key = |word: &str| {
+            let mut key = number.to_string().into_bytes();
+            key.extend_from_slice(&self.settings.subscript_separator);
+            key.extend_from_slice(word.as_bytes());
+            Key::of_bytes(&key)
+        };
+        array.set(&Key::Integer(number as i32), Value::input(matched));
+        let start = text::chars_before(bytes, group.start) + 1;
+        array.set(&key("start"), Value::Number(start as f64));
+        array.set(&key("length"), Value::Number(text::chars_before(matched, matched.len()) as f64));
+    }
+
+    pub(super) fn split(&mut self, count: usize, by_content: bool) -> Outcome<()> {
+        let name = if by_content { "patsplit" } else { "split" };
+        let separators = match count {
+            4 => match self.pop() {
+                Value::Array(handle) => Some(handle),
+                _ => return fatal(format!("{name}: fourth argument is not an array")),
+            },
+            _ => None,
+        };
+        let splitter = if by_content {
+            Splitter::Content(if count >= 3 { self.pop_pattern()? } else { self.default_content() })
+        } else {
+            self.pop_splitter(count)?
+        };
+        let Value::Array(fields) = self.pop() else {
+            return fatal(format!("{name}: second argument is not an array"));
+        };
+        if let Some(separators) = &separators
+            && Rc::ptr_eq(separators, &fields)
+        {
+            return fatal(format!("{name}: cannot use the same array for second and fourth args"));
+        }
+        let text = self.pop_text();
+        let mut parts = Parts {
+            text: text.bytes(),
+            fields: Array::Empty,
+            separators: separators.as_ref().map(|_| Array::Empty),
+            count: 0,
+            number: 0,
+        };
+        splitter.split(text.bytes(), false, &mut parts).or_else(fatal)?;
+        let Parts { fields: found, separators: between, count, .. } = parts;
+        *fields.borrow_mut() = found;
+        if let (Some(separators), Some(between)) = (separators, between) {
+            *separators.borrow_mut() = between;
+        }
+        self.push(Value::Number(f64::from(count)));
+        Ok(())
+    }
+
+    fn default_content(&mut self) -> Rc<Pattern> {
+        let pattern = self.global("FPAT").to_text(&self.settings.conversion);
+        self.pattern_of(pattern.bytes())
+    }
+
+    fn pop_splitter(&mut self, count: usize) -> Outcome<Splitter> {
+        if count < 3 {
+            let separator = self.global("FS").to_text(&self.settings.conversion);
+            return Ok(self.splitter_of(separator.bytes()));
+        }
+        match self.pop() {
+            Value::Regex(pattern) => {
+                let pattern = self.constant_pattern(&pattern);
+                // A constant of one blank is no run of blanks.
+                Ok(if pattern.source().is_empty() { Splitter::Chars } else { Splitter::Separator(pattern) })
+            }
+            value => {
+                let separator = self.text_of(&value);
+                Ok(self.splitter_of(separator.bytes()))
+            }
+        }
+    }
+
+    fn splitter_of(&mut self, separator: &[u8]) -> Splitter {
+        match separator {
+            [] | [_] => Splitter::of(separator, self.settings.ignore_case),
+            _ => Splitter::Separator(self.pattern_of(separator)),
+        }
+    }
+
+    /// `sub` and `gsub`; with three arguments the last one is a value that is changed in vain.
+    pub(super) fn substitute(&mut self, all: bool, count: usize) -> Outcome<()> {
+        let in_vain = if count == 3 { Some(self.pop_text()) } else { None };
+        let spot = if in_vain.is_some() { None } else { self.spots.pop() };
+        let replacement = self.pop_text();
+        let pattern = self.pop_pattern()?;
+        let text = match (&in_vain, &spot) {
+            (Some(text), _) => text.clone(),
+            (None, Some(Spot::Field(0))) => self.record.text(&self.settings.field_separator, &self.settings.conversion),
+            (None, Some(spot)) => {
+                let value = self.read_spot(spot)?;
+                self.text_of(&value)
+            }
+            (None, None) => return fatal("nothing to substitute in"),
+        };
+        let parts = replacement_parts(replacement.bytes());
+        let mut out = Vec::new();
+        let changed = replace_matches(&pattern, text.bytes(), all, &parts, &mut out)?;
+        if changed > 0
+            && let Some(spot) = spot
+        {
+            self.write_spot(&spot, Value::Text(Text::from_vec(out)))?;
+        }
+        self.push(Value::Number(changed as f64));
+        Ok(())
+    }
+
+    pub(super) fn gensub(&mut self, count: usize) -> Outcome<()> {
+        let text = match count {
+            4 => self.pop_text(),
+            _ => self.record.text(&self.settings.field_separator, &self.settings.conversion),
+        };
+        let how = self.pop();
+        let replacement = self.pop_text();
+        let pattern = self.pop_pattern()?;
+        let which = match &how {
+            Value::Text(text) | Value::Input(text) if matches!(text.bytes().first(), Some(b'g' | b'G')) => None,
+            value => {
+                let number = value.number();
+                if number < 1.0 {
+                    let shown = value.to_text(&self.settings.conversion);
+                    let shown = String::from_utf8_lossy(shown.bytes()).into_owned();
+                    self.warn(&format!("gensub: third argument `{shown}' treated as 1"));
+                }
+                Some(number.max(1.0) as usize)
+            }
+        };
+        let parts = general_parts(replacement.bytes());
+        let with_groups = parts.iter().any(|part| matches!(part, Part::Group(1..)));
+        let bytes = text.bytes();
+        let mut out = Vec::new();
+        let (mut from, mut copied, mut seen) = (0, 0, 0);
+        let mut last_end = None;
+        while from <= bytes.len() {
+            let groups = if with_groups {
+                pattern.groups(bytes, from).or_else(fatal)?
+            } else {
+                pattern.find(bytes, from).or_else(fatal)?.map(|found| vec![Some(found)])
+            };
+            let Some(groups) = groups else { break };
+            let Some(found) = groups.first().cloned().flatten() else { break };
+            if found.is_empty() && last_end == Some(found.start) {
+                from = found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1);
+                continue;
+            }
+            seen += 1;
+            if which.is_none_or(|which| which == seen) {
+                out.extend_from_slice(bytes.get(copied..found.start).unwrap_or_default());
+                for part in &parts {
+                    match part {
+                        Part::Text(text) => out.extend_from_slice(text),
+                        Part::Group(number) => {
+                            let group = groups.get(*number).cloned().flatten();
+                            let group = group.and_then(|group| bytes.get(group));
+                            out.extend_from_slice(group.unwrap_or_default());
+                        }
+                    }
+                }
+                copied = found.end;
+            }
+            if which == Some(seen) {
+                break;
+            }
+            last_end = Some(found.end);
+            from = match found.is_empty() {
+                true => found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1),
+                false => found.end,
+            };
+        }
+        out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+        self.push(Value::Text(Text::from_vec(out)));
+        Ok(())
+    }
+}
+
+/// A piece of a replacement.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Text(Vec<u8>),
+    /// What a group matched; 0 is all.
+    Group(usize),
+}
+
+/// The replacement of `sub` and `gsub`: `&` is the match, `\&` is `&`, and two backslashes before either are one.
+fn replacement_parts(text: &[u8]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut plain = Vec::new();
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'\\' => {
+                let run = 1 + after.iter().take_while(|byte| **byte == b'\\').count();
+                rest = after.get(run - 1..).unwrap_or_default();
+                if rest.first() != Some(&b'&') {
+                    plain.resize(plain.len() + run, b'\\');
+                    continue;
+                }
+                plain.resize(plain.len() + run / 2, b'\\');
+                if run % 2 == 1 {
+                    plain.push(b'&');
+                    rest = rest.get(1..).unwrap_or_default();
+                }
+            }
+            b'&' => {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(0));
+            }
+            _ => plain.push(*byte),
+        }
+    }
+    parts.push(Part::Text(plain));
+    parts.retain(|part| *part != Part::Text(Vec::new()));
+    parts
+}
+
+/// The replacement of `gensub`, which knows groups.
+fn general_parts(text: &[u8]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut plain = Vec::new();
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match (byte, after.first()) {
+            (b'\\', Some(digit @ b'0'..=b'9')) => {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(usize::from(digit - b'0')));
+                rest = after.get(1..).unwrap_or_default();
+            }
+            (b'\\', Some(next @ (b'&' | b'\\'))) => {
+                plain.push(*next);
+                rest = after.get(1..).unwrap_or_default();
+            }
+            (b'&', _) => {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(0));
+            }
+            _ => plain.push(*byte),
+        }
+    }
+    parts.push(Part::Text(plain));
+    parts.retain(|part| *part != Part::Text(Vec::new()));
+    parts
+}
+
+/// Copies a text with its matches, or the first of them, replaced; how many there were. Without any nothing is copied.
+fn replace_matches(pattern: &Pattern, bytes: &[u8], all: bool, parts: &[Part], out: &mut Vec<u8>) -> Outcome<usize> {
+    let (mut from, mut copied, mut count) = (0, 0, 0);
+    let mut last_end = None;
+    while from <= bytes.len() {
+        let Some(found) = pattern.find(bytes, from).or_else(fatal)? else {
+            break;
+        };
+        // Directly behind a match an empty one is none.
+        let behind = found.is_empty() && last_end == Some(found.start);
+        if !behind {
+            if count == 0 {
+                out.reserve(bytes.len() + 16);
+            }
+            out.extend_from_slice(bytes.get(copied..found.start).unwrap_or_default());
+            for part in parts {
+                out.extend_from_slice(match part {
+                    Part::Text(text) => text,
+                    Part::Group(_) => bytes.get(found.clone()).unwrap_or_default(),
+                });
+            }
+            copied = found.end;
+            count += 1;
+            if !all {
+                break;
+            }
+        }
+        last_end = Some(found.end);
+        from = match found.is_empty() {
+            true => found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1),
+            false => found.end,
+        };
+    }
+    if count > 0 {
+        out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+    }
+    Ok(count)
+}

@@ -1,0 +1,116 @@
+//! `awk`, as the GNU project's.
+
+mod array;
+mod builtin;
+mod code;
+mod compile;
+mod format;
+mod input;
+mod lexer;
+mod machine;
+mod message;
+mod number;
+mod options;
+mod pattern;
+mod random;
+mod record;
+mod split;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod text;
+mod token;
+mod usage;
+mod value;
+
+use std::process::exit;
+
+use compile::Failure;
+use machine::Machine;
+use message::program;
+use options::Other;
+
+/// Commands that this program is.
+#[cfg(test)]
+pub(crate) const NAMES: &[&str] = &["awk", "gawk"];
+
+fn main() {
+    tidebox_rt::start();
+    let code = run();
+    if code != 0 {
+        exit(code);
+    }
+}
+
+fn run() -> i32 {
+    let options = match options::parse(tidebox_gnu::message::arguments()) {
+        Ok(options) => options,
+        Err(other) => return instead(other),
+    };
+    let compiled = compile::compile(&options.sources, stream::read_whole, warn);
+    match compiled {
+        Ok(compiled) => Machine::new(compiled, options).main(),
+        Err(failure) => explain(&failure),
+    }
+}
+
+fn instead(other: Other) -> i32 {
+    match other {
+        Other::Version => print!("{}", usage::version()),
+        Other::Copyright => print!("{}", usage::COPYRIGHT),
+        Other::Usage(true) => print!("{}", usage::usage()),
+        Other::Usage(false) => {
+            eprint!("{}", usage::usage());
+            return 1;
+        }
+        Other::WrongOption(message) => {
+            eprintln!("{}: {message}", program());
+            eprint!("{}", usage::usage());
+            return 1;
+        }
+        Other::Fatal(message) => {
+            eprintln!("{}: fatal: {message}", program());
+            return 2;
+        }
+    }
+    0
+}
+
+fn warn(source: &[u8], line: u32, what: &str) {
+    eprintln!("{}: {}:{line}: warning: {what}", program(), String::from_utf8_lossy(source));
+}
+
+/// Says why a program was not compiled; the exit code.
+fn explain(failure: &Failure) -> i32 {
+    let name = program();
+    let shown = String::from_utf8_lossy;
+    match failure {
+        Failure::Syntax { source, line, text, column, what } => {
+            let source = shown(source);
+            // A tab is as wide below as above.
+            let before = text.get(..*column).unwrap_or(text);
+            let blank: String = before.iter().map(|byte| if *byte == b'\t' { '\t' } else { ' ' }).collect();
+            eprintln!("{name}: {source}:{line}: {}", shown(text));
+            eprintln!("{name}: {source}:{line}: {blank}^ {what}");
+            1
+        }
+        Failure::Meaning { source, line, what } => {
+            eprintln!("{name}: {}:{line}: error: {what}", shown(source));
+            1
+        }
+        Failure::Twice { source, line, what } => {
+            for _ in 0..2 {
+                eprintln!("{name}: {}:{line}: error: {what}", shown(source));
+            }
+            1
+        }
+        Failure::Place { source, line, what } => {
+            eprintln!("{name}: {}:{line}: {what}", shown(source));
+            1
+        }
+        Failure::Fatal { source, line, what } => {
+            eprintln!("{name}: {}:{line}: fatal: {what}", shown(source));
+            2
+        }
+    }
+}
