@@ -1,0 +1,235 @@
+//! Prints blocks by formats.
+
+use tidebox_gnu::stream::Output;
+
+use super::Source;
+use super::format::{Format, Kind, Piece, Unit};
+
+/// Names of control characters.
+const NAMES: [&str; 32] = [
+    "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "lf", "vt", "ff", "cr", "so", "si", "dle",
+    "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb", "can", "em", "sub", "esc", "fs", "gs", "rs", "us",
+];
+
+/// Dumps everything.
+pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose: bool, out: &mut Output) {
+    if format.block == 0 {
+        return;
+    }
+    let mut address = begin;
+    let (mut previous, mut starred): (Option<Vec<u8>>, bool) = (None, false);
+    let mut buffer = Vec::new();
+    loop {
+        while buffer.len() < format.block {
+            let piece = source.piece(out);
+            if piece.is_empty() {
+                break;
+            }
+            buffer.extend(piece);
+        }
+        if buffer.is_empty() || out.failure().is_some() {
+            break;
+        }
+        let mut rest = buffer.as_slice();
+        while rest.len() >= format.block {
+            let (block, after) = rest.split_at_checked(format.block).unwrap_or((rest, b""));
+            rest = after;
+            if !verbose && previous.as_deref() == Some(block) {
+                if !std::mem::replace(&mut starred, true) {
+                    out.push(b"*\n");
+                }
+            } else {
+                starred = false;
+                print(format, block, block.len(), address, out);
+                previous = Some(block.to_vec());
+            }
+            address += block.len() as u64;
+        }
+        buffer = rest.to_vec();
+        let more = source.piece(out);
+        if more.is_empty() && !buffer.is_empty() {
+            let count = buffer.len();
+            buffer.resize(format.block, 0);
+            print(format, &buffer, count, address, out);
+            address += count as u64;
+            break;
+        }
+        buffer.extend(more);
+    }
+    if let Some(unit) = format.end.as_ref().filter(|_| address > 0) {
+        for piece in &unit.pieces {
+            push(piece, &[], address, false, true, out);
+        }
+    }
+}
+
+/// Prints one block, of which `count` bytes are there.
+fn print(format: &Format, block: &[u8], count: usize, address: u64, out: &mut Output) {
+    for units in &format.lines {
+        let mut at = 0;
+        for unit in units {
+            print_unit(unit, block, count, address, &mut at, out);
+        }
+    }
+}
+
+fn print_unit(unit: &Unit, block: &[u8], count: usize, address: u64, at: &mut usize, out: &mut Output) {
+    for time in 0..unit.times {
+        for (number, piece) in unit.pieces.iter().enumerate() {
+            let missing = *at >= count && piece.bytes > 0;
+            let last = time + 1 == unit.times && unit.times > 1 && number + 1 == unit.pieces.len();
+            let bytes = block.get(*at..at.saturating_add(piece.bytes)).unwrap_or_default();
+            push(piece, bytes, address + *at as u64, missing, !last, out);
+            *at += piece.bytes;
+        }
+    }
+}
+
+/// Prints a piece. What is missing at the end of the input is as wide as it would have been; blanks behind the last
+/// repetition are left out.
+fn push(piece: &Piece, bytes: &[u8], address: u64, missing: bool, blanks: bool, out: &mut Output) {
+    out.push(&piece.before);
+    if missing {
+        out.push(&b" ".repeat(piece.width));
+    } else {
+        let text = converted(piece, bytes, address);
+        let fill = piece.width.saturating_sub(text.len());
+        let zeros =
+            piece.zeros && !piece.left && !matches!(piece.kind, Kind::Text | Kind::Bytes | Kind::Escaped | Kind::Named);
+        let sign = usize::from(zeros && text.first().is_some_and(|byte| matches!(byte, b'-' | b'+')));
+        let (sign, body) = text.split_at_checked(sign).unwrap_or((b"", &text));
+        if piece.left {
+            out.push(&text);
+            out.push(&b" ".repeat(fill));
+        } else {
+            out.push(if zeros { sign } else { b"" });
+            out.push(&(if zeros { b"0" } else { b" " }).repeat(fill));
+            out.push(if zeros { body } else { &text });
+        }
+    }
+    let after = if blanks { piece.after.as_slice() } else { piece.after.trim_ascii_end() };
+    out.push(after);
+}
+
+fn unsigned(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+fn signed(bytes: &[u8]) -> i64 {
+    let unused = 64 - 8 * u32::try_from(bytes.len().clamp(1, 8)).unwrap_or(8);
+    (unsigned(bytes) << unused).cast_signed() >> unused
+}
+
+fn with_precision(digits: String, piece: &Piece) -> String {
+    let missing = piece.precision.unwrap_or(0).saturating_sub(digits.len());
+    "0".repeat(missing) + &digits
+}
+
+fn in_radix(value: u64, letter: char, piece: &Piece) -> String {
+    let digits = match letter {
+        'o' => format!("{value:o}"),
+        'x' => format!("{value:x}"),
+        'X' => format!("{value:X}"),
+        _ => value.to_string(),
+    };
+    let prefix = match letter {
+        _ if !piece.alternate || value == 0 => "",
+        'o' => "0",
+        'x' => "0x",
+        'X' => "0X",
+        _ => "",
+    };
+    prefix.to_owned() + &with_precision(digits, piece)
+}
+
+fn converted(piece: &Piece, bytes: &[u8], address: u64) -> Vec<u8> {
+    let byte = bytes.first().copied().unwrap_or(0);
+    let text = match piece.kind {
+        Kind::Text => return Vec::new(),
+        Kind::Address(radix) => in_radix(address, radix, piece),
+        Kind::Signed => {
+            let value = signed(bytes);
+            let sign = match (value < 0, piece.plus, piece.space) {
+                (true, ..) => "-",
+                (_, true, _) => "+",
+                (_, _, true) => " ",
+                _ => "",
+            };
+            sign.to_owned() + &with_precision(value.unsigned_abs().to_string(), piece)
+        }
+        Kind::Unsigned(letter) => in_radix(unsigned(bytes), letter, piece),
+        Kind::Float(letter) => float(bytes, letter, piece),
+        Kind::Character => return vec![byte],
+        Kind::Bytes => {
+            let shown = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+            return shown.get(..piece.precision.unwrap_or(shown.len()).min(shown.len())).unwrap_or_default().to_vec();
+        }
+        Kind::Escaped => escaped(byte),
+        Kind::Printable => return vec![if (32..127).contains(&byte) { byte } else { b'.' }],
+        Kind::Named => match byte {
+            0..=31 => NAMES.get(usize::from(byte)).copied().unwrap_or_default().to_owned(),
+            127 => "del".to_owned(),
+            32..=126 => char::from(byte).to_string(),
+            _ => format!("{byte:x}"),
+        },
+    };
+    text.into_bytes()
+}
+
+fn escaped(byte: u8) -> String {
+    match byte {
+        0 => "\\0".to_owned(),
+        7 => "\\a".to_owned(),
+        8 => "\\b".to_owned(),
+        9 => "\\t".to_owned(),
+        10 => "\\n".to_owned(),
+        11 => "\\v".to_owned(),
+        12 => "\\f".to_owned(),
+        13 => "\\r".to_owned(),
+        32..=126 => char::from(byte).to_string(),
+        _ => format!("{byte:03o}"),
+    }
+}
+
+fn float(bytes: &[u8], letter: char, piece: &Piece) -> String {
+    let value = match bytes {
+        [a, b, c, d] => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
+        _ => f64::from_bits(unsigned(bytes)),
+    };
+    let digits = piece.precision.unwrap_or(6);
+    let exponent = |text: String| match text.split_once('e') {
+        Some((mantissa, power)) => {
+            let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
+            format!("{mantissa}e{sign}{power:0>2}")
+        }
+        None => text,
+    };
+    match letter {
+        'f' => format!("{value:.digits$}"),
+        'e' => exponent(format!("{value:.digits$e}")),
+        'E' => exponent(format!("{value:.digits$e}")).to_uppercase(),
+        _ => {
+            let text = general(value, digits.max(1), exponent);
+            if letter == 'G' { text.to_uppercase() } else { text }
+        }
+    }
+}
+
+/// `%g`: as short as it can be with so many digits that count.
+fn general(value: f64, digits: usize, exponent: impl Fn(String) -> String) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { format!("{value}").to_lowercase() };
+    }
+    let scientific = format!("{value:.*e}", digits - 1);
+    let power: i32 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    let most = i32::try_from(digits).unwrap_or(i32::MAX);
+    if power < -4 || power >= most {
+        let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+        return exponent(format!("{}e{power}", trimmed(mantissa)));
+    }
+    trimmed(&format!("{value:.*}", usize::try_from(most - 1 - power).unwrap_or(0)))
+}

@@ -1,0 +1,97 @@
+//! `look`: lines that begin with a string, in a file that is in order.
+
+use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_gnu::tool::{command_line, usage};
+
+use crate::cannot;
+
+const HELP: &str = "
+Usage:
+ look [options] <string> [<file>...]
+
+Display lines beginning with a specified string.
+
+Options:
+ -a, --alternative        use the alternative dictionary
+ -d, --alphanum           compare only blanks and alphanumeric characters
+ -f, --ignore-case        ignore case differences when comparing
+ -t, --terminate <char>   define the string-termination character
+
+ -h, --help               display this help
+ -V, --version            display version
+";
+
+const WORDS: &[u8] = b"/usr/share/dict/words";
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let long = [
+        long("alternative", Takes::Nothing, 'a'),
+        long("alphanum", Takes::Nothing, 'd'),
+        long("ignore-case", Takes::Nothing, 'f'),
+        long("terminate", Takes::Value, 't'),
+        long("help", Takes::Nothing, 'h'),
+        long("version", Takes::Nothing, 'V'),
+    ];
+    let (options, operands) = match command_line(Spec { short: "adft:hV", long: &long, permute: true }, arguments) {
+        Ok(line) => line,
+        Err(message) => return usage("look", &message, 1),
+    };
+    let mut out = Output::standard();
+    let (mut alphanumeric, mut fold, mut end) = (false, false, None);
+    let mut file = match std::env::var_os("WORDLIST") {
+        Some(list) => list.into_encoded_bytes(),
+        None => WORDS.to_vec(),
+    };
+    for (key, value) in options {
+        match key {
+            'a' => file = b"/usr/share/dict/web2".to_vec(),
+            'd' => alphanumeric = true,
+            'f' => fold = true,
+            't' => end = value.first().copied(),
+            'h' => {
+                out.push(HELP.as_bytes());
+                return out.finish("look", 0);
+            }
+            _ => {
+                out.push(b"look from util-linux 2.38.1\n");
+                return out.finish("look", 0);
+            }
+        }
+    }
+    let Some(string) = operands.first() else {
+        return usage("look", "bad usage", 1);
+    };
+    match operands.get(1) {
+        Some(given) => file = given.clone(),
+        // Words of a dictionary are ordered without regard to case.
+        None => (alphanumeric, fold) = (true, true),
+    }
+    let string = match end.and_then(|end| string.iter().position(|byte| *byte == end)) {
+        Some(at) => string.get(..=at).unwrap_or_default(),
+        None => string,
+    };
+    let comparable = |text: &[u8]| -> Vec<u8> {
+        let counts = |byte: &u8| !alphanumeric || byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t');
+        let bytes = text.iter().copied().filter(counts);
+        bytes.map(|byte| if fold { byte.to_ascii_lowercase() } else { byte }).collect()
+    };
+    let wanted = comparable(string);
+    let result = Input::file(&file).and_then(|mut input| {
+        let (mut line, mut found) = (Vec::new(), false);
+        while input.line(b'\n', &mut line)? {
+            if comparable(line.strip_suffix(b"\n").unwrap_or(&line)).starts_with(&wanted) {
+                found = true;
+                out.push(&line);
+                if !line.ends_with(b"\n") {
+                    out.push(b"\n");
+                }
+            }
+        }
+        Ok(found)
+    });
+    match result {
+        Ok(found) => out.finish("look", i32::from(!found)),
+        Err(errno) => cannot("look", &file, errno),
+    }
+}

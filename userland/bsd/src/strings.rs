@@ -1,0 +1,234 @@
+//! `strings`: what can be read in a file.
+
+use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_rt::Errno;
+
+const HELP: &str = "\
+Usage: strings [option(s)] [file(s)]
+ Display printable strings in [file(s)] (stdin by default)
+ The options are:
+  -a - --all                Scan the entire file [default]
+  -f --print-file-name      Print the name of the file before each string
+  -n <number>               Locate & print any sequence of at least <number>
+    --bytes=<number>         displayable characters.  (The default is 4).
+  -t --radix={o,d,x}        Print the location of the string in base 8, 10 or 16
+  -w --include-all-whitespace Include all whitespace as valid string characters
+  -o                        An alias for --radix=o
+  -e --encoding={s,S,b,l,B,L} Select character size and endianness:
+                            s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit
+  -s --output-separator=<string> String used to separate strings in output.
+  -h --help                 Display this information
+  -v -V --version           Print the program's version number
+";
+
+#[derive(Clone)]
+struct Options {
+    least: usize,
+    radix: Option<char>,
+    names: bool,
+    all_spaces: bool,
+    encoding: u8,
+    separator: Vec<u8>,
+}
+
+fn refuse(message: &str) -> i32 {
+    eprintln!("strings: {message}");
+    1
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let long = [
+        long("all", Takes::Nothing, 'a'),
+        long("data", Takes::Nothing, 'd'),
+        long("print-file-name", Takes::Nothing, 'f'),
+        long("bytes", Takes::Value, 'n'),
+        long("radix", Takes::Value, 't'),
+        long("include-all-whitespace", Takes::Nothing, 'w'),
+        long("encoding", Takes::Value, 'e'),
+        long("unicode", Takes::Value, 'U'),
+        long("output-separator", Takes::Value, 's'),
+        long("target", Takes::Value, 'T'),
+        long("help", Takes::Nothing, 'h'),
+        long("version", Takes::Nothing, 'V'),
+    ];
+    let mut options =
+        Options { least: 4, radix: None, names: false, all_spaces: false, encoding: b's', separator: b"\n".to_vec() };
+    // `-8` is an old way to say `-n 8`.
+    let is_number = |argument: &[u8]| argument.len() > 1 && argument.iter().skip(1).all(u8::is_ascii_digit);
+    let arguments = arguments.into_iter().map(|argument| match argument.strip_prefix(b"-") {
+        Some(digits) if is_number(&argument) => [b"-n".as_slice(), digits].concat(),
+        _ => argument,
+    });
+    let mut files = Vec::new();
+    let spec = Spec { short: "adfhn:wot:e:T:s:U:Vv", long: &long, permute: true };
+    let mut parser = Parser::new(spec, arguments.collect());
+    loop {
+        let (key, value) = match parser.next_item() {
+            Err(message) => {
+                eprintln!("strings: {message}\n{}", HELP.trim_end());
+                return 1;
+            }
+            Ok(None) => break,
+            // A lone dash is another way to say `-a`.
+            Ok(Some(Item::Operand(file))) if file == b"-" => continue,
+            Ok(Some(Item::Operand(file))) => {
+                files.push(file);
+                continue;
+            }
+            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
+        };
+        let text = String::from_utf8_lossy(&value).into_owned();
+        match key {
+            'n' => match text.parse::<usize>() {
+                Ok(0) => return refuse("invalid minimum string length 0"),
+                Ok(least) => options.least = least,
+                Err(_) => return refuse(&format!("invalid integer argument {text}")),
+            },
+            'o' => options.radix = Some('o'),
+            't' => match value.as_slice() {
+                [letter @ (b'o' | b'd' | b'x')] => options.radix = Some(char::from(*letter)),
+                _ => {
+                    eprintln!("{}", HELP.trim_end());
+                    return 1;
+                }
+            },
+            'f' => options.names = true,
+            'w' => options.all_spaces = true,
+            'e' => match value.as_slice() {
+                [letter @ (b's' | b'S' | b'b' | b'l' | b'B' | b'L')] => options.encoding = *letter,
+                _ => {
+                    eprintln!("{}", HELP.trim_end());
+                    return 1;
+                }
+            },
+            's' => options.separator = value,
+            'a' => {}
+            'h' | 'v' | 'V' => {
+                let mut out = Output::standard();
+                out.push(if key == 'h' { HELP.as_bytes() } else { b"GNU strings (as Tidebox speaks it) 2.40\n" });
+                return out.finish("strings", 0);
+            }
+            _ => return refuse(&format!("the option -{key} is not supported")),
+        }
+    }
+    let mut out = Output::standard();
+    let mut code = 0;
+    if files.is_empty() {
+        let result = scan(&mut Input::standard(), b"{standard input}", &options, &mut out);
+        code = i32::from(result.is_err());
+    }
+    for name in &files {
+        let shown = String::from_utf8_lossy(name).into_owned();
+        let is_folder = tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::Dir);
+        let result = if is_folder {
+            Err(format!("Warning: '{shown}' is a directory"))
+        } else {
+            Input::file(name).and_then(|mut input| scan(&mut input, name, &options, &mut out)).map_err(|errno| {
+                match errno {
+                    Errno::NOENT => format!("'{shown}': No such file"),
+                    errno => format!("{shown}: {}", errno.text()),
+                }
+            })
+        };
+        if let Err(message) = result {
+            out.flush_now();
+            eprintln!("strings: {message}");
+            code = 1;
+        }
+    }
+    out.finish("strings", code)
+}
+
+/// Reads characters of an encoding out of bytes.
+struct Units {
+    size: usize,
+    big: bool,
+}
+
+impl Units {
+    fn of(encoding: u8) -> Self {
+        match encoding {
+            b'b' => Self { size: 2, big: true },
+            b'l' => Self { size: 2, big: false },
+            b'B' => Self { size: 4, big: true },
+            b'L' => Self { size: 4, big: false },
+            _ => Self { size: 1, big: false },
+        }
+    }
+
+    fn value(&self, bytes: &[u8]) -> u32 {
+        let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
+        if self.big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
+    }
+}
+
+fn scan(input: &mut Input, name: &[u8], options: &Options, out: &mut Output) -> Result<(), Errno> {
+    let units = Units::of(options.encoding);
+    let is_shown = |value: u32| match value {
+        9 | 32..=126 => true,
+        10..=13 => options.all_spaces,
+        128..=255 => options.encoding == b'S',
+        _ => false,
+    };
+    // A string begins only to be printed when it is long enough; from then on it is printed as it is read.
+    let (mut held, mut printing) = (Vec::new(), false);
+    let (mut offset, mut unit) = (0u64, Vec::with_capacity(4));
+    loop {
+        let piece = input.piece()?;
+        if piece.is_empty() || out.failure().is_some() {
+            break;
+        }
+        let count = piece.len();
+        let piece = piece.to_vec();
+        input.take(count);
+        for byte in piece {
+            unit.push(byte);
+            offset += 1;
+            if unit.len() < units.size {
+                continue;
+            }
+            let value = units.value(&unit);
+            if is_shown(value) {
+                unit.clear();
+                let byte = u8::try_from(value).unwrap_or(b'?');
+                if printing {
+                    out.push(&[byte]);
+                    continue;
+                }
+                held.push(byte);
+                if held.len() >= options.least {
+                    let length = held.len().saturating_mul(units.size) as u64;
+                    head(name, offset.saturating_sub(length), options, out);
+                    out.push(&held);
+                    held.clear();
+                    printing = true;
+                }
+                continue;
+            }
+            // Wide characters may begin at any byte.
+            unit.remove(0);
+            if std::mem::take(&mut printing) {
+                out.push(&options.separator);
+            }
+            held.clear();
+        }
+    }
+    if printing {
+        out.push(&options.separator);
+    }
+    Ok(())
+}
+
+fn head(name: &[u8], at: u64, options: &Options, out: &mut Output) {
+    if options.names {
+        out.push(&[name, b": "].concat());
+    }
+    let place = match options.radix {
+        Some('o') => format!("{at:>7o} "),
+        Some('d') => format!("{at:>7} "),
+        Some(_) => format!("{at:>7x} "),
+        None => return,
+    };
+    out.push(place.as_bytes());
+}

@@ -1,0 +1,36 @@
+use tidebox_gnu::tool::find;
+
+use crate::{TOOLS, hexdump};
+
+#[test]
+fn registry_and_table_name_the_same_tools() {
+    let registry: toml::Table = include_str!("../../tools.toml").parse().expect("tools.toml is TOML");
+    let modules = registry["module"].as_array().expect("tools.toml lists modules");
+    let ours = modules.iter().find(|module| module["package"].as_str() == Some("tidebox-bsd")).expect("it is listed");
+    let promised: Vec<&str> =
+        ours["commands"].as_array().expect("a list").iter().map(|name| name.as_str().expect("a string")).collect();
+    let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(promised, held);
+    assert!(held.iter().all(|name| find(TOOLS, name).is_some()), "the table is not ordered");
+}
+
+#[test]
+fn sizes_have_units_and_radixes() {
+    for (text, wanted) in [("512", 512), ("0x10", 16), ("010", 8), ("2K", 2048), ("1MiB", 1 << 20), ("3MB", 3_000_000)]
+    {
+        assert_eq!(hexdump::size(text.as_bytes()), Some(wanted), "{text}");
+    }
+    for text in ["", "x", "1Q", "99999999999999999999", "17EiB9", "-1"] {
+        assert_eq!(hexdump::size(text.as_bytes()), None, "{text}");
+    }
+}
+
+#[test]
+fn formats_that_are_wrong_are_told_of() {
+    let parse = |text: &str| hexdump::parse(&[text.as_bytes().to_vec()]).map(|format| format.block);
+    assert_eq!(parse("16/1 \"%02x \" \"\\n\""), Ok(16));
+    assert_eq!(parse("\"%_ad: \" 2/4 \"%u\""), Ok(8));
+    for text in ["foo", "1/1 \"%y\"", "1/3 \"%d\"", "\"%_z\"", "\"%", "\"%s\"", "99999/8 \"%d\"", "1/"] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+}
