@@ -1,0 +1,475 @@
+//! `df`: how full file systems are.
+//!
+//! The kernel keeps one file system of the sandbox's own, whose size is what the limits allow; what is used of it is the sum of
+//! its files. Of what is mounted from outside nobody knows the size.
+
+use std::collections::BTreeSet;
+
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::complain;
+use tidebox_gnu::stream::{Output, read_all};
+use tidebox_gnu::tool::usage;
+use tidebox_rt::FileKind;
+
+use crate::curly;
+
+const HELP: &str = "\
+Usage: df [OPTION]... [FILE]...
+Shows how full the file system of each FILE is, or all of them.
+
+  -a, --all             file systems without a size too
+  -B, --block-size=SIZE scale sizes by SIZE before printing them
+  -h, --human-readable  print sizes in powers of 1024
+  -H, --si              print sizes in powers of 1000
+  -i, --inodes          list inode information instead of block usage
+  -k                    like --block-size=1K
+  -l, --local           local file systems only (they all are)
+  -m                    like --block-size=1M
+      --no-sync, --sync (have no effect)
+      --output[=FIELDS] print these fields: source fstype itotal iused iavail ipcent size used avail pcent file target
+  -P, --portability     use the POSIX output format
+      --total           print a grand total
+  -t, --type=TYPE       file systems of this type only
+  -T, --print-type      print the type of each file system
+  -x, --exclude-type=TYPE  no file systems of this type
+";
+
+const OUTPUT: char = '\u{e001}';
+const TOTAL: char = '\u{e002}';
+const SYNC: char = '\u{e003}';
+const HELP_KEY: char = '\u{e004}';
+
+const LONG: &[Long] = &[
+    long("all", Takes::Nothing, 'a'),
+    long("block-size", Takes::Value, 'B'),
+    long("inodes", Takes::Nothing, 'i'),
+    long("human-readable", Takes::Nothing, 'h'),
+    long("si", Takes::Nothing, 'H'),
+    long("local", Takes::Nothing, 'l'),
+    long("output", Takes::Maybe, OUTPUT),
+    long("portability", Takes::Nothing, 'P'),
+    long("print-type", Takes::Nothing, 'T'),
+    long("sync", Takes::Nothing, SYNC),
+    long("no-sync", Takes::Nothing, SYNC),
+    long("total", Takes::Nothing, TOTAL),
+    long("type", Takes::Value, 't'),
+    long("exclude-type", Takes::Value, 'x'),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+/// The name of a column, in the order of the manual.
+const FIELDS: &[&str] =
+    &["source", "fstype", "itotal", "iused", "iavail", "ipcent", "size", "used", "avail", "pcent", "file", "target"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Bytes(u64),
+    Human(u64),
+}
+
+struct Options {
+    all: bool,
+    unit: Unit,
+    /// How the size of blocks is called at the top.
+    unit_name: String,
+    inodes: bool,
+    posix: bool,
+    types: bool,
+    total: bool,
+    fields: Option<Vec<&'static str>>,
+    only: Vec<Vec<u8>>,
+    except: Vec<Vec<u8>>,
+}
+
+/// A file system, or the sum of some.
+#[derive(Clone, Debug, Default)]
+struct Mount {
+    source: String,
+    kind: String,
+    target: String,
+    /// The file that was asked for.
+    file: String,
+    /// Bytes: all and used; `None` where nobody knows.
+    bytes: Option<(u64, u64)>,
+    /// Inodes: used. There is no bound on their number but that of bytes.
+    inodes: Option<(u64, u64)>,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let mut options = Options {
+        all: false,
+        unit: Unit::Bytes(1024),
+        unit_name: "1K-blocks".to_owned(),
+        inodes: false,
+        posix: false,
+        types: false,
+        total: false,
+        fields: None,
+        only: Vec::new(),
+        except: Vec::new(),
+    };
+    if std::env::var_os("POSIXLY_CORRECT").is_some() {
+        (options.unit, options.unit_name) = (Unit::Bytes(512), "512B-blocks".to_owned());
+    }
+    let mut files = Vec::new();
+    let mut parser = Parser::new(Spec { short: "aB:iF:hHklmPTt:vx:", long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return usage("df", &message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(file))) => files.push(file),
+            Ok(Some(Item::Option(HELP_KEY, _))) => {
+                let mut out = Output::standard();
+                out.push(HELP.as_bytes());
+                return out.finish("df", 0);
+            }
+            Ok(Some(Item::Option(key, value))) => {
+                if let Err(code) = set(&mut options, key, value) {
+                    return code;
+                }
+            }
+        }
+    }
+    if let Some(other) = exclusive(&options) {
+        return usage("df", &format!("options {other} and --output are mutually exclusive"), 1);
+    }
+    let mut failed = false;
+    let mounts = chosen(&options, &files, &mut failed);
+    if mounts.is_empty() {
+        if !failed {
+            complain("df", "no file systems processed");
+        }
+        return 1;
+    }
+    let mut out = Output::standard();
+    out.push(table(&options, mounts).as_bytes());
+    out.finish("df", i32::from(failed))
+}
+
+fn exclusive(options: &Options) -> Option<&'static str> {
+    options.fields.as_ref()?;
+    match (options.inodes, options.posix, options.types) {
+        (true, ..) => Some("-i"),
+        (_, true, _) => Some("-P"),
+        (_, _, true) => Some("-T"),
+        _ => None,
+    }
+}
+
+fn set(options: &mut Options, key: char, value: Option<Vec<u8>>) -> Result<(), i32> {
+    let text = value.unwrap_or_default();
+    match key {
+        'a' => options.all = true,
+        'B' => match block_size(&String::from_utf8_lossy(&text)) {
+            Some((unit, name)) => (options.unit, options.unit_name) = (unit, name),
+            None => {
+                complain("df", &format!("invalid -B argument '{}'", String::from_utf8_lossy(&text)));
+                return Err(1);
+            }
+        },
+        'h' => options.unit = Unit::Human(1024),
+        'H' => options.unit = Unit::Human(1000),
+        'i' => options.inodes = true,
+        'k' => (options.unit, options.unit_name) = (Unit::Bytes(1024), "1K-blocks".to_owned()),
+        'm' => (options.unit, options.unit_name) = (Unit::Bytes(1 << 20), "1M-blocks".to_owned()),
+        'P' => options.posix = true,
+        'T' => options.types = true,
+        't' => options.only.push(text),
+        'x' => options.except.push(text),
+        TOTAL => options.total = true,
+        OUTPUT => {
+            let fields = options.fields.get_or_insert_default();
+            if text.is_empty() {
+                fields.extend(FIELDS);
+            }
+            for name in text.split(|byte| *byte == b',').filter(|name| !name.is_empty()) {
+                match FIELDS.iter().find(|known| known.as_bytes() == name) {
+                    Some(known) if fields.contains(known) => {
+                        return Err(usage(
+                            "df",
+                            &format!("option --output: field {} used more than once", curly(name)),
+                            1,
+                        ));
+                    }
+                    Some(known) => fields.push(known),
+                    None => return Err(usage("df", &format!("option --output: field {} unknown", curly(name)), 1)),
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Reads `1K`, `M`, `512`, `1MB`, `human-readable`, and says what blocks of that size are called.
+fn block_size(text: &str) -> Option<(Unit, String)> {
+    match text {
+        "human-readable" => return Some((Unit::Human(1024), String::new())),
+        "si" => return Some((Unit::Human(1000), String::new())),
+        _ => {}
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, suffix) = text.split_at_checked(digits)?;
+    let number: u64 = if number.is_empty() { 1 } else { number.parse().ok().filter(|number| *number > 0)? };
+    let mut letters = suffix.chars();
+    let (scale, name) = match letters.next() {
+        None => (1, format!("{number}B")),
+        Some(letter) => {
+            let power = u32::try_from("KMGTPE".find(letter.to_ascii_uppercase())? + 1).ok()?;
+            let base: u64 = match letters.as_str() {
+                "" | "iB" => 1024,
+                "B" => 1000,
+                _ => return None,
+            };
+            let unit = if base == 1000 { "B" } else { "" };
+            let letter = if base == 1000 && power == 1 { 'k' } else { letter.to_ascii_uppercase() };
+            (base.checked_pow(power)?, format!("{number}{letter}{unit}"))
+        }
+    };
+    let size = number.checked_mul(scale)?;
+    let name =
+        if size.is_multiple_of(1024) && suffix.is_empty() && size >= 1024 { format!("{}K", size / 1024) } else { name };
+    Some((Unit::Bytes(size), format!("{name}-blocks")))
+}
+
+/// What the kernel says is mounted.
+fn mounted() -> Vec<Mount> {
+    let text = read_all(b"/proc/mounts").unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let mount = |line: &str| {
+        let mut words = line.split(' ').map(unescaped);
+        let (source, target, kind) = (words.next()?, words.next()?, words.next()?);
+        Some(Mount { source, kind, target, file: "-".to_owned(), ..Mount::default() })
+    };
+    text.lines().filter_map(mount).collect()
+}
+
+/// Blanks in paths are written as octal numbers there.
+fn unescaped(word: &str) -> String {
+    let mut out = Vec::new();
+    let mut rest = word.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 8).ok()).filter(|_| *first == b'\\') {
+            Some(byte) => {
+                out.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The file systems to show, with their sizes.
+fn chosen(options: &Options, files: &[Vec<u8>], failed: &mut bool) -> Vec<Mount> {
+    let all = mounted();
+    let mut found = Vec::new();
+    if files.is_empty() {
+        found = all.into_iter().filter(|mount| options.all || mount.kind != "proc").collect();
+    }
+    for file in files {
+        let path = std::fs::canonicalize(tidebox_gnu::message::bytes_path(file));
+        let shown = String::from_utf8_lossy(file).into_owned();
+        let path = match (tidebox_rt::stat(file, true), path) {
+            (Err(errno), _) => {
+                complain("df", &format!("{}: {}", tidebox_gnu::message::shown(file), errno.text()));
+                *failed = true;
+                continue;
+            }
+            (Ok(_), path) => path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_else(|_| shown.clone()),
+        };
+        let holds = |mount: &&Mount| {
+            let below = path.strip_prefix(&mount.target);
+            mount.target == "/" || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let best = mounted().iter().filter(holds).max_by_key(|mount| mount.target.len()).cloned();
+        found.extend(best.map(|mount| Mount { file: shown, ..mount }));
+    }
+    found.retain(|mount| {
+        let is = |kinds: &[Vec<u8>]| kinds.iter().any(|kind| kind == mount.kind.as_bytes());
+        (options.only.is_empty() || is(&options.only)) && !is(&options.except)
+    });
+    let mut seen: Option<(u64, u64)> = None;
+    for mount in found.iter_mut().filter(|mount| mount.target == "/") {
+        let (bytes, files) = *seen.get_or_insert_with(used);
+        let limit = tidebox_rt::limits().map_or(0, |limits| limits.file_bytes);
+        mount.bytes = Some((limit.max(bytes), bytes));
+        mount.inodes = Some((0, files));
+    }
+    found
+}
+
+/// Folders within folders that are looked into.
+const DEEPEST: usize = 1000;
+
+/// Bytes and number of the files that the sandbox wrote: everything on the device of its working files.
+fn used() -> (u64, u64) {
+    let device = tidebox_rt::stat(b"/tmp", true).map(|stat| stat.dev).unwrap_or_default();
+    let mut open = vec![(b"/".to_vec(), 0)];
+    let (mut bytes, mut files, mut linked) = (0u64, 0u64, BTreeSet::new());
+    while let Some((folder, depth)) = open.pop() {
+        for entry in tidebox_rt::read_dir(&folder).unwrap_or_default() {
+            let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+            let path = [folder.as_slice(), slash, &entry.name].concat();
+            // Programs are part of the sandbox and count for nothing.
+            if matches!(path.as_slice(), b"/bin" | b"/usr" | b"/proc" | b"/dev" | b"/etc" | b"/lib") {
+                continue;
+            }
+            let Ok(stat) = tidebox_rt::stat(&path, false) else {
+                continue;
+            };
+            if stat.dev != device || stat.nlink > 1 && stat.kind() != FileKind::Dir && !linked.insert(stat.ino) {
+                continue;
+            }
+            files += 1;
+            match stat.kind() {
+                FileKind::Dir if depth < DEEPEST => open.push((path, depth + 1)),
+                FileKind::File => bytes = bytes.saturating_add(stat.size),
+                _ => {}
+            }
+        }
+    }
+    (bytes, files)
+}
+
+fn header(field: &str, options: &Options) -> String {
+    let human = matches!(options.unit, Unit::Human(_));
+    match field {
+        "source" => "Filesystem".to_owned(),
+        "fstype" => "Type".to_owned(),
+        "itotal" => "Inodes".to_owned(),
+        "iused" => "IUsed".to_owned(),
+        "iavail" => "IFree".to_owned(),
+        "ipcent" => "IUse%".to_owned(),
+        "size" if human => "Size".to_owned(),
+        "size" if options.posix => match options.unit {
+            Unit::Bytes(size) => format!("{size}-blocks"),
+            Unit::Human(_) => "Size".to_owned(),
+        },
+        "size" => options.unit_name.clone(),
+        "used" => "Used".to_owned(),
+        "avail" if human => "Avail".to_owned(),
+        "avail" if options.fields.is_some() => "Avail".to_owned(),
+        "avail" => "Available".to_owned(),
+        "pcent" if options.posix && !human => "Capacity".to_owned(),
+        "pcent" => "Use%".to_owned(),
+        "file" => "File".to_owned(),
+        _ => "Mounted on".to_owned(),
+    }
+}
+
+fn amount(bytes: u64, unit: Unit) -> String {
+    let base = match unit {
+        Unit::Bytes(size) => return bytes.div_ceil(size).to_string(),
+        Unit::Human(base) => base,
+    };
+    let letters = if base == 1000 { "kMGTPE" } else { "KMGTPE" };
+    if bytes < base {
+        return bytes.to_string();
+    }
+    let (mut scale, mut unit) = (base, 0);
+    while bytes / scale >= base && unit < 5 {
+        scale = scale.saturating_mul(base);
+        unit += 1;
+    }
+    // Sizes are rounded up, to one digit behind the point below ten.
+    let tenths = (u128::from(bytes) * 10).div_ceil(u128::from(scale));
+    let letter = letters.chars().nth(unit).unwrap_or('E');
+    if tenths < 100 {
+        return format!("{}.{}{letter}", tenths / 10, tenths % 10);
+    }
+    format!("{}{letter}", u128::from(bytes).div_ceil(u128::from(scale)))
+}
+
+fn percent(used: u64, all: u64) -> String {
+    if all == 0 { "-".to_owned() } else { format!("{}%", (u128::from(used) * 100).div_ceil(u128::from(all))) }
+}
+
+fn value(field: &str, mount: &Mount, options: &Options) -> String {
+    let dash = || "-".to_owned();
+    let sized = |part: &dyn Fn(u64, u64) -> u64| {
+        mount.bytes.map_or_else(dash, |(all, used)| amount(part(all, used), options.unit))
+    };
+    let counted = |part: &dyn Fn(u64, u64) -> u64| {
+        mount.inodes.map_or_else(dash, |(all, used)| match options.unit {
+            Unit::Human(_) => amount(part(all, used), options.unit),
+            Unit::Bytes(_) => part(all, used).to_string(),
+        })
+    };
+    match field {
+        "source" => mount.source.clone(),
+        "fstype" => mount.kind.clone(),
+        "itotal" => counted(&|all, _| all),
+        "iused" => counted(&|_, used| used),
+        "iavail" => counted(&|all, used| all.saturating_sub(used)),
+        "ipcent" => mount.inodes.map_or_else(dash, |(all, used)| percent(used, all)),
+        "size" => sized(&|all, _| all),
+        "used" => sized(&|_, used| used),
+        "avail" => sized(&|all, used| all - used),
+        "pcent" => mount.bytes.map_or_else(dash, |(all, used)| percent(used, all)),
+        "file" => mount.file.clone(),
+        _ => mount.target.clone(),
+    }
+}
+
+fn columns(options: &Options) -> Vec<&'static str> {
+    if let Some(fields) = &options.fields {
+        return fields.clone();
+    }
+    let mut columns = vec!["source"];
+    columns.extend(options.types.then_some("fstype"));
+    columns.extend(match options.inodes {
+        true => ["itotal", "iused", "iavail", "ipcent"],
+        false => ["size", "used", "avail", "pcent"],
+    });
+    columns.push("target");
+    columns
+}
+
+/// The narrowest that a column is.
+fn narrowest(field: &str) -> usize {
+    match field {
+        "source" => 14,
+        "fstype" | "ipcent" | "pcent" => 4,
+        "file" | "target" => 0,
+        _ => 5,
+    }
+}
+
+fn table(options: &Options, mut mounts: Vec<Mount>) -> String {
+    if options.total {
+        let sum = |pick: &dyn Fn(&Mount) -> Option<(u64, u64)>| {
+            mounts.iter().filter_map(pick).reduce(|a, b| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)))
+        };
+        let dash = || "-".to_owned();
+        let (bytes, inodes) = (sum(&|mount| mount.bytes), sum(&|mount| mount.inodes));
+        mounts.push(Mount { source: "total".to_owned(), kind: dash(), target: dash(), file: dash(), bytes, inodes });
+    }
+    let columns = columns(options);
+    let mut rows = vec![columns.iter().map(|field| header(field, options)).collect::<Vec<String>>()];
+    rows.extend(mounts.iter().map(|mount| columns.iter().map(|field| value(field, mount, options)).collect()));
+    let width = |column: usize| {
+        let widest = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+        columns.get(column).map_or(widest, |field| widest.max(narrowest(field)))
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let mut out = String::new();
+    for row in &rows {
+        for (at, ((cell, field), width)) in row.iter().zip(&columns).zip(&widths).enumerate() {
+            let last = at + 1 == columns.len();
+            let is_text = matches!(*field, "source" | "fstype" | "file" | "target");
+            match (is_text, last) {
+                (true, true) => out.push_str(cell),
+                (true, false) => out.push_str(&format!("{cell:<width$} ")),
+                (false, true) => out.push_str(&format!("{cell:>width$}")),
+                (false, false) => out.push_str(&format!("{cell:>width$} ")),
+            }
+        }
+        out.push('\n');
+    }
+    out
+}

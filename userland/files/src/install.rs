@@ -1,0 +1,423 @@
+//! `install`: copies files to where they are used from, and sets their modes.
+
+use std::fs;
+
+use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
+use tidebox_gnu::mode::Change;
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_gnu::tool::usage;
+use tidebox_rt::{Errno, FileKind, Open, Stat};
+
+use crate::owner::{self, Owner};
+use crate::{curly, quoted};
+
+const HELP: &str = "\
+Usage: install [OPTION]... [-T] SOURCE DEST
+  or:  install [OPTION]... SOURCE... DIRECTORY
+  or:  install [OPTION]... -t DIRECTORY SOURCE...
+  or:  install [OPTION]... -d DIRECTORY...
+
+      --backup[=CONTROL]  make a backup of each existing destination file
+  -b                  like --backup but does not accept an argument
+  -C, --compare       leave a destination alone that is the same already
+  -d, --directory     make all directories of the arguments
+  -D                  make what is missing above DEST
+  -g, --group=GROUP   set group
+  -m, --mode=MODE     set permissions (as in chmod), instead of rwxr-xr-x
+  -o, --owner=OWNER   set owner
+  -p, --preserve-timestamps  give copies the times of their sources
+  -S, --suffix=SUFFIX put SUFFIX behind names of backups
+  -t, --target-directory=DIRECTORY  copy all SOURCE arguments into DIRECTORY
+  -T, --no-target-directory  treat DEST as a normal file
+  -v, --verbose       print what is done
+";
+
+/// The mode of what is installed when nobody says otherwise.
+const MODE: u32 = 0o755;
+
+const BACKUP: char = '\u{e001}';
+const STRIP_PROGRAM: char = '\u{e002}';
+const HELP_KEY: char = '\u{e003}';
+
+struct Options {
+    mode: Option<Change>,
+    owner: Owner,
+    backup: Option<Numbering>,
+    suffix: Vec<u8>,
+    compare: bool,
+    folders: bool,
+    leading: bool,
+    times: bool,
+    target: Option<Vec<u8>>,
+    no_target: bool,
+    verbose: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbering {
+    Simple,
+    Numbered,
+    Existing,
+}
+
+fn numbering(name: &[u8]) -> Option<Option<Numbering>> {
+    Some(match name {
+        b"none" | b"off" => None,
+        b"simple" | b"never" => Some(Numbering::Simple),
+        b"existing" | b"nil" | b"" => Some(Numbering::Existing),
+        b"numbered" | b"t" => Some(Numbering::Numbered),
+        _ => return None,
+    })
+}
+
+fn backup_types() -> String {
+    let pairs: [(&[u8], &[u8]); 4] =
+        [(b"none", b"off"), (b"simple", b"never"), (b"existing", b"nil"), (b"numbered", b"t")];
+    let line = |(one, other): &(&[u8], &[u8])| format!("\n  - {}, {}", curly(one), curly(other));
+    "Valid arguments are:".to_owned() + &pairs.iter().map(line).collect::<String>()
+}
+
+fn fail(message: &str) -> i32 {
+    complain("install", message);
+    1
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let long = [
+        long("backup", Takes::Maybe, BACKUP),
+        long("compare", Takes::Nothing, 'C'),
+        long("directory", Takes::Nothing, 'd'),
+        long("group", Takes::Value, 'g'),
+        long("mode", Takes::Value, 'm'),
+        long("no-target-directory", Takes::Nothing, 'T'),
+        long("owner", Takes::Value, 'o'),
+        long("preserve-timestamps", Takes::Nothing, 'p'),
+        long("strip", Takes::Nothing, 's'),
+        long("strip-program", Takes::Value, STRIP_PROGRAM),
+        long("suffix", Takes::Value, 'S'),
+        long("target-directory", Takes::Value, 't'),
+        long("verbose", Takes::Nothing, 'v'),
+        long("help", Takes::Nothing, HELP_KEY),
+    ];
+    let mut options = Options {
+        mode: None,
+        owner: Owner::default(),
+        backup: None,
+        suffix: b"~".to_vec(),
+        compare: false,
+        folders: false,
+        leading: false,
+        times: false,
+        target: None,
+        no_target: false,
+        verbose: false,
+    };
+    if let Some(suffix) = std::env::var_os("SIMPLE_BACKUP_SUFFIX").filter(|suffix| !suffix.is_empty()) {
+        options.suffix = suffix.into_encoded_bytes();
+    }
+    let mut operands = Vec::new();
+    let mut parser = Parser::new(Spec { short: "bcCsDdg:m:o:pt:TvS:", long: &long, permute: true }, arguments);
+    loop {
+        let (key, value) = match parser.next_item() {
+            Err(message) => return usage("install", &message, 1),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(operand))) => {
+                operands.push(operand);
+                continue;
+            }
+            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
+        };
+        match key {
+            'b' => options.backup = options.backup.or(Some(Numbering::Existing)),
+            BACKUP => match numbering(&value) {
+                Some(numbering) => options.backup = numbering,
+                None => {
+                    let message = format!("invalid argument {} for {}", curly(&value), curly(b"backup type"));
+                    return usage("install", &(message + "\n" + &backup_types()), 1);
+                }
+            },
+            'C' => options.compare = true,
+            'd' => options.folders = true,
+            'D' => options.leading = true,
+            'g' => match owner::group(&value) {
+                Ok(owner) => options.owner.group = owner.group,
+                Err(_) => return fail(&format!("invalid group {}", curly(&value))),
+            },
+            'o' => match owner::parse(&value) {
+                Ok((owner, _)) if owner.group.is_none() => options.owner.user = owner.user,
+                _ => return fail(&format!("invalid user {}", curly(&value))),
+            },
+            'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
+                Some(change) => options.mode = Some(change),
+                None => return fail(&format!("invalid mode {}", curly(&value))),
+            },
+            'p' => options.times = true,
+            'S' => (options.suffix, options.backup) = (value, options.backup.or(Some(Numbering::Existing))),
+            't' => options.target = Some(value),
+            'T' => options.no_target = true,
+            'v' => options.verbose = true,
+            's' | STRIP_PROGRAM => return fail("stripping (-s) is not supported: there is no program to strip"),
+            HELP_KEY => {
+                let mut out = Output::standard();
+                out.push(HELP.as_bytes());
+                return out.finish("install", 0);
+            }
+            _ => {}
+        }
+    }
+    let mut install = Install { options, out: Output::standard(), failed: false };
+    match install.run(operands) {
+        Ok(()) => {
+            let code = i32::from(install.failed);
+            install.out.finish("install", code)
+        }
+        Err(Wrong::Usage(message)) => usage("install", &message, 1),
+        Err(Wrong::Target(message)) => fail(&message),
+    }
+}
+
+/// Why nothing is installed at all.
+enum Wrong {
+    Usage(String),
+    Target(String),
+}
+
+struct Install {
+    options: Options,
+    out: Output,
+    failed: bool,
+}
+
+impl Install {
+    fn complain(&mut self, message: &str) {
+        self.failed = true;
+        self.out.flush_now();
+        complain("install", message);
+    }
+
+    fn tell(&mut self, text: &str) {
+        if self.options.verbose {
+            self.out.push(text.as_bytes());
+        }
+    }
+
+    fn run(&mut self, mut operands: Vec<Vec<u8>>) -> Result<(), Wrong> {
+        if self.options.folders && self.options.target.is_some() {
+            return Err(Wrong::Target("target directory not allowed when installing a directory".to_owned()));
+        }
+        let Some(first) = operands.first().cloned() else {
+            return Err(Wrong::Usage("missing file operand".to_owned()));
+        };
+        if self.options.folders {
+            operands.iter().for_each(|folder| self.folder(folder));
+            return Ok(());
+        }
+        if let Some(target) = self.options.target.clone() {
+            if self.options.leading {
+                self.make_folders(&target);
+            }
+            match tidebox_rt::stat(&target, true) {
+                Ok(stat) if stat.kind() == FileKind::Dir => {}
+                Ok(_) => return Err(Wrong::Target(format!("target {}: Not a directory", quoted(&target)))),
+                Err(errno) => {
+                    return Err(Wrong::Target(format!("failed to access {}: {}", quoted(&target), errno.text())));
+                }
+            }
+            operands.iter().for_each(|source| self.place_in(source, &target));
+            return Ok(());
+        }
+        if operands.len() < 2 {
+            return Err(Wrong::Usage(format!("missing destination file operand after {}", quoted(&first))));
+        }
+        if self.options.no_target && operands.len() > 2 {
+            let extra = operands.get(2).cloned().unwrap_or_default();
+            return Err(Wrong::Usage(format!("extra operand {}", quoted(&extra))));
+        }
+        let target = operands.pop().unwrap_or_default();
+        let state = tidebox_rt::stat(&target, true);
+        let is_folder = state.is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        if is_folder && !self.options.no_target {
+            operands.iter().for_each(|source| self.place_in(source, &target));
+            return Ok(());
+        }
+        if operands.len() > 1 {
+            let why = state.err().unwrap_or(Errno::NOTDIR);
+            return Err(Wrong::Target(format!("target {}: {}", quoted(&target), why.text())));
+        }
+        if self.options.leading {
+            self.make_folders(&above(&target));
+        }
+        self.file(&first, &target);
+        Ok(())
+    }
+
+    fn place_in(&mut self, source: &[u8], folder: &[u8]) {
+        let name = source.split(|byte| *byte == b'/').rfind(|part| !part.is_empty()).unwrap_or(source);
+        let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+        self.file(source, &[folder, slash, name].concat());
+    }
+
+    /// Makes a folder and what is missing above it, and tells of each.
+    fn make_folders(&mut self, folder: &[u8]) -> bool {
+        let path = bytes_path(folder);
+        let missing: Vec<_> = path
+            .ancestors()
+            .filter(|above| !above.as_os_str().is_empty())
+            .take_while(|above| !above.is_dir())
+            .collect();
+        for path in missing.into_iter().rev() {
+            let shown = quoted(path_bytes(path));
+            if let Err(error) = fs::create_dir(path) {
+                let shown = curly(path_bytes(path));
+                self.complain(&format!("cannot create directory {shown}: {}", reason(&error)));
+                return false;
+            }
+            // What is made on the way has the usual mode, whatever the umask says.
+            if let Err(errno) = tidebox_rt::chmod(path_bytes(path), MODE) {
+                self.complain(&format!("cannot change permissions of {shown}: {}", errno.text()));
+            }
+            self.tell(&format!("install: creating directory {shown}\n"));
+        }
+        true
+    }
+
+    fn folder(&mut self, folder: &[u8]) {
+        if self.make_folders(folder) {
+            self.set_attributes(folder, true);
+        }
+    }
+
+    /// Copies one file.
+    fn file(&mut self, source: &[u8], target: &[u8]) {
+        let stat = match tidebox_rt::stat(source, true) {
+            Ok(stat) => stat,
+            Err(errno) => return self.complain(&format!("cannot stat {}: {}", quoted(source), errno.text())),
+        };
+        if stat.kind() == FileKind::Dir {
+            return self.complain(&format!("omitting directory {}", quoted(source)));
+        }
+        let old = tidebox_rt::stat(target, false).ok();
+        if old.is_some_and(|old| old.kind() == FileKind::Dir) {
+            return self.complain(&format!("cannot overwrite directory {} with non-directory", quoted(target)));
+        }
+        if old.is_some_and(|old| (old.dev, old.ino) == (stat.dev, stat.ino)) {
+            return self.complain(&format!("{} and {} are the same file", quoted(source), quoted(target)));
+        }
+        if self.options.compare && old.is_some_and(|old| self.is_same(source, target, &old)) {
+            return;
+        }
+        let mut note = String::new();
+        if old.is_some() {
+            match self.clear_away(target) {
+                Ok(backup) => note = backup.map(|name| format!(" (backup: {})", quoted(&name))).unwrap_or_default(),
+                Err(message) => return self.complain(&message),
+            }
+        }
+        self.tell(&format!("{} -> {}{note}\n", quoted(source), quoted(target)));
+        if let Err(message) = copy(source, target) {
+            return self.complain(&message);
+        }
+        if self.options.times
+            && let Err(message) = copy_times(target, &stat)
+        {
+            self.complain(&message);
+        }
+        self.set_attributes(target, false);
+    }
+
+    /// Removes what is in the way, or makes a backup of it and answers the backup's name.
+    fn clear_away(&mut self, target: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        if let Some(numbering) = self.options.backup {
+            let backup = backup_name(target, numbering, &self.options.suffix);
+            fs::rename(bytes_path(target), bytes_path(&backup))
+                .map_err(|error| format!("cannot backup {}: {}", quoted(target), reason(&error)))?;
+            return Ok(Some(backup));
+        }
+        tidebox_rt::unlink(target).map_err(|errno| format!("cannot remove {}: {}", quoted(target), errno.text()))?;
+        self.tell(&format!("removed {}\n", quoted(target)));
+        Ok(None)
+    }
+
+    fn mode(&self, is_folder: bool) -> u32 {
+        self.options.mode.as_ref().map_or(MODE, |change| change.apply(0, is_folder, 0))
+    }
+
+    fn is_same(&self, source: &[u8], target: &[u8], old: &Stat) -> bool {
+        let owner = &self.options.owner;
+        let fits = old.kind() == FileKind::File
+            && old.mode & 0o7777 == self.mode(false)
+            && owner.user.is_none_or(|user| user == old.uid)
+            && owner.group.is_none_or(|group| group == old.gid);
+        fits && matches!((fs::read(bytes_path(source)), fs::read(bytes_path(target))), (Ok(new), Ok(old)) if new == old)
+    }
+
+    fn set_attributes(&mut self, target: &[u8], is_folder: bool) {
+        let stat = match tidebox_rt::stat(target, true) {
+            Ok(stat) => stat,
+            Err(errno) => return self.complain(&format!("cannot stat {}: {}", quoted(target), errno.text())),
+        };
+        if !self.options.owner.is_allowed(&stat) {
+            let why = Errno::PERM.text();
+            return self.complain(&format!("cannot change ownership of {}: {why}", quoted(target)));
+        }
+        if let Err(errno) = tidebox_rt::chmod(target, self.mode(is_folder)) {
+            self.complain(&format!("cannot change permissions of {}: {}", quoted(target), errno.text()));
+        }
+    }
+}
+
+fn above(path: &[u8]) -> Vec<u8> {
+    bytes_path(path).parent().map(|folder| path_bytes(folder).to_vec()).unwrap_or_default()
+}
+
+fn copy(source: &[u8], target: &[u8]) -> Result<(), String> {
+    let cannot = |what: &str, name: &[u8], errno: Errno| format!("cannot {what} {}: {}", quoted(name), errno.text());
+    let mut input =
+        Input::file(source).map_err(|errno| cannot("open", source, errno).replace("': ", "' for reading: "))?;
+    let how = Open { write: true, create: true, exclusive: true, ..Open::default() };
+    let fd = tidebox_rt::open(target, how).map_err(|errno| cannot("create regular file", target, errno))?;
+    let written = loop {
+        match input.piece() {
+            Ok([]) => break Ok(()),
+            Ok(piece) => {
+                let count = piece.len();
+                if let Err(errno) = tidebox_rt::write_all(fd, piece) {
+                    break Err(format!("error writing {}: {}", quoted(target), errno.text()));
+                }
+                input.take(count);
+            }
+            Err(errno) => break Err(format!("error reading {}: {}", quoted(source), errno.text())),
+        }
+    };
+    let closed = tidebox_rt::close(fd).map_err(|errno| format!("error writing {}: {}", quoted(target), errno.text()));
+    written.and(closed)
+}
+
+fn copy_times(target: &[u8], stat: &Stat) -> Result<(), String> {
+    let moment = |ns: u64| std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_nanos(ns));
+    let (Some(accessed), Some(modified)) = (moment(stat.atime_ns), moment(stat.mtime_ns)) else {
+        return Ok(());
+    };
+    let times = fs::FileTimes::new().set_accessed(accessed).set_modified(modified);
+    let file = fs::OpenOptions::new().write(true).open(bytes_path(target));
+    file.and_then(|file| file.set_times(times))
+        .map_err(|error| format!("cannot set timestamps for {}: {}", quoted(target), reason(&error)))
+}
+
+/// The name of a backup: with the highest number and one, or with the suffix.
+fn backup_name(target: &[u8], numbering: Numbering, suffix: &[u8]) -> Vec<u8> {
+    let folder = above(target);
+    let name = target.rsplit(|byte| *byte == b'/').next().unwrap_or(target);
+    let entries = tidebox_rt::read_dir(if folder.is_empty() { b"." } else { &folder }).unwrap_or_default();
+    let number = |entry: &tidebox_rt::Entry| -> Option<u64> {
+        let digits = entry.name.strip_prefix(name)?.strip_prefix(b".~")?.strip_suffix(b"~")?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    };
+    let highest = if numbering == Numbering::Simple { None } else { entries.iter().filter_map(number).max() };
+    match (numbering, highest) {
+        (Numbering::Numbered, None) => [target, b".~1~"].concat(),
+        (_, Some(highest)) => [target, format!(".~{}~", highest.saturating_add(1)).as_bytes()].concat(),
+        _ => [target, suffix].concat(),
+    }
+}

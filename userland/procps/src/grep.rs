@@ -1,0 +1,355 @@
+//! `pgrep`, `pkill` and `pidof`: processes by their names.
+
+use regex_lite::Regex;
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::complain;
+use tidebox_gnu::user::{Kind, Names};
+use tidebox_rt::Errno;
+
+use crate::process::{Process, uptime};
+use crate::{print, wrong};
+
+const PGREP_HELP: &str = include_str!("pgrep.txt");
+const PKILL_HELP: &str = include_str!("pkill.txt");
+
+const SIGNAL: char = '\u{e001}';
+const HELP: char = '\u{e002}';
+
+const LONG: &[Long] = &[
+    long("signal", Takes::Value, SIGNAL),
+    long("count", Takes::Nothing, 'c'),
+    long("delimiter", Takes::Value, 'd'),
+    long("echo", Takes::Nothing, 'e'),
+    long("list-name", Takes::Nothing, 'l'),
+    long("list-full", Takes::Nothing, 'a'),
+    long("full", Takes::Nothing, 'f'),
+    long("pgroup", Takes::Value, 'g'),
+    long("group", Takes::Value, 'G'),
+    long("ignore-case", Takes::Nothing, 'i'),
+    long("ignore-ancestors", Takes::Nothing, 'A'),
+    long("newest", Takes::Nothing, 'n'),
+    long("oldest", Takes::Nothing, 'o'),
+    long("older", Takes::Value, 'O'),
+    long("parent", Takes::Value, 'P'),
+    long("session", Takes::Value, 's'),
+    long("euid", Takes::Value, 'u'),
+    long("uid", Takes::Value, 'U'),
+    long("inverse", Takes::Nothing, 'v'),
+    long("exact", Takes::Nothing, 'x'),
+    long("pidfile", Takes::Value, 'F'),
+    long("runstates", Takes::Value, 'r'),
+    long("help", Takes::Nothing, HELP),
+    long("version", Takes::Nothing, 'V'),
+];
+
+/// Signals by the numbers of Linux, from 1.
+const SIGNALS: &[&str] = &[
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
+    "PWR", "SYS",
+];
+
+/// The number of a signal by its name or its digits.
+pub(crate) fn signal(text: &str) -> Option<u32> {
+    if let Ok(number) = text.parse::<u32>() {
+        return (number < 65).then_some(number);
+    }
+    let name = text.to_ascii_uppercase();
+    let name = name.strip_prefix("SIG").unwrap_or(&name);
+    SIGNALS.iter().position(|known| *known == name).and_then(|at| u32::try_from(at + 1).ok())
+}
+
+#[derive(Default)]
+struct Search {
+    pattern: Option<String>,
+    full: bool,
+    exact: bool,
+    ignore_case: bool,
+    inverse: bool,
+    newest: bool,
+    oldest: bool,
+    older: Option<u64>,
+    groups: Option<Vec<u32>>,
+    own_groups: Option<Vec<u32>>,
+    parents: Option<Vec<u32>>,
+    sessions: Option<Vec<u32>>,
+    users: Option<Vec<u32>>,
+    pids: Option<Vec<u32>>,
+    states: Option<String>,
+    ancestors_out: bool,
+}
+
+impl Search {
+    fn has_criteria(&self) -> bool {
+        let lists = [&self.groups, &self.own_groups, &self.parents, &self.sessions, &self.users, &self.pids];
+        self.pattern.is_some()
+            || lists.iter().any(|list| list.is_some())
+            || self.states.is_some()
+            || self.older.is_some()
+    }
+
+    /// The processes that fit; the caller itself never does.
+    fn run(&self) -> Result<Vec<Process>, String> {
+        let pattern = match &self.pattern {
+            None => None,
+            Some(pattern) => {
+                let whole = if self.exact { format!("^(?:{pattern})$") } else { pattern.clone() };
+                let whole = if self.ignore_case { format!("(?i){whole}") } else { whole };
+                Some(Regex::new(&whole).map_err(|_| format!("regex error: Invalid regular expression: {pattern}"))?)
+            }
+        };
+        let all = Process::all();
+        let own = tidebox_rt::getids().unwrap_or_default();
+        let ancestors = if self.ancestors_out { ancestors(&all, own.ppid) } else { Vec::new() };
+        let within = |list: &Option<Vec<u32>>, value: u32| list.as_ref().is_none_or(|list| list.contains(&value));
+        let fits = |process: &Process| {
+            let text =
+                if self.full && !process.arguments.is_empty() { process.command() } else { process.name.clone() };
+            pattern.as_ref().is_none_or(|pattern| pattern.is_match(&text))
+                && within(&self.groups, process.group)
+                && within(&self.own_groups, process.own_group)
+                && within(&self.parents, process.parent)
+                && within(&self.sessions, process.session)
+                && within(&self.users, process.user)
+                && within(&self.pids, process.pid)
+                && self.states.as_ref().is_none_or(|states| states.contains(process.state))
+                && self.older.is_none_or(|age| (uptime() as u64).saturating_sub(process.started / 100) >= age)
+        };
+        let mut found: Vec<Process> = all
+            .into_iter()
+            .filter(|process| process.pid != own.pid && !ancestors.contains(&process.pid))
+            .filter(|process| fits(process) != self.inverse)
+            .collect();
+        let key = |process: &Process| (process.started, process.pid);
+        if self.newest {
+            found = found.into_iter().max_by_key(key).into_iter().collect();
+        } else if self.oldest {
+            found = found.into_iter().min_by_key(key).into_iter().collect();
+        }
+        Ok(found)
+    }
+}
+
+fn ancestors(all: &[Process], first: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut next = first;
+    while next != 0 && !found.contains(&next) {
+        found.push(next);
+        next = all.iter().find(|process| process.pid == next).map_or(0, |process| process.parent);
+    }
+    found
+}
+
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    text.split(',').map(|word| word.parse().ok()).collect()
+}
+
+fn ids(text: &str, kind: Kind) -> Result<Vec<u32>, String> {
+    let (names, what) = (Names::load(kind), if kind == Kind::User { "user" } else { "group" });
+    text.split(',').map(|word| names.id(word).ok_or_else(|| format!("invalid {what} name: {word}"))).collect()
+}
+
+/// How what was found is shown.
+struct Shown {
+    delimiter: String,
+    names: bool,
+    full: bool,
+    count: bool,
+    echo: bool,
+    signal: u32,
+}
+
+/// `pgrep`.
+pub(crate) fn pgrep(arguments: Vec<Vec<u8>>) -> i32 {
+    run("pgrep", PGREP_HELP, arguments)
+}
+
+/// `pkill`.
+pub(crate) fn pkill(arguments: Vec<Vec<u8>>) -> i32 {
+    run("pkill", PKILL_HELP, arguments)
+}
+
+fn run(tool: &'static str, help: &str, mut arguments: Vec<Vec<u8>>) -> i32 {
+    let kills = tool == "pkill";
+    let mut search = Search::default();
+    let mut shown =
+        Shown { delimiter: "\n".to_owned(), names: false, full: false, count: false, echo: false, signal: 15 };
+    if kills {
+        // `-9` and `-KILL` are signals and not options.
+        let asked = arguments.iter().position(|word| {
+            word.strip_prefix(b"-").is_some_and(|name| name.len() > 1 || name.first().is_some_and(u8::is_ascii_digit))
+                && word.strip_prefix(b"-").and_then(|name| signal(std::str::from_utf8(name).ok()?)).is_some()
+        });
+        if let Some(at) = asked {
+            let word = arguments.remove(at);
+            let name = String::from_utf8_lossy(word.get(1..).unwrap_or_default()).into_owned();
+            shown.signal = signal(&name).unwrap_or(15);
+        }
+    }
+    let short = if kills { "cefg:G:iAnoO:P:s:u:U:vxF:r:V" } else { "cd:flag:G:iAnoO:P:s:u:U:vxF:r:wV" };
+    let mut patterns = Vec::new();
+    let mut parser = Parser::new(Spec { short, long: LONG, permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => return wrong(tool, &message, help, 2),
+            Ok(None) => break,
+            Ok(Some(Item::Operand(pattern))) => patterns.push(String::from_utf8_lossy(&pattern).into_owned()),
+            Ok(Some(Item::Option(HELP, _))) => return print(tool, help, 0),
+            Ok(Some(Item::Option('V', _))) => return print(tool, &format!("{tool} from procps-ng 4.0.2\n"), 0),
+            Ok(Some(Item::Option(key, value))) => {
+                let value = String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
+                if let Err(message) = set(&mut search, &mut shown, key, &value) {
+                    return wrong(tool, &message, help, 2);
+                }
+            }
+        }
+    }
+    if patterns.len() > 1 {
+        complain(tool, "only one pattern can be provided");
+        eprintln!("Try `{tool} --help' for more information.");
+        return 2;
+    }
+    search.pattern = patterns.pop();
+    if !search.has_criteria() {
+        complain(tool, "no matching criteria specified");
+        eprintln!("Try `{tool} --help' for more information.");
+        return 2;
+    }
+    let found = match search.run() {
+        Ok(found) => found,
+        Err(message) => {
+            complain(tool, &message);
+            return 2;
+        }
+    };
+    if kills { kill(&found, &shown) } else { list(&found, &shown) }
+}
+
+fn set(search: &mut Search, shown: &mut Shown, key: char, value: &str) -> Result<(), String> {
+    let list = || numbers(value).ok_or_else(|| format!("invalid argument: {value}"));
+    match key {
+        SIGNAL => shown.signal = signal(value).ok_or_else(|| format!("Unknown signal \"{value}\"."))?,
+        'c' => shown.count = true,
+        'd' => shown.delimiter = value.to_owned(),
+        'e' => shown.echo = true,
+        'l' => shown.names = true,
+        'a' => shown.full = true,
+        'f' => search.full = true,
+        'g' => search.groups = Some(list()?),
+        'G' => search.own_groups = Some(ids(value, Kind::Group)?),
+        'i' => search.ignore_case = true,
+        'A' => search.ancestors_out = true,
+        'n' => search.newest = true,
+        'o' => search.oldest = true,
+        'O' => search.older = Some(value.parse().map_err(|_| format!("invalid argument: {value}"))?),
+        'P' => search.parents = Some(list()?),
+        's' => search.sessions = Some(list()?),
+        'u' | 'U' => search.users = Some(ids(value, Kind::User)?),
+        'v' => search.inverse = true,
+        'x' => search.exact = true,
+        'r' => search.states = Some(value.to_owned()),
+        'F' => {
+            let text = tidebox_gnu::stream::read_all(value.as_bytes()).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let pid = text.split_whitespace().next().and_then(|word| word.parse().ok());
+            search.pids = Some(vec![pid.ok_or("pidfile not valid")?]);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn list(found: &[Process], shown: &Shown) -> i32 {
+    let code = i32::from(found.is_empty());
+    if shown.count {
+        return print("pgrep", &format!("{}\n", found.len()), code);
+    }
+    let line = |process: &Process| match (shown.full, shown.names) {
+        (true, _) => format!("{} {}", process.pid, process.command()),
+        (_, true) => format!("{} {}", process.pid, process.name),
+        _ => process.pid.to_string(),
+    };
+    let lines: Vec<String> = found.iter().map(line).collect();
+    let end = if lines.is_empty() { "" } else { "\n" };
+    print("pgrep", &(lines.join(&shown.delimiter) + end), code)
+}
+
+fn kill(found: &[Process], shown: &Shown) -> i32 {
+    let mut killed = 0;
+    let mut out = String::new();
+    for process in found {
+        let result = i32::try_from(process.pid).map_err(|_| Errno::SRCH);
+        match result.and_then(|pid| tidebox_rt::kill(pid, shown.signal)) {
+            Ok(()) => {
+                killed += 1;
+                if shown.echo {
+                    out.push_str(&format!("{} killed (pid {})\n", process.name, process.pid));
+                }
+            }
+            // One that has ended meanwhile needs no signal any more.
+            Err(Errno::SRCH) => {}
+            Err(errno) => complain("pkill", &format!("killing pid {} failed: {}", process.pid, errno.text())),
+        }
+    }
+    if shown.count {
+        out.push_str(&format!("{}\n", found.len()));
+    }
+    print("pkill", &out, i32::from(killed == 0))
+}
+
+/// `pidof`.
+pub(crate) fn pidof(arguments: Vec<Vec<u8>>) -> i32 {
+    let (mut single, mut quiet, mut scripts) = (false, false, false);
+    let (mut names, mut omitted, mut separator) = (Vec::new(), Vec::new(), " ".to_owned());
+    let mut parser = Parser::new(Spec { short: "sqxco:S:d:nzVh", long: &[], permute: true }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => {
+                complain("pidof", &message);
+                return 1;
+            }
+            Ok(None) => break,
+            Ok(Some(Item::Operand(name))) => names.push(String::from_utf8_lossy(&name).into_owned()),
+            Ok(Some(Item::Option(key, value))) => {
+                let value = String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
+                match key {
+                    's' => single = true,
+                    'q' => quiet = true,
+                    'x' => scripts = true,
+                    'o' => omitted.extend(value.split(',').filter_map(|word| match word {
+                        "%PPID" => Some(tidebox_rt::getids().map_or(0, |ids| ids.ppid)),
+                        word => word.parse().ok(),
+                    })),
+                    'S' | 'd' => separator = value,
+                    'V' => return print("pidof", "pidof from procps-ng 4.0.2\n", 0),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let own = tidebox_rt::getids().map_or(0, |ids| ids.pid);
+    let mut found: Vec<u32> = Process::all()
+        .into_iter()
+        .filter(|process| process.pid != own && !omitted.contains(&process.pid) && process.state != 'Z')
+        .filter(|process| names.iter().any(|name| is_called(process, name, scripts)))
+        .map(|process| process.pid)
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(if single { 1 } else { usize::MAX });
+    if found.is_empty() {
+        return 1;
+    }
+    let pids: Vec<String> = found.iter().map(u32::to_string).collect();
+    if quiet { 0 } else { print("pidof", &(pids.join(&separator) + "\n"), 0) }
+}
+
+fn is_called(process: &Process, name: &str, scripts: bool) -> bool {
+    let last = |word: &[u8]| {
+        let text = String::from_utf8_lossy(word).into_owned();
+        text.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    let word =
+        |at: usize| process.arguments.get(at).map(|word| (String::from_utf8_lossy(word).into_owned(), last(word)));
+    let fits = |(whole, last): (String, String)| whole == name || last == name || whole.strip_prefix('-') == Some(name);
+    process.name == name || word(0).is_some_and(fits) || scripts && word(1).is_some_and(fits)
+}

@@ -1,0 +1,35 @@
+use tidebox_gnu::tool::find;
+
+use crate::TOOLS;
+
+#[test]
+fn registry_and_table_name_the_same_tools() {
+    let registry: toml::Table = include_str!("../../tools.toml").parse().expect("tools.toml is TOML");
+    let modules = registry["module"].as_array().expect("tools.toml lists modules");
+    let ours =
+        modules.iter().find(|module| module["package"].as_str() == Some("tidebox-procps")).expect("it is listed");
+    let promised: Vec<&str> =
+        ours["commands"].as_array().expect("a list").iter().map(|name| name.as_str().expect("a string")).collect();
+    let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(promised, held);
+    assert!(held.iter().all(|name| find(TOOLS, name).is_some()), "the table is not ordered");
+}
+
+#[test]
+fn signals_have_names_and_numbers() {
+    for (text, wanted) in [("TERM", Some(15)), ("sigkill", Some(9)), ("9", Some(9)), ("nope", None), ("99", None)] {
+        assert_eq!(crate::grep::signal(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn columns_have_widths_and_headers() {
+    let names = |text: &str| {
+        let columns = crate::columns::parse(text)?;
+        Ok::<_, String>(columns.iter().map(|column| format!("{}:{}", column.header, column.width)).collect::<Vec<_>>())
+    };
+    assert_eq!(names("pid,comm:20"), Ok(vec!["PID:7".to_owned(), "COMMAND:20".to_owned()]));
+    assert_eq!(names("pid=,comm="), Ok(vec![",comm=:7".to_owned()]));
+    assert_eq!(names("args=WHAT IT IS"), Ok(vec!["WHAT IT IS:27".to_owned()]));
+    assert_eq!(names("foo"), Err("foo".to_owned()));
+}

@@ -1,0 +1,131 @@
+//! `envsubst`: puts variables of the environment into a text.
+
+use std::collections::HashMap;
+
+use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::message::complain;
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_gnu::tool::{command_line, usage};
+
+use crate::print;
+
+const HELP: &str = "\
+Usage: envsubst [OPTION] [SHELL-FORMAT]
+
+Substitutes the values of environment variables.
+
+Operation mode:
+  -v, --variables             output the variables occurring in SHELL-FORMAT
+
+Informative output:
+  -h, --help                  display this help and exit
+  -V, --version               output version information and exit
+
+In normal operation mode, standard input is copied to standard output,
+with references to environment variables of the form $VARIABLE or ${VARIABLE}
+being replaced with the corresponding values.  If a SHELL-FORMAT is given,
+only those environment variables that are referenced in SHELL-FORMAT are
+substituted; otherwise all environment variables references occurring in
+standard input are substituted.
+
+When --variables is used, standard input is ignored, and the output consists
+of the environment variables that are referenced in SHELL-FORMAT, one per line.
+";
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let long = [
+        long("variables", Takes::Nothing, 'v'),
+        long("help", Takes::Nothing, 'h'),
+        long("version", Takes::Nothing, 'V'),
+    ];
+    let (options, operands) = match command_line(Spec { short: "hvV", long: &long, permute: true }, arguments) {
+        Ok(line) => line,
+        Err(message) => return usage("envsubst", &message, 1),
+    };
+    let mut lists = false;
+    for (key, _) in options {
+        match key {
+            'v' => lists = true,
+            'h' => return print("envsubst", HELP.as_bytes()),
+            _ => return print("envsubst", b"envsubst (GNU gettext-runtime) 0.21 (as Tidebox speaks it)\n"),
+        }
+    }
+    if operands.len() > 1 {
+        complain("envsubst", "too many arguments");
+        return 1;
+    }
+    let format = operands.first();
+    if lists {
+        let Some(format) = format else {
+            complain("envsubst", "missing arguments");
+            return 1;
+        };
+        let names: Vec<u8> = names(format).into_iter().flat_map(|name| [name, b"\n".to_vec()].concat()).collect();
+        return print("envsubst", &names);
+    }
+    let only = format.map(|format| names(format));
+    let mut values: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+    for entry in tidebox_rt::environ() {
+        if let Some(at) = entry.iter().position(|byte| *byte == b'=') {
+            let (name, value) = entry.split_at(at);
+            values.insert(name.to_vec(), value.get(1..).unwrap_or_default().to_vec());
+        }
+    }
+    let mut input = Input::standard();
+    let (mut out, mut line) = (Output::standard(), Vec::new());
+    loop {
+        match input.line(b'\n', &mut line) {
+            Ok(true) => substitute(
+                &line,
+                |name| only.as_ref().is_none_or(|only| only.iter().any(|known| known == name)),
+                &values,
+                &mut out,
+            ),
+            Ok(false) => return out.finish("envsubst", 0),
+            Err(errno) => {
+                complain("envsubst", &format!("error while reading \"standard input\": {}", errno.text()));
+                return 1;
+            }
+        }
+    }
+}
+
+/// The name of a reference that begins behind a dollar sign, and how long it is.
+fn reference(text: &[u8]) -> Option<(&[u8], usize)> {
+    let (open, body) = match text.strip_prefix(b"{") {
+        Some(body) => (1, body),
+        None => (0, text),
+    };
+    let starts = body.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+    let count = body.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let closed = open == 0 || body.get(count) == Some(&b'}');
+    (starts && closed).then(|| (body.get(..count).unwrap_or_default(), count + 2 * open))
+}
+
+fn names(format: &[u8]) -> Vec<Vec<u8>> {
+    let mut names = Vec::new();
+    for (at, byte) in format.iter().enumerate() {
+        if *byte == b'$'
+            && let Some((name, _)) = reference(format.get(at + 1..).unwrap_or_default())
+        {
+            names.push(name.to_vec());
+        }
+    }
+    names
+}
+
+fn substitute(line: &[u8], counts: impl Fn(&[u8]) -> bool, values: &HashMap<Vec<u8>, Vec<u8>>, out: &mut Output) {
+    let mut rest = line;
+    while let Some((first, after)) = rest.split_first() {
+        match reference(after).filter(|(name, _)| *first == b'$' && counts(name)) {
+            Some((name, length)) => {
+                out.push(values.get(name).map_or(b"".as_slice(), Vec::as_slice));
+                rest = after.get(length..).unwrap_or_default();
+            }
+            None => {
+                out.push(&[*first]);
+                rest = after;
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! `getopt` of util-linux: reads a command line for a script.
+
+use std::collections::VecDeque;
+
+use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::message::complain;
+use tidebox_gnu::tool::usage;
+
+use crate::print;
+
+const HELP: &str = "
+Usage:
+ getopt <optstring> <parameters>
+ getopt [options] [--] <optstring> <parameters>
+ getopt [options] -o|--options <optstring> [options] [--] <parameters>
+
+Parse command options.
+
+Options:
+ -a, --alternative             allow long options starting with single -
+ -l, --longoptions <longopts>  the long options to be recognized
+ -n, --name <progname>         the name under which errors are reported
+ -o, --options <optstring>     the short options to be recognized
+ -q, --quiet                   disable error reporting by getopt(3)
+ -Q, --quiet-output            no normal output
+ -s, --shell <shell>           set quoting conventions to those of <shell>
+ -T, --test                    test for getopt(1) version
+ -u, --unquoted                do not quote the output
+
+ -h, --help                    display this help
+ -V, --version                 display version
+";
+
+/// Exit codes: a wrong option among the parameters, a wrong command line of `getopt`, and the answer to `-T`.
+const WRONG_PARAMETERS: i32 = 1;
+const WRONG_USE: i32 = 2;
+const ENHANCED: i32 = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    None,
+    Bash,
+    Csh,
+}
+
+/// Where operands go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Behind the options.
+    Permute,
+    /// The first one ends the options.
+    Stop,
+    /// They stay where they are.
+    InPlace,
+}
+
+struct Reader {
+    short: Vec<u8>,
+    long: Vec<(String, Takes)>,
+    alternative: bool,
+    quiet: bool,
+    name: String,
+    quoting: Quoting,
+    order: Order,
+    out: Vec<u8>,
+    failed: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let compatible = std::env::var_os("GETOPT_COMPATIBLE").is_some();
+    let mut reader = Reader {
+        short: Vec::new(),
+        long: Vec::new(),
+        alternative: false,
+        quiet: false,
+        name: "getopt".to_owned(),
+        quoting: Quoting::Bash,
+        order: Order::Permute,
+        out: Vec::new(),
+        failed: false,
+    };
+    let Some(first) = arguments.first() else {
+        if compatible {
+            return print("getopt", b" --\n");
+        }
+        return usage("getopt", "missing optstring argument", WRONG_USE);
+    };
+    // In the old way the first argument is the short options, and nothing is quoted.
+    if compatible || !first.starts_with(b"-") {
+        reader.quoting = Quoting::None;
+        reader.set_short(first.iter().copied().skip_while(|byte| matches!(byte, b'-' | b'+')).collect());
+        return reader.read(arguments.into_iter().skip(1).collect(), false);
+    }
+    let long = [
+        long("options", Takes::Value, 'o'),
+        long("longoptions", Takes::Value, 'l'),
+        long("quiet", Takes::Nothing, 'q'),
+        long("quiet-output", Takes::Nothing, 'Q'),
+        long("shell", Takes::Value, 's'),
+        long("test", Takes::Nothing, 'T'),
+        long("unquoted", Takes::Nothing, 'u'),
+        long("help", Takes::Nothing, 'h'),
+        long("alternative", Takes::Nothing, 'a'),
+        long("name", Takes::Value, 'n'),
+        long("version", Takes::Nothing, 'V'),
+    ];
+    let (mut given, mut silent) = (false, false);
+    let mut parser = Parser::new(Spec { short: "ao:l:n:qQs:TuhV", long: &long, permute: false }, arguments);
+    let first = loop {
+        match parser.next_item() {
+            Err(message) => return usage("getopt", &message, WRONG_USE),
+            Ok(None) => break None,
+            Ok(Some(Item::Operand(operand))) => break Some(operand),
+            Ok(Some(Item::Option(key, value))) => {
+                let value = value.unwrap_or_default();
+                match key {
+                    'a' => reader.alternative = true,
+                    'o' => {
+                        given = true;
+                        reader.set_short(value);
+                    }
+                    'l' => {
+                        if let Err(message) = reader.add_long(&value) {
+                            return usage("getopt", &message, WRONG_USE);
+                        }
+                    }
+                    'n' => reader.name = String::from_utf8_lossy(&value).into_owned(),
+                    'q' => reader.quiet = true,
+                    'Q' => silent = true,
+                    's' => match value.as_slice() {
+                        b"sh" | b"bash" => reader.quoting = Quoting::Bash,
+                        b"csh" | b"tcsh" => reader.quoting = Quoting::Csh,
+                        _ => return usage("getopt", "unknown shell after -s or --shell argument", WRONG_USE),
+                    },
+                    'T' => return ENHANCED,
+                    'u' => reader.quoting = Quoting::None,
+                    'h' => return print("getopt", HELP.as_bytes()),
+                    _ => return print("getopt", b"getopt from util-linux 2.38.1\n"),
+                }
+            }
+        }
+    };
+    let mut parameters: Vec<Vec<u8>> = first.into_iter().chain(parser.remaining()).collect();
+    if !given && reader.long.is_empty() {
+        if parameters.is_empty() {
+            return usage("getopt", "missing optstring argument", WRONG_USE);
+        }
+        let short = parameters.remove(0);
+        reader.set_short(short);
+    } else if !given && !parameters.is_empty() {
+        // Without -o the first parameter is the short options even when there are long ones.
+        let short = parameters.remove(0);
+        reader.set_short(short);
+    }
+    reader.read(parameters, silent)
+}
+
+impl Reader {
+    fn set_short(&mut self, text: Vec<u8>) {
+        let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
+        let (order, text) = match text.split_first() {
+            Some((b'+', rest)) => (Order::Stop, rest.to_vec()),
+            Some((b'-', rest)) => (Order::InPlace, rest.to_vec()),
+            _ => (if posix { Order::Stop } else { Order::Permute }, text),
+        };
+        (self.order, self.short) = (order, text);
+    }
+
+    fn add_long(&mut self, text: &[u8]) -> Result<(), String> {
+        for name in String::from_utf8_lossy(text).split([',', ' ', '\t', '\n']).filter(|name| !name.is_empty()) {
+            let (name, takes) = match name.strip_suffix("::").map(|name| (name, Takes::Maybe)) {
+                Some(pair) => pair,
+                None => name.strip_suffix(':').map_or((name, Takes::Nothing), |name| (name, Takes::Value)),
+            };
+            if name.is_empty() {
+                return Err("empty long option after -l or --long argument".to_owned());
+            }
+            self.long.push((name.to_owned(), takes));
+        }
+        Ok(())
+    }
+
+    fn complain(&mut self, message: &str) {
+        self.failed = true;
+        if !self.quiet {
+            complain(&self.name, message);
+        }
+    }
+
+    fn push(&mut self, text: &[u8]) {
+        self.out.push(b' ');
+        self.out.extend_from_slice(text);
+    }
+
+    fn push_value(&mut self, text: &[u8]) {
+        let quoted = quoted(text, self.quoting);
+        self.push(&quoted);
+    }
+
+    fn read(mut self, parameters: Vec<Vec<u8>>, silent: bool) -> i32 {
+        let mut rest: VecDeque<Vec<u8>> = parameters.into();
+        let mut operands = Vec::new();
+        while let Some(argument) = rest.pop_front() {
+            if argument == b"--" {
+                operands.extend(rest.drain(..));
+            } else if let Some(name) = argument.strip_prefix(b"--") {
+                let name = name.to_vec();
+                self.read_long(&name, "--", &mut rest);
+            } else if argument.starts_with(b"-") && argument.len() > 1 {
+                self.read_cluster(argument.get(1..).unwrap_or_default().to_vec(), &mut rest);
+            } else {
+                match self.order {
+                    Order::InPlace => self.push_value(&argument),
+                    Order::Permute => operands.push(argument),
+                    Order::Stop => {
+                        operands.push(argument);
+                        operands.extend(rest.drain(..));
+                    }
+                }
+            }
+        }
+        self.push(b"--");
+        for operand in operands {
+            self.push_value(&operand);
+        }
+        self.out.push(b'\n');
+        let code = if self.failed { WRONG_PARAMETERS } else { 0 };
+        if silent { code } else { code.max(print("getopt", &self.out)) }
+    }
+
+    fn read_cluster(&mut self, cluster: Vec<u8>, rest: &mut VecDeque<Vec<u8>>) {
+        if self.alternative {
+            // A whole word is tried as a long option first.
+            let name = cluster.split(|byte| *byte == b'=').next().unwrap_or_default();
+            let name = String::from_utf8_lossy(name).into_owned();
+            let is_long = self.long.iter().any(|(known, _)| known.starts_with(&name));
+            let is_short = cluster.first().is_some_and(|letter| self.short.contains(letter));
+            if !is_short || is_long && name.chars().count() > 1 {
+                self.read_long(&cluster, "-", rest);
+                return;
+            }
+        }
+        let mut letters = cluster.as_slice();
+        while let Some((letter, after)) = letters.split_first() {
+            letters = after;
+            let at = self.short.iter().position(|known| known == letter && *letter != b':');
+            let Some(at) = at else {
+                self.complain(&format!("invalid option -- '{}'", char::from(*letter)));
+                continue;
+            };
+            let behind = self.short.get(at + 1..).unwrap_or_default();
+            let colons = behind.iter().take_while(|byte| **byte == b':').count();
+            let option = [b'-', *letter];
+            match colons {
+                0 => self.push(&option),
+                1 if after.is_empty() => match rest.pop_front() {
+                    Some(value) => {
+                        self.push(&option);
+                        self.push_value(&value);
+                    }
+                    None => self.complain(&format!("option requires an argument -- '{}'", char::from(*letter))),
+                },
+                _ => {
+                    self.push(&option);
+                    self.push_value(after);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn read_long(&mut self, text: &[u8], dashes: &str, rest: &mut VecDeque<Vec<u8>>) {
+        let (name, value) = match text.iter().position(|byte| *byte == b'=') {
+            Some(at) => (text.get(..at).unwrap_or_default(), text.get(at + 1..).map(<[u8]>::to_vec)),
+            None => (text, None),
+        };
+        let name = String::from_utf8_lossy(name).into_owned();
+        let fitting: Vec<&(String, Takes)> = self.long.iter().filter(|(known, _)| known.starts_with(&name)).collect();
+        let exact = fitting.iter().find(|(known, _)| *known == name);
+        let found = match (exact, fitting.as_slice()) {
+            (Some((known, takes)), _) | (None, [(known, takes)]) => (known.clone(), *takes),
+            (None, []) => return self.complain(&format!("unrecognized option '{dashes}{name}'")),
+            (None, several) => {
+                let names: String = several.iter().map(|(known, _)| format!(" '{dashes}{known}'")).collect();
+                return self.complain(&format!("option '{dashes}{name}' is ambiguous; possibilities:{names}"));
+            }
+        };
+        let (known, takes) = found;
+        let value = match (takes, value) {
+            (Takes::Nothing, Some(_)) => {
+                return self.complain(&format!("option '{dashes}{known}' doesn't allow an argument"));
+            }
+            (Takes::Value, None) => match rest.pop_front() {
+                Some(value) => Some(value),
+                None => return self.complain(&format!("option '{dashes}{known}' requires an argument")),
+            },
+            (Takes::Maybe, None) => Some(Vec::new()),
+            (_, value) => value,
+        };
+        self.push(format!("--{known}").as_bytes());
+        if let Some(value) = value {
+            self.push_value(&value);
+        }
+    }
+}
+
+/// A value as a shell reads it back.
+fn quoted(text: &[u8], quoting: Quoting) -> Vec<u8> {
+    if quoting == Quoting::None {
+        return text.to_vec();
+    }
+    let mut out = vec![b'\''];
+    for byte in text {
+        match byte {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            b'\\' if quoting == Quoting::Csh => out.extend_from_slice(b"\\\\"),
+            b'!' if quoting == Quoting::Csh => out.extend_from_slice(b"'\\!'"),
+            b'\n' if quoting == Quoting::Csh => out.extend_from_slice(b"\\n"),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+    out
+}
