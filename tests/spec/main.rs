@@ -10,6 +10,7 @@ mod native;
 mod ours;
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -59,6 +60,10 @@ fn read(file: &Path) -> Vec<Case> {
     format::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
+fn say(line: &str) {
+    writeln!(std::io::stdout(), "{line}").expect("standard output is open");
+}
+
 /// Runs a file's cases in the sandbox and holds them against what was recorded.
 fn replay(file: &Path) -> Result<(), Failed> {
     let cases = read(file);
@@ -81,7 +86,7 @@ fn replay(file: &Path) -> Result<(), Failed> {
             (false, None) => wrong.push(shown(case, "expected", expected, &seen)),
         }
     }
-    println!("{}: {} of {} cases as recorded", stem(file), cases.len().saturating_sub(wrong.len()), cases.len());
+    say(&format!("{}: {} of {} cases as recorded", stem(file), cases.len().saturating_sub(wrong.len()), cases.len()));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
@@ -116,7 +121,7 @@ fn record(file: &Path) {
         case.expected = Some(first);
     }
     std::fs::write(file, format::print(&cases)).expect("the file can be written");
-    println!("{}: {} cases recorded", stem(file), cases.len());
+    say(&format!("{}: {} cases recorded", stem(file), cases.len()));
 }
 
 /// Runs a file's cases on this machine and in the sandbox and says how they differ; nothing is written.
@@ -128,8 +133,8 @@ fn compare(file: &Path) {
         if native == seen {
             same += 1;
         } else {
-            println!("{}", shown(case, "natively", &native, &seen));
+            say(&shown(case, "natively", &native, &seen));
         }
     }
-    println!("{}: {same} of {} cases are the same", stem(file), cases.len());
+    say(&format!("{}: {same} of {} cases are the same", stem(file), cases.len()));
 }
