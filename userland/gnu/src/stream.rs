@@ -95,6 +95,11 @@ impl Input {
         Ok(Self { fd, owned: true, buffer: Vec::new(), at: 0 })
     }
 
+    /// A descriptor, which is closed in the end.
+    pub fn of(fd: Fd) -> Self {
+        Self { fd, owned: true, buffer: Vec::new(), at: 0 }
+    }
+
     /// Standard input.
     pub fn standard() -> Self {
         Self { fd: 0, owned: false, buffer: Vec::new(), at: 0 }

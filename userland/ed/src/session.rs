@@ -1,0 +1,205 @@
+//! One run of `ed`.
+
+use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_rt::{Errno, FileKind};
+
+use crate::buffer::{Buffer, Line};
+use crate::substitute::Substitution;
+
+/// Why a command fails: what `h` tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) text: String,
+    /// It only warns that changes would be lost: whoever insists may go on.
+    pub(crate) warns: bool,
+}
+
+impl Trouble {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), warns: false }
+    }
+
+    pub(crate) fn modified() -> Self {
+        Self { text: "Warning: buffer modified".to_owned(), warns: true }
+    }
+}
+
+/// Whether another command follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Next,
+    Quit(i32),
+}
+
+pub(crate) struct Session {
+    pub(crate) out: Output,
+    input: Input,
+    pub(crate) buffer: Buffer,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+    pub(crate) extended: bool,
+    pub(crate) restricted: bool,
+    pub(crate) strips_returns: bool,
+    pub(crate) prompt: Vec<u8>,
+    pub(crate) prompts: bool,
+    pub(crate) file: Option<Vec<u8>>,
+    /// Lines that `d`, `c`, `y` and their kin put aside for `x`.
+    pub(crate) cut: Vec<Line>,
+    pub(crate) last_trouble: Option<String>,
+    /// The command before was told that changes would be lost.
+    pub(crate) warned: bool,
+    pattern: Option<Regex>,
+    pub(crate) substitution: Option<Substitution>,
+    pub(crate) last_shell: Option<Vec<u8>>,
+    /// A search without its closing delimiter prints what it finds.
+    pub(crate) suffix_prints: bool,
+    /// Commands of `g` that are being carried out, and whether there is one.
+    pub(crate) scripted: Option<std::collections::VecDeque<Vec<u8>>>,
+    pub(crate) window: usize,
+    /// The exit code: 1 once a command failed.
+    pub(crate) code: i32,
+}
+
+impl Session {
+    pub(crate) fn new(input: Input) -> Self {
+        Self {
+            out: Output::standard(),
+            input,
+            buffer: Buffer::default(),
+            quiet: false,
+            verbose: false,
+            extended: false,
+            restricted: false,
+            strips_returns: false,
+            prompt: b"*".to_vec(),
+            prompts: false,
+            file: None,
+            cut: Vec::new(),
+            last_trouble: None,
+            warned: false,
+            pattern: None,
+            substitution: None,
+            last_shell: None,
+            suffix_prints: false,
+            scripted: None,
+            window: 22,
+            code: 0,
+        }
+    }
+
+    /// The next line of commands or of text, without its end.
+    pub(crate) fn read_line(&mut self) -> Option<Vec<u8>> {
+        if let Some(lines) = &mut self.scripted {
+            return lines.pop_front();
+        }
+        let mut line = Vec::new();
+        match self.input.line(b'\n', &mut line) {
+            Ok(true) => Some(line.strip_suffix(b"\n").map(<[u8]>::to_vec).unwrap_or(line)),
+            Ok(false) | Err(_) => None,
+        }
+    }
+
+    /// Reads lines of text up to a single dot.
+    pub(crate) fn read_text(&mut self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.read_line().filter(|line| line != b".") {
+            lines.push(Line::from(line));
+        }
+        lines
+    }
+
+    /// Begins with a file; one that is not there is begun anew.
+    pub(crate) fn open(&mut self, name: &[u8]) {
+        self.file = Some(name.to_vec());
+        if let Err(trouble) = self.read_file(name, 0) {
+            self.tell(&trouble.text);
+            self.last_trouble = Some(trouble.text);
+        }
+        self.buffer.changed = false;
+        self.buffer.forget();
+    }
+
+    fn tell(&mut self, text: &str) {
+        if self.verbose && !text.is_empty() {
+            self.out.push(format!("{text}\n").as_bytes());
+        }
+    }
+
+    /// Carries out one command.
+    pub(crate) fn step(&mut self) -> Step {
+        if self.prompts {
+            let prompt = self.prompt.clone();
+            self.out.push(&prompt);
+        }
+        let Some(line) = self.read_line() else {
+            return self.end_of_input();
+        };
+        match self.execute(&line) {
+            Ok(step) => {
+                self.warned = false;
+                step
+            }
+            Err(trouble) => self.failed(trouble),
+        }
+    }
+
+    /// The first error ends a script in a file; what comes through a pipe goes on, as if somebody typed it.
+    fn failed(&mut self, trouble: Trouble) -> Step {
+        self.out.push(b"?\n");
+        self.tell(&trouble.text);
+        self.last_trouble = Some(trouble.text);
+        self.warned = trouble.warns;
+        self.code = 1;
+        let is_script = tidebox_rt::fstat(self.input.fd()).is_ok_and(|stat| stat.kind() == FileKind::File);
+        if is_script { Step::Quit(1) } else { Step::Next }
+    }
+
+    fn end_of_input(&mut self) -> Step {
+        if !self.buffer.changed || self.warned {
+            return Step::Quit(self.code);
+        }
+        self.out.push(b"?\n");
+        self.tell("Warning: buffer modified");
+        Step::Quit(2)
+    }
+
+    /// Reads a pattern, or takes the last one when it is empty.
+    pub(crate) fn set_pattern(&mut self, pattern: &[u8]) -> Result<(), Trouble> {
+        if pattern.is_empty() {
+            return if self.pattern.is_some() { Ok(()) } else { Err(Trouble::new("No previous pattern")) };
+        }
+        let options = Options {
+            dialect: if self.extended { Dialect::Extended } else { Dialect::Basic },
+            ignore_case: false,
+            whole_line: false,
+            whole_word: false,
+            subject: Subject::Text,
+            terminator: b'\n',
+            captures: true,
+            unicode: tidebox_gnu::message::unicode_locale(),
+        };
+        let regex = Regex::new(&[pattern.to_vec()], &options).map_err(|error| Trouble::new(&error.to_string()))?;
+        self.pattern = Some(regex);
+        Ok(())
+    }
+
+    pub(crate) fn pattern(&self) -> Result<&Regex, Trouble> {
+        self.pattern.as_ref().ok_or_else(|| Trouble::new("No previous pattern"))
+    }
+
+    /// Whether the pattern matches a line.
+    pub(crate) fn matches(&self, number: usize) -> Result<bool, Trouble> {
+        let Some(line) = self.buffer.line(number) else {
+            return Ok(false);
+        };
+        let found = self.pattern()?.captures(line, 0).map_err(|error| Trouble::new(&error.to_string()))?;
+        Ok(found.is_some())
+    }
+
+    /// Says on standard error what the system says of a file.
+    pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) {
+        self.out.flush_now();
+        eprintln!("{}: {}", String::from_utf8_lossy(name), errno.text());
+    }
+}

@@ -1,0 +1,99 @@
+//! Printing lines.
+
+use crate::address::Cursor;
+use crate::session::{Session, Step, Trouble};
+
+/// How lines are printed behind a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Suffix {
+    prints: bool,
+    numbers: bool,
+    /// What does not print is shown by escapes, and `$` at the end.
+    unambiguous: bool,
+}
+
+impl Suffix {
+    pub(crate) fn with(mut self, letter: u8) -> Self {
+        self.prints = true;
+        match letter {
+            b'n' => self.numbers = true,
+            b'l' => self.unambiguous = true,
+            _ => {}
+        }
+        self
+    }
+}
+
+impl Session {
+    /// Reads the letters behind a command; anything else is wrong.
+    pub(crate) fn suffix(&mut self, cursor: &mut Cursor<'_>) -> Result<Suffix, Trouble> {
+        let mut suffix = Suffix::default();
+        while let Some(letter) = cursor.next() {
+            match letter {
+                b'l' | b'n' | b'p' => suffix = suffix.with(letter),
+                _ => return Err(Trouble::new("Invalid command suffix")),
+            }
+        }
+        Ok(suffix)
+    }
+
+    /// Prints the current line when the command asks for it.
+    pub(crate) fn show_current(&mut self, suffix: Suffix) -> Result<Step, Trouble> {
+        let line = self.buffer.current;
+        if suffix.prints && line > 0 {
+            return self.show(line, line, suffix);
+        }
+        Ok(Step::Next)
+    }
+
+    /// Prints lines and stands on the last of them.
+    pub(crate) fn show(&mut self, first: usize, last: usize, suffix: Suffix) -> Result<Step, Trouble> {
+        for number in first..=last {
+            let Some(line) = self.buffer.line(number).cloned() else {
+                return Err(Trouble::new("Invalid address"));
+            };
+            if suffix.numbers {
+                self.out.push(format!("{number}\t").as_bytes());
+            }
+            if suffix.unambiguous {
+                self.out.push(&escaped(&line));
+            } else {
+                self.out.push(&line);
+                self.out.push(b"\n");
+            }
+            self.buffer.current = number;
+        }
+        Ok(Step::Next)
+    }
+}
+
+/// As wide as lines of `l` are before they are folded.
+const WIDTH: usize = 72;
+
+fn escaped(line: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut column = 0;
+    for byte in line {
+        let text = match byte {
+            7 => "\\a".to_owned(),
+            8 => "\\b".to_owned(),
+            12 => "\\f".to_owned(),
+            10 => "\\n".to_owned(),
+            13 => "\\r".to_owned(),
+            9 => "\\t".to_owned(),
+            11 => "\\v".to_owned(),
+            b'$' => "\\$".to_owned(),
+            b'\\' => "\\\\".to_owned(),
+            32..=126 => char::from(*byte).to_string(),
+            byte => format!("\\{byte:03o}"),
+        };
+        if column + text.len() > WIDTH - 1 {
+            out.extend_from_slice(b"\\\n");
+            column = 0;
+        }
+        column += text.len();
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.extend_from_slice(b"$\n");
+    out
+}
