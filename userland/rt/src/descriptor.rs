@@ -76,6 +76,16 @@ pub fn seek(fd: Fd, by: i64) -> Result<u64> {
     border::seek(fd, by)
 }
 
+/// Moves the offset to `to` bytes from the beginning. `SPIPE` when the descriptor has none.
+pub fn seek_to(fd: Fd, to: u64) -> Result<u64> {
+    border::seek_to(fd, to)
+}
+
+/// Cuts or stretches a file to `size` bytes; what is new reads as zeros.
+pub fn set_size(fd: Fd, size: u64) -> Result<()> {
+    border::set_size(fd, size)
+}
+
 /// Closes a descriptor.
 pub fn close(fd: Fd) -> Result<()> {
     border::close(fd)

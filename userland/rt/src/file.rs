@@ -155,3 +155,42 @@ pub fn read_link(path: &[u8]) -> Result<Vec<u8>> {
 pub fn unlink(path: &[u8]) -> Result<()> {
     border::unlink(path)
 }
+
+/// A time to give a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// Leave it as it is.
+    Keep,
+    /// Nanoseconds since the epoch.
+    At(u64),
+}
+
+/// Sets the times of last access and last change of `path`.
+pub fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time) -> Result<()> {
+    border::set_times(path, follow, accessed, changed)
+}
+
+/// Makes a directory with the mode that the mask for new files leaves.
+pub fn make_dir(path: &[u8]) -> Result<()> {
+    border::make_dir(path)
+}
+
+/// Removes an empty directory.
+pub fn remove_dir(path: &[u8]) -> Result<()> {
+    border::remove_dir(path)
+}
+
+/// Makes a symbolic link at `path` with this text.
+pub fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
+    border::symlink(text, path)
+}
+
+/// Gives a file a second name. A symbolic link is not followed but gets the name itself.
+pub fn link(existing: &[u8], path: &[u8]) -> Result<()> {
+    border::link(existing, path)
+}
+
+/// Moves a file or a directory, in the place of what is there.
+pub fn rename(from: &[u8], to: &[u8]) -> Result<()> {
+    border::rename(from, to)
+}

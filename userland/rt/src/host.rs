@@ -5,7 +5,9 @@
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Entry, Errno, Fd, FileKind, Ids, Limits, Open, Readiness, Result, SpawnRequest, Stat, Status, Waited};
+use crate::{
+    Entry, Errno, Fd, FileKind, Ids, Limits, Open, Readiness, Result, SpawnRequest, Stat, Status, Time, Waited,
+};
 
 /// The same distance as in the sandbox, so that descriptors of scripts and of the shell itself stay apart here too.
 pub(crate) const FD_SHIFT: u32 = 64;
@@ -44,6 +46,10 @@ fn errno_of(code: i32) -> Errno {
         libc::ESPIPE => Errno::SPIPE,
         libc::ESRCH => Errno::SRCH,
         libc::ETXTBSY => Errno::TXTBSY,
+        libc::EMLINK => Errno::MLINK,
+        libc::ENOTEMPTY => Errno::NOTEMPTY,
+        libc::ENXIO => Errno::NXIO,
+        libc::EXDEV => Errno::XDEV,
         _ => Errno::IO,
     }
 }
@@ -109,6 +115,19 @@ pub(crate) fn seek(fd: Fd, by: i64) -> Result<u64> {
     // SAFETY: no memory is passed.
     let at = unsafe { libc::lseek(raw(fd), by, libc::SEEK_CUR) };
     u64::try_from(at).map_err(|_| last_error())
+}
+
+pub(crate) fn seek_to(fd: Fd, to: u64) -> Result<u64> {
+    let to = i64::try_from(to).map_err(|_| Errno::INVAL)?;
+    // SAFETY: no memory is passed.
+    let at = unsafe { libc::lseek(raw(fd), to, libc::SEEK_SET) };
+    u64::try_from(at).map_err(|_| last_error())
+}
+
+pub(crate) fn set_size(fd: Fd, size: u64) -> Result<()> {
+    let size = i64::try_from(size).map_err(|_| Errno::FBIG)?;
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::ftruncate(raw(fd), size) }).map(drop)
 }
 
 pub(crate) fn close(fd: Fd) -> Result<()> {
@@ -277,6 +296,52 @@ pub(crate) fn unlink(path: &[u8]) -> Result<()> {
     let path = system_path(path)?;
     // SAFETY: the path is NUL-terminated and live.
     check(unsafe { libc::unlink(path.as_ptr()) }).map(drop)
+}
+
+pub(crate) fn make_dir(path: &[u8]) -> Result<()> {
+    let path = system_path(path)?;
+    // SAFETY: the path is NUL-terminated and live.
+    check(unsafe { libc::mkdir(path.as_ptr(), 0o777) }).map(drop)
+}
+
+pub(crate) fn remove_dir(path: &[u8]) -> Result<()> {
+    let path = system_path(path)?;
+    // SAFETY: the path is NUL-terminated and live.
+    check(unsafe { libc::rmdir(path.as_ptr()) }).map(drop)
+}
+
+pub(crate) fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
+    let text = CString::new(text).map_err(|_| Errno::INVAL)?;
+    let path = system_path(path)?;
+    // SAFETY: both strings are NUL-terminated and live.
+    check(unsafe { libc::symlink(text.as_ptr(), path.as_ptr()) }).map(drop)
+}
+
+pub(crate) fn link(existing: &[u8], path: &[u8]) -> Result<()> {
+    let (existing, path) = (system_path(existing)?, system_path(path)?);
+    // SAFETY: both paths are NUL-terminated and live.
+    check(unsafe { libc::link(existing.as_ptr(), path.as_ptr()) }).map(drop)
+}
+
+pub(crate) fn rename(from: &[u8], to: &[u8]) -> Result<()> {
+    let (from, to) = (system_path(from)?, system_path(to)?);
+    // SAFETY: both paths are NUL-terminated and live.
+    check(unsafe { libc::rename(from.as_ptr(), to.as_ptr()) }).map(drop)
+}
+
+pub(crate) fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time) -> Result<()> {
+    let path = system_path(path)?;
+    let system = |time| match time {
+        Time::Keep => libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_OMIT },
+        Time::At(ns) => libc::timespec {
+            tv_sec: i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX),
+            tv_nsec: i64::try_from(ns % 1_000_000_000).unwrap_or(0),
+        },
+    };
+    let times = [system(accessed), system(changed)];
+    let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
+    // SAFETY: the path is NUL-terminated and live, `times` are the two entries that the call reads.
+    check(unsafe { libc::utimensat(libc::AT_FDCWD, path.as_ptr(), times.as_ptr(), flags) }).map(drop)
 }
 
 /// Starts a program in the way of the sandbox: the child gets the descriptors that the request names and no others.

@@ -6,7 +6,9 @@
 )]
 
 use crate::errno::check;
-use crate::{Entry, Errno, Fd, FileKind, Ids, Limits, Open, Readiness, Result, SpawnRequest, Stat, Status, Waited};
+use crate::{
+    Entry, Errno, Fd, FileKind, Ids, Limits, Open, Readiness, Result, SpawnRequest, Stat, Status, Time, Waited,
+};
 
 /// WASI descriptor of Unix descriptor *n* ≥ 3, minus *n*.
 pub(crate) const FD_SHIFT: u32 = 64;
@@ -93,6 +95,36 @@ mod wasi {
             used: *mut usize,
         ) -> i32;
         pub(super) fn path_unlink_file(dir: u32, path: *const u8, len: usize) -> i32;
+        pub(super) fn path_create_directory(dir: u32, path: *const u8, len: usize) -> i32;
+        pub(super) fn path_remove_directory(dir: u32, path: *const u8, len: usize) -> i32;
+        pub(super) fn path_symlink(text: *const u8, text_len: usize, dir: u32, path: *const u8, len: usize) -> i32;
+        pub(super) fn path_link(
+            old_dir: u32,
+            lookup: u32,
+            old: *const u8,
+            old_len: usize,
+            dir: u32,
+            path: *const u8,
+            len: usize,
+        ) -> i32;
+        pub(super) fn path_rename(
+            old_dir: u32,
+            old: *const u8,
+            old_len: usize,
+            dir: u32,
+            path: *const u8,
+            len: usize,
+        ) -> i32;
+        pub(super) fn path_filestat_set_times(
+            dir: u32,
+            lookup: u32,
+            path: *const u8,
+            len: usize,
+            accessed: u64,
+            changed: u64,
+            which: u32,
+        ) -> i32;
+        pub(super) fn fd_filestat_set_size(fd: u32, size: u64) -> i32;
         pub(super) fn poll_oneoff(
             input: *const [u64; 6],
             output: *mut [u64; 4],
@@ -161,6 +193,19 @@ pub(crate) fn seek(fd: Fd, by: i64) -> Result<u64> {
     // SAFETY: `at` is a live local; 1 is `whence` current.
     check(unsafe { wasi::fd_seek(fd, by, 1, &mut at) })?;
     Ok(at)
+}
+
+pub(crate) fn seek_to(fd: Fd, to: u64) -> Result<u64> {
+    let to = i64::try_from(to).map_err(|_| Errno::INVAL)?;
+    let mut at = 0;
+    // SAFETY: `at` is a live local; 0 is `whence` set.
+    check(unsafe { wasi::fd_seek(fd, to, 0, &mut at) })?;
+    Ok(at)
+}
+
+pub(crate) fn set_size(fd: Fd, size: u64) -> Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { wasi::fd_filestat_set_size(fd, size) })
 }
 
 pub(crate) fn close(fd: Fd) -> Result<()> {
@@ -347,6 +392,60 @@ pub(crate) fn unlink(path: &[u8]) -> Result<()> {
     let below = below_root(path)?;
     // SAFETY: the path is a live slice.
     check(unsafe { wasi::path_unlink_file(ROOT, below.as_ptr(), below.len()) })
+}
+
+pub(crate) fn make_dir(path: &[u8]) -> Result<()> {
+    let below = below_root(path)?;
+    // SAFETY: the path is a live slice.
+    check(unsafe { wasi::path_create_directory(ROOT, below.as_ptr(), below.len()) })
+}
+
+pub(crate) fn remove_dir(path: &[u8]) -> Result<()> {
+    let below = below_root(path)?;
+    // SAFETY: the path is a live slice.
+    check(unsafe { wasi::path_remove_directory(ROOT, below.as_ptr(), below.len()) })
+}
+
+pub(crate) fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
+    let below = below_root(path)?;
+    // SAFETY: text and path are live slices.
+    check(unsafe { wasi::path_symlink(text.as_ptr(), text.len(), ROOT, below.as_ptr(), below.len()) })
+}
+
+pub(crate) fn link(existing: &[u8], path: &[u8]) -> Result<()> {
+    let (old, new) = (below_root(existing)?, below_root(path)?);
+    // SAFETY: both paths are live slices.
+    check(unsafe { wasi::path_link(ROOT, 0, old.as_ptr(), old.len(), ROOT, new.as_ptr(), new.len()) })
+}
+
+pub(crate) fn rename(from: &[u8], to: &[u8]) -> Result<()> {
+    let (old, new) = (below_root(from)?, below_root(to)?);
+    // SAFETY: both paths are live slices.
+    check(unsafe { wasi::path_rename(ROOT, old.as_ptr(), old.len(), ROOT, new.as_ptr(), new.len()) })
+}
+
+pub(crate) fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time) -> Result<()> {
+    let below = below_root(path)?;
+    let (accessed, sets_accessed) = match accessed {
+        Time::Keep => (0, 0),
+        Time::At(ns) => (ns, 1),
+    };
+    let (changed, sets_changed) = match changed {
+        Time::Keep => (0, 0),
+        Time::At(ns) => (ns, 1 << 2),
+    };
+    // SAFETY: the path is a live slice.
+    check(unsafe {
+        wasi::path_filestat_set_times(
+            ROOT,
+            u32::from(follow),
+            below.as_ptr(),
+            below.len(),
+            accessed,
+            changed,
+            sets_accessed | sets_changed,
+        )
+    })
 }
 
 pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {

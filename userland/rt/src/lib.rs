@@ -26,10 +26,13 @@ mod border;
 pub use border::EndingAllocator;
 pub use descriptor::{
     Fd, Open, Readiness, close, dup, dup_to, fd_of_unix, is_terminal, move_fd, open, pipe, poll_both, poll_read, read,
-    seek, unix_of_fd, write, write_all,
+    seek, seek_to, set_size, unix_of_fd, write, write_all,
 };
 pub use errno::Errno;
-pub use file::{Entry, FileKind, Stat, access, chdir, chmod, fstat, getcwd, read_dir, read_link, stat, umask, unlink};
+pub use file::{
+    Entry, FileKind, Stat, Time, access, chdir, chmod, fstat, getcwd, link, make_dir, read_dir, read_link, remove_dir,
+    rename, set_times, stat, symlink, umask, unlink,
+};
 pub use process::{
     Disposition, Ids, Limits, Status, Waited, args, environ, exit, fork, getids, kill, limits, monotonic_ns, random,
     realtime_ns, setpgid, sig_set, sig_take, spawn, wait,

@@ -1,0 +1,169 @@
+//! The file or pipe that an archive is, and the program that compresses it.
+
+use tidebox_gnu::command::Command;
+use tidebox_rt::{Errno, Fd, FileKind, Open, Status};
+
+use crate::message::{Fatal, error, fatal, warn};
+use crate::options::Options;
+use crate::quote::escaped;
+
+/// An open archive.
+#[derive(Debug)]
+pub(crate) struct Archive {
+    pub(crate) fd: Fd,
+    /// The program between it and the file.
+    child: Option<u32>,
+    reads: bool,
+}
+
+/// Which file it is, so that it is not put into itself.
+pub(crate) type Identity = Option<(u32, u64)>;
+
+fn cannot_open(name: &[u8], errno: Errno) -> Fatal {
+    fatal(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()])
+}
+
+impl Archive {
+    /// Makes the archive of the options, or writes to standard output.
+    pub(crate) fn create(options: &Options) -> Result<(Self, Identity), Fatal> {
+        let name = options.archive.as_slice();
+        let how = Open { write: true, create: true, truncate: true, ..Open::default() };
+        let opened = if name == b"-" { Ok(1) } else { tidebox_rt::open(name, how) };
+        let Some(program) = &options.compressor else {
+            let fd = opened.map_err(|errno| cannot_open(name, errno))?;
+            return Ok((Self { fd, child: None, reads: false }, identity(fd)));
+        };
+        let fd = opened.map_err(|errno| child_cannot(name, errno))?;
+        let identity = identity(fd);
+        let (read, write) = pipe()?;
+        let child = start(program, false, &[(0, read), (1, fd), (2, 2)])?;
+        let closed = tidebox_rt::close(read);
+        if fd != 1 {
+            closed.and_then(|()| tidebox_rt::close(fd)).map_err(|errno| cannot_open(name, errno))?;
+        }
+        Ok((Self { fd: write, child: Some(child), reads: false }, identity))
+    }
+
+    /// Opens the archive of the options to read it, through the program that its first bytes ask for.
+    pub(crate) fn open(options: &Options) -> Result<Self, Fatal> {
+        let name = options.archive.as_slice();
+        let opened = if name == b"-" { Ok(0) } else { tidebox_rt::open(name, Open { read: true, ..Open::default() }) };
+        if let Some(program) = &options.compressor {
+            let fd = opened.map_err(|errno| child_cannot(name, errno))?;
+            return Self::through(program, fd, name);
+        }
+        let fd = opened.map_err(|errno| cannot_open(name, errno))?;
+        if tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
+            warn(&[&escaped(name, true), b": Cannot read: ", Errno::ISDIR.text().as_bytes()]);
+            return Err(fatal(&[b"At beginning of tape, quitting now"]));
+        }
+        if name == b"-" {
+            return Ok(Self { fd, child: None, reads: true });
+        }
+        match sniffed(fd) {
+            Some(program) => Self::through(&[program.as_bytes().to_vec()], fd, name),
+            None => Ok(Self { fd, child: None, reads: true }),
+        }
+    }
+
+    fn through(program: &[Vec<u8>], fd: Fd, name: &[u8]) -> Result<Self, Fatal> {
+        let (read, write) = pipe()?;
+        let child = start(program, true, &[(0, fd), (1, write), (2, 2)])?;
+        let closed = tidebox_rt::close(write);
+        if fd != 0 {
+            closed.and_then(|()| tidebox_rt::close(fd)).map_err(|errno| cannot_open(name, errno))?;
+        }
+        Ok(Self { fd: read, child: Some(child), reads: true })
+    }
+
+    /// Whether a program stands between the archive and its file.
+    pub(crate) fn is_piped(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// Closes the archive and waits for its program, which tells by its status whether all is well.
+    pub(crate) fn close(self) -> Result<(), Fatal> {
+        if self.fd > 2
+            && let Err(errno) = tidebox_rt::close(self.fd)
+        {
+            error(&[b"Cannot close: ", errno.text().as_bytes()]);
+        }
+        let Some(child) = self.child else {
+            return Ok(());
+        };
+        match tidebox_gnu::command::wait(child) {
+            Ok(Status::Exited(0)) => Ok(()),
+            // When enough was read, the rest is of no interest to anybody.
+            Ok(Status::Killed(13)) if self.reads => Ok(()),
+            Ok(Status::Killed(signal)) => Err(fatal(&[format!("Child died with signal {signal}").as_bytes()])),
+            Ok(Status::Exited(code)) => Err(fatal(&[format!("Child returned status {code}").as_bytes()])),
+            Err(errno) => Err(fatal(&[b"Cannot wait for the child: ", errno.text().as_bytes()])),
+        }
+    }
+}
+
+fn pipe() -> Result<(Fd, Fd), Fatal> {
+    tidebox_rt::pipe().map_err(|errno| fatal(&[b"Cannot open pipe: ", errno.text().as_bytes()]))
+}
+
+/// Which file a descriptor is. Only a regular one can be put into itself.
+fn identity(fd: Fd) -> Identity {
+    let stat = tidebox_rt::fstat(fd).ok().filter(|stat| stat.kind() == FileKind::File)?;
+    Some((stat.dev, stat.ino))
+}
+
+/// What the program's process would say of a file that it cannot open.
+fn child_cannot(name: &[u8], errno: Errno) -> Fatal {
+    child_says(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()])
+}
+
+fn child_says(parts: &[&[u8]]) -> Fatal {
+    let text = [b"tar (child): ", parts.concat().as_slice(), b"\n"].concat();
+    // Nobody is left to tell when standard error is closed.
+    let _ = tidebox_rt::write_all(2, &text);
+    let _ = tidebox_rt::write_all(2, b"tar (child): Error is not recoverable: exiting now\n");
+    fatal(&[b"Child returned status 2"])
+}
+
+fn start(program: &[Vec<u8>], unpacks: bool, descriptors: &[(Fd, Fd)]) -> Result<u32, Fatal> {
+    let mut arguments: Vec<&[u8]> = program.iter().map(Vec::as_slice).collect();
+    if unpacks {
+        arguments.push(b"-d");
+    }
+    let command = Command { descriptors, ..Command::new(&arguments) };
+    let name = program.first().map(Vec::as_slice).unwrap_or_default();
+    command.spawn().map_err(|errno| match errno {
+        // The words of the shell that the real one starts programs with.
+        Errno::NOENT => {
+            let _ = tidebox_rt::write_all(2, &[b"/bin/sh: 1: ", name, b": not found\n"].concat());
+            fatal(&[b"Child returned status 127"])
+        }
+        errno => child_says(&[&escaped(name, true), b": Cannot exec: ", errno.text().as_bytes()]),
+    })
+}
+
+/// First bytes of compressed files, and what unpacks them.
+const MAGICS: &[(&[u8], &str)] = &[
+    (b"\x1f\x9d", "compress"),
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\x5d\x00\x00", "lzma"),
+    (b"LZIP", "lzip"),
+    (b"\x89LZO", "lzop"),
+    (b"\xfd7zXZ", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+];
+
+/// What unpacks a file that begins so.
+pub(crate) fn by_magic(head: &[u8]) -> Option<&'static str> {
+    MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, program)| *program)
+}
+
+/// What unpacks a file, by its first bytes, which are put back. A pipe is not looked into.
+fn sniffed(fd: Fd) -> Option<&'static str> {
+    tidebox_rt::seek(fd, 0).ok()?;
+    let mut head = [0; 512];
+    let got = tidebox_rt::read(fd, &mut head).ok()?;
+    tidebox_rt::seek_to(fd, 0).ok()?;
+    by_magic(head.get(..got)?)
+}

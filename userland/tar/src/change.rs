@@ -1,0 +1,147 @@
+//! Archives that are changed where they lie: more at their end, or less within.
+
+use tidebox_rt::{Errno, Fd, Open};
+
+use crate::create::Dump;
+use crate::header::BLOCK;
+use crate::message::{Fatal, error, fatal};
+use crate::names::{Wanted, expanded};
+use crate::options::{Mode, Options, Word};
+use crate::quote::escaped;
+use crate::reader::{RECORD, Reader};
+use crate::scan::{self, Next};
+use crate::writer::Writer;
+
+fn cannot(options: &Options, what: &str, errno: Errno) -> Fatal {
+    fatal(&[&escaped(&options.archive, true), b": Cannot ", what.as_bytes(), b": ", errno.text().as_bytes()])
+}
+
+fn open(options: &Options, create: bool) -> Result<Fd, Fatal> {
+    if options.archive == b"-" {
+        return Err(fatal(&[b"an archive in a pipe cannot be changed: name a file with -f"]));
+    }
+    let how = Open { read: true, write: true, create, ..Open::default() };
+    tidebox_rt::open(&options.archive, how).map_err(|errno| cannot(options, "open", errno))
+}
+
+/// Runs `-r` and `-u`.
+pub(crate) fn append(options: &Options) -> Result<(), Fatal> {
+    let words = expanded(&options.words).map_err(crate::stopped)?;
+    let fd = open(options, true)?;
+    let stat = tidebox_rt::fstat(fd).map_err(|errno| cannot(options, "stat", errno))?;
+    let mut reader = Reader::new(fd);
+    let mut present = std::collections::HashMap::new();
+    let end = if stat.size < BLOCK as u64 {
+        0
+    } else {
+        scan::each(options, &mut reader, |_, member| {
+            if options.mode == Mode::Update {
+                present.insert(member.name, member.mtime);
+            }
+            Ok(Next::Go)
+        })?
+    };
+    if crate::message::status() == 2 {
+        return Err(fatal(&[]));
+    }
+    tidebox_rt::seek_to(fd, end).map_err(|errno| cannot(options, "seek", errno))?;
+    let writer = Writer::new(fd, options, end);
+    let mut dump = Dump::new(options, writer, Some((stat.dev, stat.ino)), false);
+    dump.present = present;
+    dump.words(&words)?;
+    dump.finish()?;
+    tidebox_rt::close(fd).map_err(|errno| cannot(options, "close", errno))
+}
+
+/// Runs `-A`.
+pub(crate) fn concatenate(options: &Options) -> Result<(), Fatal> {
+    let words = expanded(&options.words).map_err(crate::stopped)?;
+    let fd = open(options, true)?;
+    let mut end = scan_end(options, fd)?;
+    for word in &words {
+        let Word::Name(name) = word else {
+            continue;
+        };
+        let other = match tidebox_rt::open(name, Open { read: true, ..Open::default() }) {
+            Ok(other) => other,
+            Err(errno) => {
+                error(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]);
+                continue;
+            }
+        };
+        let length = scan_end(options, other)?;
+        copy(options, other, 0, fd, end, length)?;
+        end += length;
+        // Nothing was written to it.
+        let _ = tidebox_rt::close(other);
+    }
+    seal(options, fd, end)
+}
+
+/// Where the members of an archive end.
+fn scan_end(options: &Options, fd: Fd) -> Result<u64, Fatal> {
+    let stat = tidebox_rt::fstat(fd).map_err(|errno| cannot(options, "stat", errno))?;
+    if stat.size == 0 {
+        return Ok(0);
+    }
+    scan::each(options, &mut Reader::new(fd), |_, _| Ok(Next::Go))
+}
+
+/// Runs `--delete`.
+pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
+    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
+    let fd = open(options, false)?;
+    let mut reader = Reader::new(fd);
+    let any = options.words.iter().any(|word| matches!(word, Word::Name(_) | Word::List(..)));
+    // Where each member begins, and whether it goes.
+    let mut begins: Vec<(u64, bool)> = Vec::new();
+    let end = scan::each(options, &mut reader, |reader, member| {
+        begins.push((reader.began, any && wanted.take(&member.name).is_some()));
+        Ok(Next::Go)
+    })?;
+    wanted.report();
+    let mut to = 0;
+    for (at, (from, goes)) in begins.iter().enumerate() {
+        let next = begins.get(at + 1).map_or(end, |(next, _)| *next);
+        if *goes {
+            continue;
+        }
+        let length = next.saturating_sub(*from);
+        if to != *from {
+            copy(options, fd, *from, fd, to, length)?;
+        }
+        to += length;
+    }
+    seal(options, fd, to)
+}
+
+/// Copies bytes of a file to a place that is before them or in another file.
+fn copy(options: &Options, from: Fd, from_at: u64, to: Fd, to_at: u64, length: u64) -> Result<(), Fatal> {
+    let mut buffer = vec![0; RECORD * 8];
+    let mut done = 0;
+    while done < length {
+        let room = buffer.len().min(usize::try_from(length - done).unwrap_or(usize::MAX));
+        let got = tidebox_rt::seek_to(from, from_at + done)
+            .and_then(|_| tidebox_rt::read(from, buffer.get_mut(..room).unwrap_or_default()))
+            .map_err(|errno| cannot(options, "read", errno))?;
+        if got == 0 {
+            return Err(fatal(&[b"Unexpected EOF in archive"]));
+        }
+        tidebox_rt::seek_to(to, to_at + done)
+            .and_then(|_| tidebox_rt::write_all(to, buffer.get(..got).unwrap_or_default()))
+            .map_err(|errno| cannot(options, "write", errno))?;
+        done += got as u64;
+    }
+    Ok(())
+}
+
+/// Ends an archive at a place.
+fn seal(options: &Options, fd: Fd, end: u64) -> Result<(), Fatal> {
+    let whole = (end + 2 * BLOCK as u64).next_multiple_of(options.record as u64);
+    let zeros = vec![0; usize::try_from(whole - end).unwrap_or(0)];
+    tidebox_rt::seek_to(fd, end)
+        .and_then(|_| tidebox_rt::write_all(fd, &zeros))
+        .and_then(|()| tidebox_rt::set_size(fd, whole))
+        .and_then(|()| tidebox_rt::close(fd))
+        .map_err(|errno| cannot(options, "write", errno))
+}

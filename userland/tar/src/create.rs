@@ -1,0 +1,549 @@
+//! Putting files into an archive.
+
+use std::collections::HashMap;
+
+use tidebox_gnu::user::{Kind, Names};
+use tidebox_rt::{Errno, Fd, FileKind, Open, Stat};
+
+use crate::archive::{Archive, Identity};
+use crate::header::{Format, Member};
+use crate::list::Lines;
+use crate::message::{Fatal, differs, error, fatal, warn};
+use crate::names::{self, Naming, below, expanded, time};
+use crate::options::{Mode, Options, TagRule, Word};
+use crate::pax;
+use crate::quote::escaped;
+use crate::reader::RECORD;
+use crate::transform::Of;
+use crate::writer::Writer;
+
+/// Folders within folders are followed down to this depth; deeper ones are told of.
+const DEEPEST: usize = 4096;
+
+/// Puts files into an archive, one after the other.
+pub(crate) struct Dump<'a> {
+    options: &'a Options,
+    writer: Writer,
+    lines: Lines,
+    naming: Naming,
+    archive: Identity,
+    users: Option<Names>,
+    groups: Option<Names>,
+    /// Files with several names, and the first name that was put in.
+    links: HashMap<(u32, u64), (Vec<u8>, u64)>,
+    /// A file with so many names is met under no other one.
+    trivial_links: u64,
+    /// Which word of the command line is put in.
+    at: usize,
+    /// What is removed at the end, because folders must be empty by then.
+    folders: Vec<Vec<u8>>,
+    /// What the archive has by now: for `u`, names and times.
+    pub(crate) present: HashMap<Vec<u8>, (i64, u32)>,
+}
+
+/// A file that cannot be put in is told of; only what is wrong with the archive ends the run.
+type Done = Result<(), Fatal>;
+
+fn broken_archive(options: &Options, errno: Errno) -> Fatal {
+    fatal(&[&escaped(&options.archive, true), b": Cannot write: ", errno.text().as_bytes()])
+}
+
+/// Makes a new archive.
+pub(crate) fn create(options: &Options) -> Done {
+    let words = expanded(&options.words).map_err(crate::stopped)?;
+    let (archive, identity) = Archive::create(options)?;
+    let writer = Writer::new(archive.fd, options, 0);
+    let to_stderr = options.archive == b"-";
+    let mut dump = Dump::new(options, writer, identity, to_stderr);
+    dump.words(&words)?;
+    dump.finish()?;
+    archive.close()
+}
+
+impl<'a> Dump<'a> {
+    pub(crate) fn new(options: &'a Options, writer: Writer, archive: Identity, to_stderr: bool) -> Self {
+        Self {
+            options,
+            writer,
+            lines: Lines::new(to_stderr),
+            naming: Naming::default(),
+            archive,
+            users: None,
+            groups: None,
+            links: HashMap::new(),
+            at: 0,
+            // Of one name alone it can be told; of several, one file may be meant twice.
+            trivial_links: u64::from(
+                options.words.iter().filter(|word| !matches!(word, Word::Folder(_))).count() <= 1 && !options.follow,
+            ),
+            folders: Vec::new(),
+            present: HashMap::new(),
+        }
+    }
+
+    /// Puts in everything that the words name.
+    pub(crate) fn words(&mut self, words: &[Word]) -> Done {
+        let mut folder: Option<Vec<u8>> = None;
+        for (at, word) in words.iter().enumerate() {
+            self.at = at;
+            match word {
+                Word::Folder(next) => {
+                    let path = below(folder.as_deref(), next);
+                    match tidebox_rt::stat(&path, true) {
+                        Ok(stat) if stat.kind() == FileKind::Dir => folder = Some(path),
+                        other => {
+                            let errno = other.err().unwrap_or(Errno::NOTDIR);
+                            return Err(fatal(&[&escaped(next, true), b": Cannot open: ", errno.text().as_bytes()]));
+                        }
+                    }
+                }
+                Word::Name(name) => {
+                    let name = trimmed(name);
+                    if !self.is_excluded(name) {
+                        self.file(folder.as_deref(), name, 0)?;
+                    }
+                }
+                Word::List(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the archive, and removes what is to be removed.
+    pub(crate) fn finish(&mut self) -> Done {
+        self.put_in(|writer| writer.finish())?;
+        self.flush()?;
+        if self.options.check_links {
+            let missing: Vec<_> =
+                self.links.values().filter(|(_, left)| *left > 0).map(|(name, _)| name.clone()).collect();
+            for name in missing {
+                warn(&[b"Missing links to ", &crate::quote::quoted(&name), b"."]);
+            }
+        }
+        for folder in self.folders.iter().rev() {
+            if let Err(errno) = tidebox_rt::remove_dir(folder) {
+                error(&[&escaped(folder, true), b": Cannot rmdir: ", errno.text().as_bytes()]);
+            }
+        }
+        if self.options.totals {
+            crate::totals(b"written", self.writer.total, self.options.began);
+        }
+        if !self.options.idle_excludes.is_empty() {
+            warn(&[b"The following options were used after any non-optional arguments in archive create or update mode.  \
+                     These options are positional and affect only arguments that follow them.  Please, rearrange them properly."]);
+        }
+        for (option, value) in &self.options.idle_excludes {
+            let value = value.as_ref().map(|value| [b" ".as_slice(), &crate::quote::quoted(value)].concat());
+            error(&[option.as_bytes(), &value.unwrap_or_default(), b" has no effect"]);
+        }
+        Ok(())
+    }
+
+    fn put_in(&mut self, put: impl FnOnce(&mut Writer) -> Result<(), Errno>) -> Done {
+        put(&mut self.writer).map_err(|errno| broken_archive(self.options, errno))
+    }
+
+    fn flush(&mut self) -> Done {
+        self.lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
+    }
+
+    fn is_excluded(&self, name: &[u8]) -> bool {
+        self.options.excludes.iter().any(|exclude| exclude.from <= self.at && exclude.matches(name))
+    }
+
+    /// Says what is wrong with a file.
+    fn cannot(&self, what: &str, name: &[u8], errno: Errno) {
+        let parts: &[&[u8]] = &[&escaped(name, true), b": Cannot ", what.as_bytes(), b": ", errno.text().as_bytes()];
+        if self.options.ignore_failed_read {
+            let text = parts.concat();
+            let at = escaped(name, true).len();
+            let (name, rest) = text.split_at_checked(at).unwrap_or((&text, b""));
+            warn(&[name, b": Warning", rest]);
+        } else {
+            error(parts);
+        }
+    }
+
+    /// Puts one file in, and what is below it.
+    fn file(&mut self, folder: Option<&[u8]>, name: &[u8], depth: usize) -> Done {
+        let path = below(folder, name);
+        let stat = match tidebox_rt::stat(&path, self.options.follow) {
+            Ok(stat) => stat,
+            Err(errno) => {
+                self.cannot("stat", name, errno);
+                return Ok(());
+            }
+        };
+        if self.archive.is_some_and(|archive| archive == (stat.dev, stat.ino)) {
+            warn(&[&escaped(name, true), b": file is the archive; not dumped"]);
+            return Ok(());
+        }
+        if stat.kind() == FileKind::Dir {
+            return self.folder(folder, name, &path, &stat, depth);
+        }
+        let older =
+            |newer: ((i64, u32), bool)| time(stat.mtime_ns) < newer.0 && (!newer.1 || time(stat.ctime_ns) < newer.0);
+        if self.options.newer.is_some_and(older) {
+            return Ok(());
+        }
+        let Some(mut member) = self.member(name, &stat) else {
+            return Ok(());
+        };
+        if self.options.mode == Mode::Update && self.is_present(&member, &stat) {
+            return Ok(());
+        }
+        if stat.nlink > self.trivial_links && !self.options.hard_follow && self.is_link(name, &mut member, &stat)? {
+            return self.removed(&path);
+        }
+        match stat.kind() {
+            FileKind::File => return self.regular(&path, name, member, &stat),
+            FileKind::Symlink => {
+                let text = match tidebox_rt::read_link(&path) {
+                    Ok(text) => text,
+                    Err(errno) => {
+                        self.cannot("readlink", name, errno);
+                        return Ok(());
+                    }
+                };
+                member.kind = b'2';
+                member.link = names::transformed(&text, Of::SymbolicLink, self.options).unwrap_or(text);
+                (member.stored, member.size) = (0, 0);
+            }
+            FileKind::Pipe => (member.kind, member.stored, member.size) = (b'6', 0, 0),
+            FileKind::CharDevice => (member.kind, member.stored, member.size) = (b'3', 0, 0),
+            FileKind::BlockDevice => (member.kind, member.stored, member.size) = (b'4', 0, 0),
+            FileKind::Socket => {
+                warn(&[&escaped(name, true), b": socket ignored"]);
+                return Ok(());
+            }
+            _ => {
+                warn(&[&escaped(name, true), b": Unknown file type; file ignored"]);
+                return Ok(());
+            }
+        }
+        if self.header(name, &member, &stat)? { self.removed(&path) } else { Ok(()) }
+    }
+
+    /// What a header says of a file; none when nothing is left of its name.
+    fn member(&mut self, name: &[u8], stat: &Stat) -> Option<Member> {
+        let safe = self.naming.safer(name, self.options, false);
+        let mut stored = safe.to_vec();
+        if stat.kind() == FileKind::Dir && !stored.ends_with(b"/") {
+            stored.push(b'/');
+        }
+        let stored = names::transformed(&stored, Of::Member, self.options)?;
+        let options = self.options;
+        let mut uid = u64::from(stat.uid);
+        let mut gid = u64::from(stat.gid);
+        let mut uname = None;
+        let mut gname = None;
+        if let Some(owner) = &options.owner {
+            let known = owner.name.as_ref().and_then(|name| self.users().id_of(name));
+            uid = owner.id.or(known).unwrap_or(uid);
+            uname.clone_from(&owner.name);
+        }
+        if let Some(group) = &options.group {
+            let known = group.name.as_ref().and_then(|name| self.groups().id_of(name));
+            gid = group.id.or(known).unwrap_or(gid);
+            gname.clone_from(&group.name);
+        }
+        let numeric = options.numeric;
+        let uname =
+            uname.filter(|_| !numeric).unwrap_or_else(|| if numeric { Vec::new() } else { self.users().name_of(uid) });
+        let gname =
+            gname.filter(|_| !numeric).unwrap_or_else(|| if numeric { Vec::new() } else { self.groups().name_of(gid) });
+        let mut mode = stat.mode & 0o7777;
+        if let Some(change) = &options.file_mode {
+            mode = change.apply(mode, stat.kind() == FileKind::Dir, tidebox_rt::umask(None).unwrap_or(0o022));
+        }
+        let real = time(stat.mtime_ns);
+        let mtime = match options.mtime {
+            Some((asked, clamps)) if !clamps || real > asked => asked,
+            _ => real,
+        };
+        Some(Member {
+            name: stored,
+            kind: if stat.kind() == FileKind::Dir { b'5' } else { b'0' },
+            mode,
+            uid,
+            gid,
+            uname,
+            gname,
+            stored: if stat.kind() == FileKind::File { stat.size } else { 0 },
+            size: stat.size,
+            mtime,
+            ..Member::default()
+        })
+    }
+
+    /// Whether the archive has a file as it is.
+    fn is_present(&self, member: &Member, stat: &Stat) -> bool {
+        self.present.get(&member.name).is_some_and(|there| !names::is_newer(time(stat.mtime_ns), *there))
+    }
+
+    fn users(&mut self) -> &Names {
+        self.users.get_or_insert_with(|| Names::load(Kind::User))
+    }
+
+    fn groups(&mut self) -> &Names {
+        self.groups.get_or_insert_with(|| Names::load(Kind::Group))
+    }
+
+    /// Puts a further name of a file in as a link to the first one.
+    fn is_link(&mut self, name: &[u8], member: &mut Member, stat: &Stat) -> Result<bool, Fatal> {
+        let key = (stat.dev, stat.ino);
+        if let Some((first, left)) = self.links.get_mut(&key) {
+            *left = left.saturating_sub(1);
+            let first = first.clone();
+            member.kind = b'1';
+            member.link = names::transformed(&first, Of::HardLink, self.options).unwrap_or(first);
+            (member.stored, member.size) = (0, 0);
+            self.header(name, member, stat)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Writes a header and tells of it; `false` when the format has no room for its names.
+    fn header(&mut self, name: &[u8], member: &Member, stat: &Stat) -> Result<bool, Fatal> {
+        if let Some(unfit) = self.writer.unfit(member) {
+            let unfit = unfit.to_vec();
+            let of_link = unfit == member.link && unfit != member.name;
+            let why: &[u8] = if of_link {
+                b": link name is too long; not dumped"
+            } else if unfit.len() > 256 || self.writer.format == Format::V7 {
+                b": file name is too long (max 99); not dumped"
+            } else {
+                b": file name is too long (cannot be split); not dumped"
+            };
+            let why = match (why, unfit.len(), self.writer.format) {
+                (b": file name is too long (max 99); not dumped", 257.., Format::Ustar) => {
+                    b": file name is too long (max 256); not dumped".as_slice()
+                }
+                _ => why,
+            };
+            error(&[&escaped(&unfit, true), why]);
+            // As in GNU tar, a link is put in all the same, with as much of its target as there is room for.
+            if !of_link {
+                return Ok(false);
+            }
+        }
+        let mut extra = Vec::new();
+        if self.writer.format == Format::Pax {
+            let keeps = |key: &str| {
+                !self.options.pax_deletes.iter().any(|pattern| {
+                    tidebox_gnu::glob::matches(pattern.as_bytes(), key.as_bytes(), tidebox_gnu::glob::Flags::default())
+                })
+            };
+            if member.mtime.1 != 0 && keeps("mtime") {
+                extra.push(("mtime", pax::write_time(member.mtime).into_bytes()));
+            }
+            if keeps("atime") {
+                extra.push(("atime", pax::write_time(time(stat.atime_ns)).into_bytes()));
+            }
+            if keeps("ctime") {
+                extra.push(("ctime", pax::write_time(time(stat.ctime_ns)).into_bytes()));
+            }
+        }
+        self.put_in(|writer| writer.header(member, &extra))?;
+        if self.options.verbose > 0 {
+            self.tell(name, member)?;
+        }
+        Ok(true)
+    }
+
+    fn tell(&mut self, name: &[u8], member: &Member) -> Done {
+        let long = self.options.verbose > 1;
+        let mut shown = member.clone();
+        if !self.options.show_transformed {
+            shown.name = name.to_vec();
+            if member.is_dir() && !shown.name.ends_with(b"/") {
+                shown.name.push(b'/');
+            }
+        }
+        let told = self.lines.member(&shown, 0, long, self.options);
+        told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
+    }
+
+    /// Puts in a file with its bytes.
+    fn regular(&mut self, path: &[u8], name: &[u8], member: Member, stat: &Stat) -> Done {
+        let fd = match tidebox_rt::open(path, Open { read: true, ..Open::default() }) {
+            Ok(fd) => fd,
+            Err(errno) => {
+                self.cannot("open", name, errno);
+                return Ok(());
+            }
+        };
+        if stat.nlink > self.trivial_links && !self.options.hard_follow {
+            let safe = self.naming.safer(name, self.options, true).to_vec();
+            self.links.insert((stat.dev, stat.ino), (safe, stat.nlink.saturating_sub(1)));
+        }
+        let put = match self.header(name, &member, stat) {
+            Ok(true) => self.bytes(fd, name, member.stored),
+            Ok(false) => Ok(false),
+            Err(fatal) => Err(fatal),
+        };
+        let after = tidebox_rt::fstat(fd);
+        // Nothing was written to it.
+        let _ = tidebox_rt::close(fd);
+        if !put? {
+            return Ok(());
+        }
+        if after.is_ok_and(|after| after.ctime_ns != stat.ctime_ns || after.size != stat.size) {
+            differs(&[&escaped(name, true), b": file changed as we read it"]);
+        }
+        self.removed(path)
+    }
+
+    /// Copies as many bytes as the header promised; what is missing becomes zeros. Whether the whole file was there.
+    fn bytes(&mut self, fd: Fd, name: &[u8], size: u64) -> Result<bool, Fatal> {
+        let mut left = size;
+        let mut buffer = vec![0; RECORD * 8];
+        while left > 0 {
+            let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            let got = match tidebox_rt::read(fd, buffer.get_mut(..room).unwrap_or_default()) {
+                Ok(0) => {
+                    let plural = if left == 1 { "" } else { "s" };
+                    let text = format!(": File shrank by {left} byte{plural}; padding with zeros");
+                    differs(&[&escaped(name, true), text.as_bytes()]);
+                    self.zeros(left)?;
+                    break;
+                }
+                Ok(got) => got,
+                Err(Errno::INTR) => continue,
+                Err(errno) => {
+                    self.cannot(&format!("read (at byte {}, reading {room} bytes)", size - left), name, errno);
+                    self.zeros(left)?;
+                    break;
+                }
+            };
+            let bytes = buffer.get(..got).unwrap_or_default();
+            self.writer.put(bytes).map_err(|errno| broken_archive(self.options, errno))?;
+            left -= got as u64;
+        }
+        self.put_in(|writer| writer.pad())?;
+        Ok(left == 0)
+    }
+
+    fn zeros(&mut self, count: u64) -> Done {
+        let zeros = vec![0; RECORD];
+        let mut left = count;
+        while left > 0 {
+            let step = zeros.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            self.put_in(|writer| writer.put(zeros.get(..step).unwrap_or_default()))?;
+            left -= step as u64;
+        }
+        Ok(())
+    }
+
+    fn removed(&mut self, path: &[u8]) -> Done {
+        if self.options.remove_files
+            && let Err(errno) = tidebox_rt::unlink(path)
+        {
+            error(&[&escaped(path, true), b": Cannot unlink: ", errno.text().as_bytes()]);
+        }
+        Ok(())
+    }
+
+    fn tell_of_tag(&self, name: &[u8], tag: &[u8], what: &[u8]) {
+        if self.options.verbose > 0 {
+            warn(&[&escaped(&[name, b"/"].concat(), true), b": contains a cache directory tag ", tag, what]);
+        }
+    }
+
+    /// Puts a folder in, and what it holds.
+    fn folder(&mut self, folder: Option<&[u8]>, name: &[u8], path: &[u8], stat: &Stat, depth: usize) -> Done {
+        if depth > DEEPEST {
+            error(&[&escaped(name, true), b": folders are nested too deep; not dumped"]);
+            return Ok(());
+        }
+        let tag = self.options.tags.iter().find(|(tag, _)| has_tag(path, tag)).cloned();
+        if matches!(tag, Some((_, TagRule::Nothing))) {
+            self.tell_of_tag(name, &tag_name(tag.as_ref()), b"; directory not dumped");
+            return Ok(());
+        }
+        let present = self.options.mode == Mode::Update;
+        if let Some(member) = self.member(name, stat)
+            && !(present && self.is_present(&member, stat))
+            // What the format has no name for is not gone into.
+            && !self.header(name, &member, stat)?
+        {
+            return Ok(());
+        }
+        if !self.options.recursive {
+            return Ok(());
+        }
+        if let Some((file, rule)) = &tag {
+            self.tell_of_tag(name, file, b"; contents not dumped");
+            if *rule == TagRule::KeepTag {
+                let inner = [name, b"/", file].concat();
+                self.file(folder, &inner, depth + 1)?;
+            }
+            return Ok(());
+        }
+        let mut entries = match tidebox_rt::read_dir(path) {
+            Ok(entries) => entries,
+            Err(errno) => {
+                self.cannot("open", name, errno);
+                return Ok(());
+            }
+        };
+        if self.options.sorted {
+            entries.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        let slash: &[u8] = if name.ends_with(b"/") { b"" } else { b"/" };
+        for entry in entries {
+            let inner = [name, slash, &entry.name].concat();
+            if !self.is_excluded(&inner) {
+                self.file(folder, &inner, depth + 1)?;
+            }
+        }
+        if self.options.remove_files && name != b"." {
+            self.folders.push(path.to_vec());
+        }
+        Ok(())
+    }
+}
+
+fn tag_name(tag: Option<&(Vec<u8>, TagRule)>) -> Vec<u8> {
+    tag.map(|(name, _)| name.clone()).unwrap_or_default()
+}
+
+/// Whether a folder holds a file that marks it. That of caches must begin with a certain text.
+fn has_tag(path: &[u8], tag: &[u8]) -> bool {
+    const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
+    let file = [path, b"/", tag].concat();
+    if tidebox_rt::stat(&file, true).is_err() {
+        return false;
+    }
+    tag != b"CACHEDIR.TAG" || crate::options::whole(&file).is_ok_and(|text| text.starts_with(SIGNATURE))
+}
+
+/// A name without slashes at its end.
+fn trimmed(name: &[u8]) -> &[u8] {
+    let mut rest = name;
+    while let Some(shorter) = rest.strip_suffix(b"/").filter(|shorter| !shorter.is_empty()) {
+        rest = shorter;
+    }
+    rest
+}
+
+/// Names of users and groups as bytes.
+trait Ids {
+    fn name_of(&self, id: u64) -> Vec<u8>;
+    fn id_of(&self, name: &[u8]) -> Option<u64>;
+}
+
+impl Ids for Names {
+    fn name_of(&self, id: u64) -> Vec<u8> {
+        u32::try_from(id).ok().and_then(|id| self.name(id)).map(|name| name.as_bytes().to_vec()).unwrap_or_default()
+    }
+
+    fn id_of(&self, name: &[u8]) -> Option<u64> {
+        let name = std::str::from_utf8(name).ok()?;
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        self.id(name).map(u64::from)
+    }
+}

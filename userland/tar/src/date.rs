@@ -1,0 +1,42 @@
+//! Times on the command line: a file whose time is meant, or words.
+
+use tidebox_gnu::calendar::Moment;
+
+use crate::message::warn;
+use crate::options::Stop;
+
+/// Reads a time: seconds and nanoseconds.
+pub(crate) fn read(text: &[u8]) -> Result<(i64, u32), Stop> {
+    if text.starts_with(b"/") || text.starts_with(b".") {
+        let stat = tidebox_rt::stat(text, true)
+            .map_err(|errno| Stop::Fatal([text, b": Cannot stat: ", errno.text().as_bytes()].concat()))?;
+        return Ok(crate::names::time(stat.mtime_ns));
+    }
+    let words = String::from_utf8_lossy(text).into_owned();
+    if let Some(seconds) = words.strip_prefix('@').and_then(|number| number.parse().ok()) {
+        return Ok((seconds, 0));
+    }
+    let Some(zoned) = parse_datetime::parse_datetime(&words).ok().and_then(parse_datetime::ParsedDateTime::into_zoned)
+    else {
+        let told = format!("Substituting {} for unknown date format ", now_text());
+        let mut line = told.into_bytes();
+        line.extend(crate::quote::quoted(text));
+        warn(&[&line]);
+        let now = tidebox_rt::realtime_ns();
+        return Ok(crate::names::time(now));
+    };
+    let stamp = zoned.timestamp();
+    let read = (stamp.as_second(), u32::try_from(stamp.subsec_nanosecond()).unwrap_or(0));
+    Ok(read)
+}
+
+fn now_text() -> String {
+    shown(crate::names::time(tidebox_rt::realtime_ns()))
+}
+
+/// A time with its date, and with a fraction of a second where there is one.
+pub(crate) fn shown((seconds, nanoseconds): (i64, u32)) -> String {
+    let at = Moment::new(seconds, 0);
+    let text = format!("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute, at.second);
+    if nanoseconds == 0 { text } else { format!("{text}.{nanoseconds:09}") }
+}

@@ -1,0 +1,70 @@
+//! Names that are left out.
+
+use tidebox_gnu::glob::{self, Flags};
+
+/// What version control keeps beside the files.
+pub(crate) const VCS: &[&[u8]] = &[
+    b"CVS",
+    b".cvsignore",
+    b"RCS",
+    b"SCCS",
+    b".git",
+    b".gitignore",
+    b".gitattributes",
+    b".gitmodules",
+    b".svn",
+    b".arch-ids",
+    b"{arch}",
+    b"=RELEASE-ID",
+    b"=meta-update",
+    b"=update",
+    b".bzr",
+    b".bzrignore",
+    b".bzrtags",
+    b".hg",
+    b".hgignore",
+    b".hgrags",
+    b"_darcs",
+];
+
+/// A pattern, and how it was to be read where it stood on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Exclude {
+    pub(crate) pattern: Vec<u8>,
+    /// Before which word of the command line it stood: names before it are put in all the same.
+    pub(crate) from: usize,
+    pub(crate) wildcards: bool,
+    /// It must match from the beginning of a name and not only from behind one of its slashes.
+    pub(crate) anchored: bool,
+    pub(crate) ignore_case: bool,
+    /// `*` and `?` match a slash.
+    pub(crate) slash_is_plain: bool,
+}
+
+impl Exclude {
+    /// Whether a name, or a folder that it is in, is meant.
+    pub(crate) fn matches(&self, name: &[u8]) -> bool {
+        let name = name.strip_suffix(b"/").unwrap_or(name);
+        self.fits(name)
+            || !self.anchored
+                && (0..name.len()).any(|at| {
+                    let behind = name.get(at) == Some(&b'/') && name.get(at + 1) != Some(&b'/');
+                    behind && self.fits(name.get(at + 1..).unwrap_or_default())
+                })
+    }
+
+    fn fits(&self, name: &[u8]) -> bool {
+        let ends = (0..name.len()).filter(|at| *at > 0 && name.get(*at) == Some(&b'/'));
+        let flags = Flags { ignore_case: self.ignore_case, pathname: !self.slash_is_plain };
+        ends.chain([name.len()]).any(|end| {
+            let part = name.get(..end).unwrap_or_default();
+            if self.wildcards {
+                glob::matches(&self.pattern, part, flags)
+            } else if self.ignore_case {
+                self.pattern.eq_ignore_ascii_case(part)
+            } else {
+                self.pattern == part
+            }
+        })
+    }
+}

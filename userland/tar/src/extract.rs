@@ -1,0 +1,585 @@
+//! Taking files out of an archive.
+
+use std::collections::HashMap;
+
+use tidebox_gnu::user::{Kind, Names};
+use tidebox_rt::{Errno, Fd, FileKind, Open, Time};
+
+use crate::header::Member;
+use crate::list::Lines;
+use crate::message::{Fatal, error, fatal, warn};
+use crate::names::{self, Naming, Wanted, below, is_excluded, is_newer, leads_up, time, transformed};
+use crate::options::{Old, Options, Word};
+use crate::quote::{escaped, quoted};
+use crate::reader::{Broken, RECORD, Reader};
+use crate::scan::{self, Next};
+use crate::transform::Of;
+
+/// A symbolic link that leads elsewhere is made last, so that nothing is unpacked through it. Until then a file holds its
+/// place.
+struct Delayed {
+    target: Vec<u8>,
+    mtime: (i64, u32),
+    /// The file in its place, under all names that it was given.
+    identity: (u32, u64),
+    places: Vec<Vec<u8>>,
+}
+
+/// Takes files out of an archive.
+struct Extract<'a> {
+    options: &'a Options,
+    naming: Naming,
+    lines: Lines,
+    umask: u32,
+    keeps_modes: bool,
+    /// The folder of members that no name asks for by itself.
+    base: Option<Vec<u8>>,
+    /// Folders get their modes and times last: a path, and what it gets.
+    folders: Vec<(Vec<u8>, u32, (i64, u32))>,
+    delayed: Vec<Delayed>,
+    ids: Option<(Names, Names)>,
+    made: HashMap<Vec<u8>, ()>,
+}
+
+/// Runs `-x`.
+pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
+    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
+    let (archive, mut reader) = scan::open(options)?;
+    let mut base: Option<Vec<u8>> = None;
+    let empty = !archive.is_piped() && reader.peek().is_ok_and(|head| head.len() < 512);
+    for word in &options.words {
+        if let Word::Folder(next) = word
+            && !empty
+        {
+            let path = below(base.as_deref(), next);
+            match tidebox_rt::stat(&path, true) {
+                Ok(stat) if stat.kind() == FileKind::Dir => base = Some(path),
+                other => {
+                    let errno = other.err().unwrap_or(Errno::NOTDIR);
+                    return Err(fatal(&[&escaped(next, true), b": Cannot open: ", errno.text().as_bytes()]));
+                }
+            }
+        }
+    }
+    let root = tidebox_rt::getids().is_ok_and(|ids| ids.uid == 0);
+    let mut run = Extract {
+        options,
+        naming: Naming::default(),
+        lines: Lines::new(options.to_stdout),
+        umask: tidebox_rt::umask(None).unwrap_or(0o022),
+        keeps_modes: options.keep_modes.unwrap_or(root),
+        base,
+        folders: Vec::new(),
+        delayed: Vec::new(),
+        ids: None,
+        made: HashMap::new(),
+    };
+    let ended = scan::each(options, &mut reader, |reader, member| {
+        if let Some(folder) = wanted.take(&member.name)
+            && !is_excluded(&member, options)
+        {
+            run.member(reader, &member, folder)?;
+        }
+        Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
+    });
+    // What was unpacked before the end of a broken archive stays, with its folders and links.
+    run.finish();
+    run.lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    ended?;
+    wanted.report();
+    if options.totals {
+        crate::totals(b"read", reader.total.next_multiple_of(RECORD as u64), options.began);
+    }
+    scan::close(archive, &mut reader)
+}
+
+impl Extract<'_> {
+    fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
+        if matches!(member.kind, b'V' | b'M' | b'N') {
+            return Ok(());
+        }
+        let safe = self.naming.safer(&member.name, self.options, false).to_vec();
+        let link = if member.kind == b'1' {
+            self.naming.safer(&member.link, self.options, true).to_vec()
+        } else {
+            member.link.clone()
+        };
+        if !self.options.absolute && leads_up(&member.name) {
+            error(&[&escaped(&member.name, true), b": Member name contains '..'"]);
+            return Ok(());
+        }
+        let Some(name) = transformed(&safe, Of::Member, self.options) else {
+            return Ok(());
+        };
+        if self.options.verbose > 0 {
+            let mut shown = member.clone();
+            if self.options.show_transformed {
+                shown.name.clone_from(&name);
+            }
+            let block = reader.began / 512;
+            let told = self.lines.member(&shown, block, self.options.verbose > 1, self.options);
+            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+        }
+        let folder = folder.or_else(|| self.base.clone());
+        let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_vec();
+        let path = below(folder.as_deref(), &name);
+        if self.options.to_stdout {
+            return if member.is_file() { self.show(reader, member) } else { Ok(()) };
+        }
+        match member.kind {
+            b'5' | b'D' => self.folder(&name, &path, member),
+            b'2' => {
+                let target = transformed(&link, Of::SymbolicLink, self.options).unwrap_or(link);
+                self.symbolic_link(&name, &path, &target, member);
+            }
+            b'1' => {
+                let target = transformed(&link, Of::HardLink, self.options).unwrap_or(link);
+                self.hard_link(&name, &path, &target, folder.as_deref());
+            }
+            b'3' | b'4' => error(&[&escaped(&name, true), b": Cannot mknod: ", Errno::PERM.text().as_bytes()]),
+            b'6' => error(&[&escaped(&name, true), b": Cannot mkfifo: ", Errno::NOSYS.text().as_bytes()]),
+            b'0' | b'7' | b'S' => return self.file(reader, &name, &path, member),
+            kind => {
+                let kind = quoted(&[kind]);
+                warn(&[&escaped(&name, true), b": Unknown file type ", &kind, b", extracted as normal file"]);
+                return self.file(reader, &name, &path, member);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries to make something. What is in the way is removed where the options say so, and folders that lack are made.
+    /// None says that the old one is to stay.
+    fn make<T>(
+        &mut self,
+        name: &[u8],
+        path: &[u8],
+        member: Option<&Member>,
+        mut attempt: impl FnMut() -> Result<T, Errno>,
+    ) -> Option<Result<T, Errno>> {
+        if self.options.old == Old::UnlinkFirst
+            && let Err(errno) = remove(path)
+            && errno != Errno::NOENT
+        {
+            error(&[&escaped(name, true), b": Cannot unlink: ", errno.text().as_bytes()]);
+        }
+        let (mut removed, mut made) = (false, false);
+        loop {
+            match attempt() {
+                Err(Errno::EXIST | Errno::ISDIR | Errno::LOOP) if !removed => {
+                    removed = true;
+                    match self.options.old {
+                        Old::Skip => {
+                            if self.options.verbose > 0 {
+                                warn(&[&escaped(name, true), b": skipping existing file"]);
+                            }
+                            return None;
+                        }
+                        Old::Keep => return Some(Err(Errno::EXIST)),
+                        Old::KeepNewer => {
+                            let there = tidebox_rt::stat(path, false).map(|stat| time(stat.mtime_ns));
+                            if let (Ok(there), Some(member)) = (there, member)
+                                && !is_newer(member.mtime, there)
+                            {
+                                warn(&[b"Current ", &quoted(name), b" is newer or same age"]);
+                                return None;
+                            }
+                        }
+                        Old::Replace | Old::Overwrite | Old::UnlinkFirst => {}
+                    }
+                    if let Err(errno) = remove(path) {
+                        return Some(Err(if errno == Errno::NOTEMPTY { Errno::EXIST } else { errno }));
+                    }
+                }
+                Err(Errno::NOENT) if !made => {
+                    made = true;
+                    self.parents(name, path);
+                }
+                other => return Some(other),
+            }
+        }
+    }
+
+    /// Makes the folders that a path lacks. Of those that cannot be made it tells by the name of the member.
+    fn parents(&mut self, name: &[u8], path: &[u8]) {
+        let before = path.len().saturating_sub(name.len());
+        for at in (1..path.len()).filter(|at| path.get(*at) == Some(&b'/')) {
+            let folder = path.get(..at).unwrap_or_default();
+            if self.made.contains_key(folder) {
+                continue;
+            }
+            match tidebox_rt::make_dir(folder) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => {
+                    if tidebox_rt::stat(folder, true).is_err() {
+                        let shown = folder.get(before..).unwrap_or(folder);
+                        error(&[&escaped(shown, true), b": Cannot mkdir: ", errno.text().as_bytes()]);
+                        return;
+                    }
+                }
+            }
+            self.made.insert(folder.to_vec(), ());
+        }
+    }
+
+    fn folder(&mut self, name: &[u8], path: &[u8], member: &Member) {
+        let links_stay = self.options.keep_dir_symlink;
+        let stays = matches!(self.options.old, Old::Keep | Old::Skip);
+        let mut existed = false;
+        let made = {
+            let mut attempt = || match tidebox_rt::make_dir(path) {
+                Err(Errno::EXIST) => match tidebox_rt::stat(path, links_stay) {
+                    Ok(stat) if stat.kind() == FileKind::Dir => {
+                        existed = true;
+                        Ok(())
+                    }
+                    _ => Err(Errno::EXIST),
+                },
+                other => other,
+            };
+            if path == b"." || path == b"/" {
+                Some(attempt().or(Ok(())))
+            } else {
+                self.make(name, path, Some(member), attempt)
+            }
+        };
+        match made {
+            None => {}
+            Some(Err(errno)) => error(&[&escaped(name, true), b": Cannot mkdir: ", errno.text().as_bytes()]),
+            Some(Ok(())) => {
+                if existed && self.options.old == Old::Skip && self.options.verbose > 0 {
+                    warn(&[&escaped(name, true), b": skipping existing file"]);
+                }
+                if !(existed && stays) {
+                    if !existed {
+                        // Until the end its owner may put files in.
+                        let _ = tidebox_rt::chmod(path, 0o700 | self.mode(member));
+                    }
+                    self.folders.push((path.to_vec(), self.mode(member), member.mtime));
+                }
+                self.owner(name, member);
+            }
+        }
+    }
+
+    fn mode(&self, member: &Member) -> u32 {
+        if self.keeps_modes { member.mode } else { member.mode & 0o777 & !self.umask }
+    }
+
+    /// Owners cannot be changed; whoever asks for it is told where they differ.
+    fn owner(&mut self, name: &[u8], member: &Member) {
+        if self.options.keep_owner != Some(true) {
+            return;
+        }
+        let (users, groups) = self.ids.get_or_insert_with(|| (Names::load(Kind::User), Names::load(Kind::Group)));
+        let id = |names: &Names, name: &[u8], id: u64, numeric: bool| {
+            let named = std::str::from_utf8(name).ok().filter(|name| !numeric && !name.is_empty());
+            named.and_then(|name| names.id(name)).map_or(id, u64::from)
+        };
+        let uid = id(users, &member.uname, member.uid, self.options.numeric);
+        let gid = id(groups, &member.gname, member.gid, self.options.numeric);
+        let own = tidebox_rt::getids().unwrap_or_default();
+        if (u64::from(own.uid), u64::from(own.gid)) != (uid, gid) {
+            let text = format!(": Cannot change ownership to uid {uid}, gid {gid}: {}", Errno::PERM.text());
+            error(&[&escaped(name, true), text.as_bytes()]);
+        }
+    }
+
+    fn symbolic_link(&mut self, name: &[u8], path: &[u8], target: &[u8], member: &Member) {
+        if !self.options.absolute && (target.starts_with(b"/") || leads_up(target)) {
+            return self.placeholder(name, path, target, member);
+        }
+        match self.make(name, path, Some(member), || tidebox_rt::symlink(target, path)) {
+            None => {}
+            Some(Ok(())) => self.times(name, path, member.mtime, false),
+            Some(Err(errno)) => {
+                error(&[
+                    &escaped(name, true),
+                    b": Cannot create symlink to ",
+                    &quoted(target),
+                    b": ",
+                    errno.text().as_bytes(),
+                ]);
+            }
+        }
+    }
+
+    fn placeholder(&mut self, name: &[u8], path: &[u8], target: &[u8], member: &Member) {
+        let how = Open { write: true, create: true, exclusive: true, ..Open::default() };
+        match self.make(name, path, Some(member), || tidebox_rt::open(path, how)) {
+            None => {}
+            Some(Err(errno)) => error(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]),
+            Some(Ok(fd)) => {
+                let stat = tidebox_rt::fstat(fd).unwrap_or_default();
+                // Nothing was written to it.
+                let _ = tidebox_rt::close(fd);
+                self.delayed.push(Delayed {
+                    target: target.to_vec(),
+                    mtime: member.mtime,
+                    identity: (stat.dev, stat.ino),
+                    places: vec![path.to_vec()],
+                });
+            }
+        }
+    }
+
+    fn hard_link(&mut self, name: &[u8], path: &[u8], target: &[u8], folder: Option<&[u8]>) {
+        let existing = below(folder, target);
+        let same = || {
+            let (old, new) = (tidebox_rt::stat(&existing, false).ok()?, tidebox_rt::stat(path, false).ok()?);
+            Some((old.dev, old.ino) == (new.dev, new.ino))
+        };
+        if same() == Some(true) {
+            return;
+        }
+        let made = self.make(name, path, None, || {
+            tidebox_rt::link(&existing, path).map_err(|errno| {
+                // What lacks may be the file that is linked to, which no folder helps.
+                if errno == Errno::NOENT && tidebox_rt::stat(&existing, false).is_err() { Errno::STALE } else { errno }
+            })
+        });
+        match made {
+            None => {}
+            Some(Ok(())) => {
+                let identity = tidebox_rt::stat(path, false).map(|stat| (stat.dev, stat.ino));
+                if let Ok(identity) = identity
+                    && let Some(delayed) = self.delayed.iter_mut().find(|delayed| delayed.identity == identity)
+                {
+                    delayed.places.push(path.to_vec());
+                }
+            }
+            Some(Err(errno)) => {
+                let errno = if errno == Errno::STALE { Errno::NOENT } else { errno };
+                error(&[
+                    &escaped(name, true),
+                    b": Cannot hard link to ",
+                    &quoted(target),
+                    b": ",
+                    errno.text().as_bytes(),
+                ]);
+            }
+        }
+    }
+
+    fn file(&mut self, reader: &mut Reader, name: &[u8], path: &[u8], member: &Member) -> Result<(), Fatal> {
+        let overwrites = self.options.old == Old::Overwrite;
+        let how = Open { write: true, create: true, exclusive: !overwrites, truncate: overwrites, ..Open::default() };
+        let fd = match self.make(name, path, Some(member), || tidebox_rt::open(path, how)) {
+            None => return Ok(()),
+            Some(Ok(fd)) => fd,
+            Some(Err(errno)) => {
+                error(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]);
+                return Ok(());
+            }
+        };
+        let written = self.bytes(reader, fd, member);
+        let closed = tidebox_rt::close(fd);
+        match (written, closed) {
+            (Err(Trouble::Fatal(fatal)), _) => return Err(fatal),
+            (Err(Trouble::Write(errno)), _) => {
+                error(&[&escaped(name, true), b": Cannot write: ", errno.text().as_bytes()]);
+            }
+            (Ok(()), Err(errno)) => error(&[&escaped(name, true), b": Cannot close: ", errno.text().as_bytes()]),
+            (Ok(()), Ok(())) => {}
+        }
+        self.owner(name, member);
+        if let Err(errno) = tidebox_rt::chmod(path, self.mode(member)) {
+            let text = format!(": Cannot change mode to {}: {}", tidebox_gnu::mode::letters(member.mode), errno.text());
+            error(&[&escaped(name, true), text.as_bytes()]);
+        }
+        self.times(name, path, member.mtime, true);
+        Ok(())
+    }
+
+    /// Writes the bytes of a member, each part where it belongs.
+    fn bytes(&self, reader: &mut Reader, fd: Fd, member: &Member) -> Result<(), Trouble> {
+        let mut buffer = vec![0; RECORD * 8];
+        let mut parts = member.parts.iter().flatten();
+        // Without a list everything is one part.
+        let mut part = if member.parts.is_none() { Some((0, u64::MAX)) } else { parts.next().copied() };
+        let mut at = 0;
+        loop {
+            let got = reader.read(&mut buffer).map_err(|why| Trouble::Fatal(broken_within(self.options, why)))?;
+            if got == 0 {
+                break;
+            }
+            let mut bytes = buffer.get(..got).unwrap_or_default();
+            while let (Some((offset, length)), false) = (part, bytes.is_empty()) {
+                if at != offset {
+                    tidebox_rt::seek_to(fd, offset).map_err(Trouble::Write)?;
+                    at = offset;
+                }
+                let step = bytes.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+                let (now, rest) = bytes.split_at_checked(step).unwrap_or((bytes, b""));
+                tidebox_rt::write_all(fd, now).map_err(Trouble::Write)?;
+                at = at.saturating_add(step as u64);
+                bytes = rest;
+                let left = length - step as u64;
+                part = if left == 0 { parts.next().copied() } else { Some((at, left)) };
+            }
+        }
+        if member.parts.is_some() {
+            tidebox_rt::set_size(fd, member.size).map_err(Trouble::Write)?;
+        }
+        Ok(())
+    }
+
+    fn show(&self, reader: &mut Reader, member: &Member) -> Result<(), Fatal> {
+        let mut buffer = vec![0; RECORD * 8];
+        let mut at = 0;
+        let mut parts = member.parts.iter().flatten();
+        let mut part = if member.parts.is_none() { Some((0, u64::MAX)) } else { parts.next().copied() };
+        let write = |bytes: &[u8]| {
+            tidebox_rt::write_all(1, bytes)
+                .map_err(|errno| fatal(&[&escaped(&member.name, true), b": Cannot write: ", errno.text().as_bytes()]))
+        };
+        let zeros = vec![0; RECORD];
+        let fill = |from: u64, to: u64| {
+            let mut left = to.saturating_sub(from);
+            while left > 0 {
+                let step = zeros.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                write(zeros.get(..step).unwrap_or_default())?;
+                left -= step as u64;
+            }
+            Ok(())
+        };
+        loop {
+            let got = reader.read(&mut buffer).map_err(|why| broken_within(self.options, why))?;
+            if got == 0 {
+                break;
+            }
+            let mut bytes = buffer.get(..got).unwrap_or_default();
+            while let (Some((offset, length)), false) = (part, bytes.is_empty()) {
+                fill(at, offset)?;
+                let step = bytes.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+                let (now, rest) = bytes.split_at_checked(step).unwrap_or((bytes, b""));
+                write(now)?;
+                at = offset.saturating_add(step as u64);
+                bytes = rest;
+                let left = length - step as u64;
+                part = if left == 0 { parts.next().copied() } else { Some((at, left)) };
+            }
+        }
+        if member.parts.is_some() { fill(at, member.size) } else { Ok(()) }
+    }
+
+    /// Gives a file the time that the archive keeps.
+    fn times(&self, name: &[u8], path: &[u8], mtime: (i64, u32), follow: bool) {
+        if self.options.touch {
+            return;
+        }
+        let text = || crate::date::shown(mtime);
+        if mtime.0 < 0 && self.options.warnings {
+            warn(&[&escaped(name, true), b": implausibly old time stamp ", text().as_bytes()]);
+        }
+        let now = tidebox_rt::realtime_ns();
+        let ns = u64::try_from(mtime.0).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(u64::from(mtime.1));
+        if ns > now && self.options.warnings {
+            let ahead = (ns - now) as f64 / 1e9;
+            warn(&[
+                &escaped(name, true),
+                b": time stamp ",
+                text().as_bytes(),
+                format!(" is {ahead} s in the future").as_bytes(),
+            ]);
+        }
+        if let Err(errno) = tidebox_rt::set_times(path, follow, Time::At(now), Time::At(ns)) {
+            error(&[&escaped(name, true), b": Cannot utime: ", errno.text().as_bytes()]);
+        }
+    }
+
+    /// Makes the links that were put off, and gives folders their modes and times.
+    fn finish(&mut self) {
+        for delayed in std::mem::take(&mut self.delayed) {
+            for place in &delayed.places {
+                let still = tidebox_rt::stat(place, false).is_ok_and(|stat| (stat.dev, stat.ino) == delayed.identity);
+                if !still {
+                    continue;
+                }
+                let made = tidebox_rt::unlink(place).and_then(|()| tidebox_rt::symlink(&delayed.target, place));
+                match made {
+                    Ok(()) => self.times(place, place, delayed.mtime, false),
+                    Err(errno) => error(&[
+                        &escaped(place, true),
+                        b": Cannot create symlink to ",
+                        &quoted(&delayed.target),
+                        b": ",
+                        errno.text().as_bytes(),
+                    ]),
+                }
+            }
+        }
+        for (path, mode, mtime) in std::mem::take(&mut self.folders).into_iter().rev() {
+            // The last word of the archive on a folder counts, and a folder that a link has taken the place of is left.
+            if !tidebox_rt::stat(&path, self.options.keep_dir_symlink).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
+                continue;
+            }
+            self.times(&path, &path, mtime, true);
+            if let Err(errno) = tidebox_rt::chmod(&path, mode) {
+                let text = format!(": Cannot change mode to {}: {}", tidebox_gnu::mode::letters(mode), errno.text());
+                error(&[&escaped(&path, true), text.as_bytes()]);
+            }
+        }
+    }
+}
+
+/// Says that an archive ends within a file: once for the file and once for the archive.
+fn broken_within(options: &Options, why: Broken) -> Fatal {
+    if why == Broken::Ended {
+        warn(&[b"Unexpected EOF in archive"]);
+    }
+    scan::broken(options, why)
+}
+
+/// Why the bytes of a file did not get where they belong.
+enum Trouble {
+    Write(Errno),
+    Fatal(Fatal),
+}
+
+/// Removes a file, or a folder that is empty.
+fn remove(path: &[u8]) -> Result<(), Errno> {
+    match tidebox_rt::stat(path, false) {
+        Ok(stat) if stat.kind() == FileKind::Dir => tidebox_rt::remove_dir(path),
+        Ok(_) => tidebox_rt::unlink(path),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Runs `-t`.
+pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
+    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
+    let (archive, mut reader) = scan::open(options)?;
+    let mut lines = Lines::new(false);
+    let mut naming = Naming::default();
+    let ended = scan::each(options, &mut reader, |reader, member| {
+        if wanted.take(&member.name).is_some() && !is_excluded(&member, options) {
+            let safe = naming.safer(&member.name, options, false).to_vec();
+            if member.kind == b'1' {
+                naming.safer(&member.link, options, true);
+            }
+            let mut shown = member;
+            if options.show_transformed {
+                shown.name = names::transformed(&safe, Of::Member, options).unwrap_or_else(|| b"/".to_vec());
+                let of = if shown.kind == b'1' { Of::HardLink } else { Of::SymbolicLink };
+                shown.link = names::transformed(&shown.link, of, options).unwrap_or_default();
+            }
+            let told = lines.member(&shown, reader.began / 512, options.verbose > 1, options);
+            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+        }
+        Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
+    });
+    if options.block_numbers
+        && let Ok(end) = ended
+    {
+        let said = lines.say(&[format!("block {}: ** Block of NULs **", end / 512).as_bytes()]);
+        said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    }
+    lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    ended?;
+    wanted.report();
+    if options.totals {
+        crate::totals(b"read", reader.total.next_multiple_of(RECORD as u64), options.began);
+    }
+    scan::close(archive, &mut reader)
+}

@@ -1,0 +1,293 @@
+//! The block that stands before a file in an archive.
+//!
+//! The crate `tar` writes sums and numbers in another spelling than GNU tar, so that its archives are never the same bytes;
+//! the layout is therefore written out here.
+
+/// Bytes of a block.
+pub(crate) const BLOCK: usize = 512;
+
+/// A block as it is stored.
+pub(crate) type Block = [u8; BLOCK];
+
+/// How headers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    V7,
+    Ustar,
+    OldGnu,
+    Gnu,
+    Pax,
+}
+
+/// What a header says of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) name: Vec<u8>,
+    /// Where a link leads.
+    pub(crate) link: Vec<u8>,
+    /// The letter for the type; a plain file is `0`.
+    pub(crate) kind: u8,
+    /// Permissions.
+    pub(crate) mode: u32,
+    pub(crate) uid: u64,
+    pub(crate) gid: u64,
+    pub(crate) uname: Vec<u8>,
+    pub(crate) gname: Vec<u8>,
+    /// Bytes that follow in the archive.
+    pub(crate) stored: u64,
+    /// Bytes of the file, which is more than is stored when it has holes.
+    pub(crate) size: u64,
+    /// When it was changed: seconds and nanoseconds.
+    pub(crate) mtime: (i64, u32),
+    pub(crate) device: (u64, u64),
+    /// Where the stored bytes belong, when the file has holes: offset and length.
+    pub(crate) parts: Option<Vec<(u64, u64)>>,
+}
+
+impl Member {
+    pub(crate) fn is_dir(&self) -> bool {
+        matches!(self.kind, b'5' | b'D')
+    }
+
+    /// Whether it holds the bytes of a file.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.kind, b'0' | b'7' | b'S')
+    }
+}
+
+/// Fields: where they begin and how long they are.
+const NAME: (usize, usize) = (0, 100);
+const MODE: (usize, usize) = (100, 8);
+const UID: (usize, usize) = (108, 8);
+const GID: (usize, usize) = (116, 8);
+const SIZE: (usize, usize) = (124, 12);
+const MTIME: (usize, usize) = (136, 12);
+const SUM: (usize, usize) = (148, 8);
+const KIND: usize = 156;
+const LINK: (usize, usize) = (157, 100);
+const MAGIC: (usize, usize) = (257, 8);
+const UNAME: (usize, usize) = (265, 32);
+const GNAME: (usize, usize) = (297, 32);
+const MAJOR: (usize, usize) = (329, 8);
+const MINOR: (usize, usize) = (337, 8);
+const PREFIX: (usize, usize) = (345, 155);
+/// The old way of GNU to say where the bytes of a file with holes belong.
+const OLD_PARTS: (usize, usize) = (386, 96);
+const OLD_MORE: usize = 482;
+const OLD_SIZE: (usize, usize) = (483, 12);
+
+fn field(block: &Block, (at, length): (usize, usize)) -> &[u8] {
+    block.get(at..at + length).unwrap_or_default()
+}
+
+fn text(block: &Block, place: (usize, usize)) -> Vec<u8> {
+    let field = field(block, place);
+    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    field.get(..end).unwrap_or_default().to_vec()
+}
+
+/// A number in octal digits, or in two's complement where the first bit says so. A field without digits is 0.
+pub(crate) fn number(field: &[u8]) -> Option<i64> {
+    if let Some(first @ (0x80 | 0xff)) = field.first() {
+        let negative = *first == 0xff;
+        let mut value: i64 = if negative { -1 } else { 0 };
+        for byte in field.get(1..)? {
+            let shifted = value.checked_mul(256)?;
+            value = shifted | i64::from(*byte);
+        }
+        return Some(value);
+    }
+    let digits = field.trim_ascii_start();
+    let mut value: i64 = 0;
+    for byte in digits {
+        match byte {
+            b'0'..=b'7' => value = value.checked_mul(8)?.checked_add(i64::from(byte - b'0'))?,
+            b' ' | 0 => break,
+            _ => return None,
+        }
+    }
+    Some(value)
+}
+
+fn unsigned(block: &Block, place: (usize, usize)) -> Option<u64> {
+    u64::try_from(number(field(block, place))?).ok()
+}
+
+/// What a block is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Parsed {
+    /// All zeros: the end.
+    Zero,
+    /// No header.
+    Bad,
+    Header(Box<Member>),
+}
+
+/// Whether the sum of a block fits. Some old writers summed signed bytes.
+fn sum_fits(block: &Block) -> bool {
+    let Some(told) = number(field(block, SUM)) else {
+        return false;
+    };
+    let (mut plain, mut signed) = (0i64, 0i64);
+    for (at, byte) in block.iter().enumerate() {
+        let byte = if (SUM.0..SUM.0 + SUM.1).contains(&at) { b' ' } else { *byte };
+        plain += i64::from(byte);
+        signed += i64::from(byte.cast_signed());
+    }
+    told == plain || told == signed
+}
+
+/// Reads a block as a header.
+pub(crate) fn parse(block: &Block) -> Parsed {
+    if block.iter().all(|byte| *byte == 0) {
+        return Parsed::Zero;
+    }
+    if !sum_fits(block) {
+        return Parsed::Bad;
+    }
+    let magic = field(block, MAGIC);
+    let posix = magic.starts_with(b"ustar\0");
+    let gnu = magic.starts_with(b"ustar  ");
+    let mut name = text(block, NAME);
+    if posix && block.get(PREFIX.0).is_some_and(|byte| *byte != 0) {
+        name = [text(block, PREFIX), name].join(&b'/');
+    }
+    let kind = match block.get(KIND) {
+        // A plain file of the oldest writers, of which one that ends with a slash is a directory.
+        Some(0 | b'0') if name.ends_with(b"/") => b'5',
+        Some(0) => b'0',
+        Some(kind) => *kind,
+        None => return Parsed::Bad,
+    };
+    let (Some(size), Some(mtime)) = (unsigned(block, SIZE), number(field(block, MTIME))) else {
+        return Parsed::Bad;
+    };
+    let named = posix || gnu;
+    Parsed::Header(Box::new(Member {
+        name,
+        link: text(block, LINK),
+        kind,
+        mode: unsigned(block, MODE).map_or(0, |mode| (mode & 0o7777) as u32),
+        uid: unsigned(block, UID).unwrap_or(0),
+        gid: unsigned(block, GID).unwrap_or(0),
+        uname: if named { text(block, UNAME) } else { Vec::new() },
+        gname: if named { text(block, GNAME) } else { Vec::new() },
+        stored: if matches!(kind, b'1'..=b'6') && kind != b'1' { 0 } else { size },
+        size,
+        mtime: (mtime, 0),
+        device: (unsigned(block, MAJOR).unwrap_or(0), unsigned(block, MINOR).unwrap_or(0)),
+        parts: None,
+    }))
+}
+
+/// Parts of a file with holes, as a header of the old kind lists them: the parts, whether more follow, and the whole size.
+#[expect(clippy::type_complexity, reason = "the three are taken apart where they are asked for")]
+pub(crate) fn old_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool, u64)> {
+    let parts = pairs(field(block, OLD_PARTS))?;
+    let more = block.get(OLD_MORE).is_some_and(|byte| *byte != 0);
+    Some((parts, more, unsigned(block, OLD_SIZE)?))
+}
+
+/// Parts in a block that continues such a list, and whether more follow.
+pub(crate) fn more_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool)> {
+    Some((pairs(block.get(..504)?)?, block.get(504).is_some_and(|byte| *byte != 0)))
+}
+
+fn pairs(fields: &[u8]) -> Option<Vec<(u64, u64)>> {
+    let mut parts = Vec::new();
+    for pair in fields.chunks_exact(24) {
+        let (offset, length) = pair.split_at_checked(12)?;
+        if length.first() == Some(&0) {
+            break;
+        }
+        parts.push((u64::try_from(number(offset)?).ok()?, u64::try_from(number(length)?).ok()?));
+    }
+    Some(parts)
+}
+
+fn put(block: &mut Block, (at, length): (usize, usize), bytes: &[u8]) {
+    let length = length.min(bytes.len());
+    if let (Some(to), Some(from)) = (block.get_mut(at..at + length), bytes.get(..length)) {
+        to.copy_from_slice(from);
+    }
+}
+
+/// Puts a number in octal digits and a NUL, or in two's complement when it has too many.
+fn put_number(block: &mut Block, place: (usize, usize), value: i64) {
+    let digits = place.1 - 1;
+    let octal = format!("{value:0digits$o}");
+    if value >= 0 && octal.len() <= digits {
+        return put(block, place, octal.as_bytes());
+    }
+    let mut bytes = vec![if value < 0 { 0xff } else { 0 }; place.1];
+    for (to, from) in bytes.iter_mut().rev().zip(value.to_be_bytes().iter().rev()) {
+        *to = *from;
+    }
+    if value >= 0
+        && let Some(first) = bytes.first_mut()
+    {
+        *first |= 0x80;
+    }
+    put(block, place, &bytes);
+}
+
+/// Writes a header. Names that are too long are cut; who calls has put them somewhere else before.
+pub(crate) fn encode(member: &Member, format: Format) -> Block {
+    let mut block = [0; BLOCK];
+    let mut name = member.name.as_slice();
+    if matches!(format, Format::Ustar)
+        && let Some((prefix, rest)) = split(name)
+    {
+        put(&mut block, PREFIX, prefix);
+        name = rest;
+    }
+    put(&mut block, (NAME.0, room(format)), name);
+    put(&mut block, (LINK.0, room(format)), &member.link);
+    put_number(&mut block, MODE, i64::from(member.mode));
+    put_number(&mut block, UID, i64::try_from(member.uid).unwrap_or(0));
+    put_number(&mut block, GID, i64::try_from(member.gid).unwrap_or(0));
+    put_number(&mut block, SIZE, i64::try_from(member.stored).unwrap_or(i64::MAX));
+    put_number(&mut block, MTIME, member.mtime.0);
+    if let Some(kind) = block.get_mut(KIND) {
+        *kind = if format == Format::V7 && matches!(member.kind, b'0' | b'5') { 0 } else { member.kind };
+    }
+    match format {
+        Format::V7 => {}
+        Format::OldGnu | Format::Gnu => put(&mut block, MAGIC, b"ustar  \0"),
+        Format::Ustar | Format::Pax => put(&mut block, MAGIC, b"ustar\x0000"),
+    }
+    if format != Format::V7 {
+        put(&mut block, (UNAME.0, UNAME.1 - 1), &member.uname);
+        put(&mut block, (GNAME.0, GNAME.1 - 1), &member.gname);
+        if matches!(format, Format::Ustar | Format::Pax) && member.kind != b'x' || matches!(member.kind, b'3' | b'4') {
+            put_number(&mut block, MAJOR, i64::try_from(member.device.0).unwrap_or(0));
+            put_number(&mut block, MINOR, i64::try_from(member.device.1).unwrap_or(0));
+        }
+    }
+    seal(&mut block);
+    block
+}
+
+/// Sums a block up.
+fn seal(block: &mut Block) {
+    put(block, SUM, b"        ");
+    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+    put(block, SUM, format!("{sum:06o}\0 ").as_bytes());
+}
+
+/// A long name in the two fields that POSIX has for it: what goes in front, and the rest. None when it fits into one, or
+/// into neither.
+pub(crate) fn split(name: &[u8]) -> Option<(&[u8], &[u8])> {
+    if name.len() <= NAME.1 || name.len() > PREFIX.1 + NAME.1 + 1 {
+        return None;
+    }
+    let last = (PREFIX.1 + 1).min(name.len() - 1);
+    let at = name.get(..last)?.iter().rposition(|byte| *byte == b'/').filter(|at| *at > 0)?;
+    let (prefix, rest) = (name.get(..at)?, name.get(at + 1..)?);
+    (!rest.is_empty() && rest.len() <= NAME.1).then_some((prefix, rest))
+}
+
+/// How long a name or the target of a link may be in its own field.
+pub(crate) fn room(format: Format) -> usize {
+    NAME.1 - usize::from(format == Format::OldGnu)
+}

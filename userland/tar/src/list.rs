@@ -1,0 +1,116 @@
+//! Lines about members.
+
+use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::mode::letters;
+use tidebox_rt::Errno;
+
+use crate::header::Member;
+use crate::options::Options;
+use crate::quote::escaped;
+
+/// Columns that owner, group and size share, which grow with what they hold.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    owners: usize,
+    date: usize,
+    held: Vec<u8>,
+    fd: u32,
+}
+
+impl Lines {
+    /// Lines go to standard output, or where something else goes there to standard error.
+    pub(crate) fn new(to_stderr: bool) -> Self {
+        Self { owners: 19, date: 16, held: Vec::new(), fd: if to_stderr { 2 } else { 1 } }
+    }
+
+    /// A line for a member: its name, and with `long` everything else.
+    pub(crate) fn member(&mut self, member: &Member, block: u64, long: bool, options: &Options) -> Result<(), Errno> {
+        if options.block_numbers {
+            self.held.extend_from_slice(format!("block {block}: ").as_bytes());
+        }
+        if long {
+            let line = self.long(member, options);
+            self.held.extend(line);
+        }
+        self.held.extend(shown(&member.name, options));
+        if long {
+            match member.kind {
+                b'2' => self.held.extend([b" -> ".as_slice(), &shown(&member.link, options)].concat()),
+                b'1' => self.held.extend([b" link to ".as_slice(), &shown(&member.link, options)].concat()),
+                b'0'..=b'7' | b'S' | b'D' => {}
+                b'V' => self.held.extend_from_slice(b"--Volume Header--"),
+                b'M' => self.held.extend_from_slice(b"--Continued at byte 0--"),
+                kind => self.held.extend([b" unknown file type ".as_slice(), &crate::quote::quoted(&[kind])].concat()),
+            }
+        }
+        self.held.push(b'\n');
+        // What goes to a terminal or beside messages is wanted at once, what goes into a pipe in one piece.
+        if self.held.len() > 16 * 1024 || self.fd == 2 { self.flush() } else { Ok(()) }
+    }
+
+    fn long(&mut self, member: &Member, options: &Options) -> Vec<u8> {
+        let kind = match member.kind {
+            b'5' | b'D' => 'd',
+            b'2' => 'l',
+            b'1' => 'h',
+            b'3' => 'c',
+            b'4' => 'b',
+            b'6' => 'p',
+            b'7' => 'C',
+            b'V' => 'V',
+            b'M' => 'M',
+            b'0' | b'S' => '-',
+            _ => '?',
+        };
+        let modes = letters(member.mode);
+        let owner = |name: &[u8], id: u64| {
+            if name.is_empty() || options.numeric { id.to_string().into_bytes() } else { name.to_vec() }
+        };
+        let user = owner(&member.uname, member.uid);
+        let group = owner(&member.gname, member.gid);
+        let size = match member.kind {
+            b'3' | b'4' => format!("{},{}", member.device.0, member.device.1),
+            b'2' | b'5' | b'6' | b'D' => "0".to_owned(),
+            _ => member.size.to_string(),
+        };
+        let pad = user.len() + group.len() + size.len() + 2;
+        self.owners = self.owners.max(pad);
+        let width = self.owners - pad + size.len();
+        let date = date(member.mtime, options.full_time);
+        self.date = self.date.max(date.len());
+        let date_width = self.date;
+        [
+            format!("{kind}{} ", modes.get(1..).unwrap_or_default()).as_bytes(),
+            &user,
+            b"/",
+            &group,
+            format!(" {size:>width$} {date:<date_width$} ").as_bytes(),
+        ]
+        .concat()
+    }
+
+    /// A line of other words.
+    pub(crate) fn say(&mut self, parts: &[&[u8]]) -> Result<(), Errno> {
+        self.held.extend(parts.concat());
+        self.held.push(b'\n');
+        if self.held.len() > 16 * 1024 || self.fd == 2 { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is held back.
+    pub(crate) fn flush(&mut self) -> Result<(), Errno> {
+        let held = std::mem::take(&mut self.held);
+        if held.is_empty() { Ok(()) } else { tidebox_rt::write_all(self.fd, &held) }
+    }
+}
+
+fn shown(name: &[u8], options: &Options) -> Vec<u8> {
+    if options.literal { name.to_vec() } else { escaped(name, false) }
+}
+
+fn date(time: (i64, u32), full: bool) -> String {
+    if full {
+        return crate::date::shown(time);
+    }
+    let at = Moment::new(time.0, 0);
+    format!("{:04}-{:02}-{:02} {:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute)
+}

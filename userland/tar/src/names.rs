@@ -1,0 +1,254 @@
+//! Which members are meant, and under which name they are put down.
+
+use std::collections::BTreeSet;
+
+use tidebox_gnu::glob::{self, Flags};
+
+use crate::header::Member;
+use crate::message::{error, warn};
+use crate::options::{Mode, Options, Stop, Word};
+use crate::quote::escaped;
+use crate::transform::Of;
+
+/// Seconds and nanoseconds.
+pub(crate) fn time(ns: u64) -> (i64, u32) {
+    let seconds = i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX);
+    (seconds, u32::try_from(ns % 1_000_000_000).unwrap_or(0))
+}
+
+/// Whether a time is later than another one of an archive, which may keep whole seconds only.
+pub(crate) fn is_newer(time: (i64, u32), kept: (i64, u32)) -> bool {
+    if kept.1 == 0 || time.1 == 0 { time.0 > kept.0 } else { time > kept }
+}
+
+/// What is asked for of an archive.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    names: Vec<Name>,
+    flags: Flags,
+    wildcards: bool,
+    /// Nothing was said of patterns, so that names that look like one are told of.
+    hints: bool,
+    recursive: bool,
+    occurrence: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Name {
+    text: Vec<u8>,
+    /// The folder in which what it means is unpacked.
+    folder: Option<Vec<u8>>,
+    found: u64,
+}
+
+impl Wanted {
+    /// Collects the names of the command line; those of lists are read.
+    pub(crate) fn new(options: &Options) -> Result<Self, Stop> {
+        let mut names = Vec::new();
+        let mut folder: Option<Vec<u8>> = None;
+        for word in expanded(&options.words)? {
+            match word {
+                Word::Folder(next) => folder = Some(below(folder.as_deref(), &next)),
+                Word::Name(text) => {
+                    let text =
+                        text.strip_suffix(b"/").filter(|rest| !rest.is_empty()).map_or(text.clone(), <[u8]>::to_vec);
+                    names.push(Name { text, folder: folder.clone(), found: 0 });
+                }
+                Word::List(..) => {}
+            }
+        }
+        Ok(Self {
+            names,
+            flags: Flags { ignore_case: options.ignore_case, pathname: !options.slash_is_plain },
+            wildcards: options.wildcards == Some(true),
+            hints: options.wildcards.is_none(),
+            recursive: options.recursive,
+            occurrence: options.occurrence,
+        })
+    }
+
+    /// Whether a member is asked for, and the folder in which it is unpacked.
+    pub(crate) fn take(&mut self, member: &[u8]) -> Option<Option<Vec<u8>>> {
+        if self.names.is_empty() {
+            return Some(None);
+        }
+        let member = member.strip_suffix(b"/").unwrap_or(member);
+        let (flags, wildcards, recursive) = (self.flags, self.wildcards, self.recursive);
+        let name = self.names.iter_mut().find(|name| fits(&name.text, member, flags, wildcards, recursive))?;
+        name.found += 1;
+        match self.occurrence {
+            Some(nth) if name.found != nth => None,
+            _ => Some(name.folder.clone()),
+        }
+    }
+
+    /// Whether everything that is asked for has been found, so that nothing more needs to be looked at.
+    pub(crate) fn is_satisfied(&self) -> bool {
+        self.occurrence.is_some_and(|nth| !self.names.is_empty() && self.names.iter().all(|name| name.found >= nth))
+    }
+
+    /// Tells of names that no member has.
+    pub(crate) fn report(&self) {
+        let mut hinted = false;
+        for name in
+            self.names.iter().filter(|name| name.found == 0 || self.occurrence.is_some_and(|nth| name.found < nth))
+        {
+            if !hinted && self.hints && glob::is_pattern(&name.text) {
+                warn(&[b"Pattern matching characters used in file names"]);
+                warn(&[b"Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning"]);
+                hinted = true;
+            }
+            let shown = escaped(&name.text, true);
+            match self.occurrence {
+                Some(nth) if name.found > 0 || nth > 1 => {
+                    error(&[&shown, b": Required occurrence not found in archive"])
+                }
+                _ => error(&[&shown, b": Not found in archive"]),
+            }
+        }
+    }
+}
+
+fn fits(pattern: &[u8], member: &[u8], flags: Flags, wildcards: bool, recursive: bool) -> bool {
+    let same = |part: &[u8]| {
+        if wildcards {
+            glob::matches(pattern, part, flags)
+        } else if flags.ignore_case {
+            pattern.eq_ignore_ascii_case(part)
+        } else {
+            pattern == part
+        }
+    };
+    if same(member) {
+        return true;
+    }
+    recursive
+        && (1..member.len())
+            .filter(|at| member.get(*at) == Some(&b'/'))
+            .any(|at| same(member.get(..at).unwrap_or_default()))
+}
+
+/// A folder as seen from another one.
+pub(crate) fn below(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
+    match folder {
+        Some(folder) if !name.starts_with(b"/") => {
+            let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+            [folder, slash, name].concat()
+        }
+        _ => name.to_vec(),
+    }
+}
+
+/// The words with the names that lists hold in their places.
+pub(crate) fn expanded(words: &[Word]) -> Result<Vec<Word>, Stop> {
+    let mut all = Vec::new();
+    for word in words {
+        let Word::List(file, null) = word else {
+            all.push(word.clone());
+            continue;
+        };
+        let text = crate::options::whole(file)
+            .map_err(|errno| Stop::Fatal([file, b": Cannot stat: ".as_slice(), errno.text().as_bytes()].concat()))?;
+        let end = if *null { 0 } else { b'\n' };
+        let mut folder_next = false;
+        for line in text.split(|byte| *byte == end).filter(|line| !line.is_empty()) {
+            if std::mem::take(&mut folder_next) {
+                all.push(Word::Folder(line.to_vec()));
+            } else if !null && line == b"-C" {
+                folder_next = true;
+            } else if let Some(folder) = line.strip_prefix(b"-C").filter(|_| !null) {
+                all.push(Word::Folder(folder.trim_ascii_start().to_vec()));
+            } else {
+                all.push(Word::Name(line.to_vec()));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// How names are put down: without what would lead out of the folder, and as the expressions change them.
+#[derive(Debug, Default)]
+pub(crate) struct Naming {
+    told: BTreeSet<(Vec<u8>, bool)>,
+}
+
+impl Naming {
+    /// A name without what leads out of the folder: everything up to the last `..`, and slashes. What was taken off is
+    /// told once.
+    pub(crate) fn safer<'a>(&mut self, name: &'a [u8], options: &Options, of_link: bool) -> &'a [u8] {
+        if options.absolute {
+            return name;
+        }
+        let mut cut = 0;
+        let mut at = 0;
+        for part in name.split(|byte| *byte == b'/') {
+            at += part.len() + 1;
+            if part == b".." {
+                cut = at.min(name.len());
+            }
+        }
+        let slashes = name.get(cut..).unwrap_or_default().iter().take_while(|byte| **byte == b'/').count();
+        cut += slashes;
+        let (taken, rest) = name.split_at_checked(cut).unwrap_or((b"", name));
+        if !taken.is_empty() && self.told.insert((taken.to_vec(), of_link)) {
+            let what: &[u8] = if of_link { b"' from hard link targets" } else { b"' from member names" };
+            warn(&[b"Removing leading `", taken, what]);
+        }
+        if rest.is_empty() {
+            return b".";
+        }
+        rest
+    }
+}
+
+/// A name without its first parts; none when it has no more.
+pub(crate) fn stripped(name: &[u8], count: usize) -> Option<&[u8]> {
+    let mut rest = name;
+    for _ in 0..count {
+        let at = rest.iter().position(|byte| *byte == b'/')?;
+        rest = rest.get(at..)?.trim_ascii_start();
+        while let Some(after) = rest.strip_prefix(b"/") {
+            rest = after;
+        }
+    }
+    (!rest.is_empty()).then_some(rest)
+}
+
+/// A name as expressions and stripping leave it; none when nothing is left.
+pub(crate) fn transformed(name: &[u8], of: Of, options: &Options) -> Option<Vec<u8>> {
+    let mut name = name.to_vec();
+    if of != Of::SymbolicLink && options.strip > 0 {
+        name = stripped(&name, options.strip)?.to_vec();
+    }
+    for transform in &options.transforms {
+        name = transform.apply(&name, of);
+    }
+    if of != Of::SymbolicLink
+        && let Some(top) = &options.one_top_level
+        && options.mode == Mode::Extract
+    {
+        name = top_level(&name, top);
+    }
+    (!name.is_empty()).then_some(name)
+}
+
+/// A name below a folder, unless it is there already.
+fn top_level(name: &[u8], top: &[u8]) -> Vec<u8> {
+    let plain = name.strip_prefix(b"./").unwrap_or(name);
+    let inside = plain.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+    match plain {
+        _ if inside => name.to_vec(),
+        b"" | b"." => top.to_vec(),
+        plain => [top, b"/", plain].concat(),
+    }
+}
+
+/// Whether a name leads upwards.
+pub(crate) fn leads_up(name: &[u8]) -> bool {
+    name.split(|byte| *byte == b'/').any(|part| part == b"..")
+}
+
+/// Whether a member is left out.
+pub(crate) fn is_excluded(member: &Member, options: &Options) -> bool {
+    options.excludes.iter().any(|exclude| exclude.matches(&member.name))
+}

@@ -1,0 +1,111 @@
+//! Records of POSIX that say more of a file than its header can.
+
+use std::collections::BTreeMap;
+
+use crate::header::Member;
+
+/// Keys and values.
+pub(crate) type Records = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Reads records of the form `LENGTH KEY=VALUE`. What is none ends them.
+pub(crate) fn parse(mut text: &[u8]) -> Records {
+    let mut records = Records::new();
+    let mut offsets: Vec<Vec<u8>> = Vec::new();
+    while let Some((key, value, rest)) = record(text) {
+        text = rest;
+        // Older files with holes list their parts in keys that repeat.
+        if key == b"GNU.sparse.offset" || key == b"GNU.sparse.numbytes" {
+            offsets.push(value.to_vec());
+        } else {
+            records.insert(key.to_vec(), value.to_vec());
+        }
+    }
+    if !offsets.is_empty() {
+        records.insert(b"GNU.sparse.map".to_vec(), offsets.join(&b','));
+    }
+    records
+}
+
+fn record(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let space = text.iter().position(|byte| *byte == b' ')?;
+    let length: usize = std::str::from_utf8(text.get(..space)?).ok()?.parse().ok()?;
+    let line = text.get(space + 1..length)?.strip_suffix(b"\n")?;
+    let equals = line.iter().position(|byte| *byte == b'=')?;
+    Some((line.get(..equals)?, line.get(equals + 1..)?, text.get(length..)?))
+}
+
+/// Corrects what a header says. An empty value takes back what was said before for all files.
+pub(crate) fn apply(records: &Records, member: &mut Member) {
+    for (key, value) in records.iter().filter(|(_, value)| !value.is_empty()) {
+        let number = || std::str::from_utf8(value).ok().and_then(|text| text.parse::<u64>().ok());
+        match key.as_slice() {
+            b"path" => member.name.clone_from(value),
+            b"linkpath" => member.link.clone_from(value),
+            b"uname" => member.uname.clone_from(value),
+            b"gname" => member.gname.clone_from(value),
+            b"uid" => member.uid = number().unwrap_or(member.uid),
+            b"gid" => member.gid = number().unwrap_or(member.gid),
+            b"size" => {
+                let size = number().unwrap_or(member.size);
+                (member.size, member.stored) = (size, size);
+            }
+            b"mtime" => member.mtime = time(value).unwrap_or(member.mtime),
+            _ => {}
+        }
+    }
+    if let Some(name) = records.get(b"GNU.sparse.name".as_slice()) {
+        member.name.clone_from(name);
+    }
+    if member.kind == b'0' && member.name.ends_with(b"/") {
+        member.kind = b'5';
+    }
+}
+
+/// Seconds with a fraction.
+fn time(text: &[u8]) -> Option<(i64, u32)> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let seconds: i64 = whole.parse().ok()?;
+    let digits: String = fraction.chars().chain("000000000".chars()).take(9).collect();
+    let nanoseconds: u32 = digits.parse().ok()?;
+    if whole.starts_with('-') && nanoseconds > 0 {
+        return Some((seconds.checked_sub(1)?, 1_000_000_000 - nanoseconds));
+    }
+    Some((seconds, nanoseconds))
+}
+
+/// Where the bytes of a file with holes belong, and its whole size. Without a list it stands before the bytes.
+#[expect(clippy::type_complexity, reason = "the pair is taken apart where it is asked for")]
+pub(crate) fn parts(records: &Records) -> Option<(Option<Vec<(u64, u64)>>, u64)> {
+    let number = |key: &[u8]| std::str::from_utf8(records.get(key)?).ok()?.parse::<u64>().ok();
+    let size = number(b"GNU.sparse.realsize").or_else(|| number(b"GNU.sparse.size"))?;
+    let Some(map) = records.get(b"GNU.sparse.map".as_slice()) else {
+        return (number(b"GNU.sparse.major") == Some(1)).then_some((None, size));
+    };
+    let text = std::str::from_utf8(map).ok()?;
+    let numbers: Vec<u64> = text.split(',').map_while(|number| number.parse().ok()).collect();
+    let parts = numbers.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect();
+    Some((Some(parts), size))
+}
+
+/// One record. Its length counts its own digits.
+pub(crate) fn write(key: &str, value: &[u8]) -> Vec<u8> {
+    // A space, the equals sign and the line end.
+    let rest = key.len() + value.len() + 3;
+    let mut length = rest + 1;
+    while length != rest + length.to_string().len() {
+        length = rest + length.to_string().len();
+    }
+    [length.to_string().as_bytes(), b" ", key.as_bytes(), b"=", value, b"\n"].concat()
+}
+
+/// Seconds with as much of a fraction as there is.
+pub(crate) fn write_time((seconds, nanoseconds): (i64, u32)) -> String {
+    if nanoseconds == 0 {
+        return seconds.to_string();
+    }
+    let (sign, seconds, nanoseconds) =
+        if seconds < 0 { ("-", -(seconds + 1), 1_000_000_000 - nanoseconds) } else { ("", seconds, nanoseconds) };
+    let text = format!("{sign}{seconds}.{nanoseconds:09}");
+    text.trim_end_matches('0').to_owned()
+}

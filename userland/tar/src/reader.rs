@@ -1,0 +1,324 @@
+//! Reading an archive as a stream: headers, what stands before them, and the bytes of files.
+
+use tidebox_rt::{Errno, Fd};
+
+use crate::header::{self, BLOCK, Block, Member, Parsed};
+use crate::pax::{self, Records};
+
+/// Blocks that are read at once, as GNU tar does unless it is told otherwise.
+pub(crate) const RECORD: usize = 20 * BLOCK;
+
+/// Names and records that stand before a header are held in memory up to this size.
+const LONGEST: u64 = 16 << 20;
+
+/// The archive cannot be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    Read(Errno),
+    /// It ends within a file.
+    Ended,
+    /// What stands before a header is too large to be true.
+    TooLong,
+}
+
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Member(Box<Member>),
+    /// A block of zeros.
+    Zero,
+    /// A block that is no header.
+    Bad,
+    End,
+}
+
+/// An archive that is read.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    fd: Fd,
+    buffer: Vec<u8>,
+    at: usize,
+    ended: bool,
+    /// Bytes that were handed out.
+    pub(crate) offset: u64,
+    /// Where the header of the last member began, with what stands before it.
+    pub(crate) began: u64,
+    /// Bytes of the last member that are still to be read, and the zeros that fill its last block.
+    left: u64,
+    pad: u64,
+    global: Records,
+    /// Bytes that were read.
+    pub(crate) total: u64,
+    /// A program stands between the archive and its file, and knows best what is wrong with an empty one.
+    pub(crate) is_piped: bool,
+}
+
+impl Reader {
+    pub(crate) fn new(fd: Fd) -> Self {
+        Self {
+            fd,
+            buffer: Vec::new(),
+            at: 0,
+            ended: false,
+            offset: 0,
+            began: 0,
+            left: 0,
+            pad: 0,
+            global: Records::default(),
+            total: 0,
+            is_piped: false,
+        }
+    }
+
+    fn held(&self) -> &[u8] {
+        self.buffer.get(self.at..).unwrap_or_default()
+    }
+
+    /// Reads until a block is at hand. What is less than a block at the end does not count.
+    fn fill(&mut self) -> Result<bool, Broken> {
+        while self.held().len() < BLOCK {
+            if self.ended {
+                return Ok(false);
+            }
+            self.buffer.drain(..self.at);
+            self.at = 0;
+            let used = self.buffer.len();
+            self.buffer.resize(used + RECORD * 8, 0);
+            let got = match tidebox_rt::read(self.fd, self.buffer.get_mut(used..).unwrap_or_default()) {
+                Ok(got) => got,
+                Err(Errno::INTR) => {
+                    self.buffer.truncate(used);
+                    continue;
+                }
+                Err(errno) => return Err(Broken::Read(errno)),
+            };
+            self.buffer.truncate(used + got);
+            self.total += got as u64;
+            self.ended = got == 0;
+        }
+        Ok(true)
+    }
+
+    /// The first bytes of the archive.
+    pub(crate) fn peek(&mut self) -> Result<&[u8], Broken> {
+        self.fill()?;
+        Ok(self.held())
+    }
+
+    fn block(&mut self) -> Result<Option<Block>, Broken> {
+        if !self.fill()? {
+            return Ok(None);
+        }
+        let mut block = [0; BLOCK];
+        if let Some(from) = self.held().get(..BLOCK) {
+            block.copy_from_slice(from);
+        }
+        self.at += BLOCK;
+        self.offset += BLOCK as u64;
+        Ok(Some(block))
+    }
+
+    /// Passes over what is left of the last member and reads the next header.
+    pub(crate) fn next(&mut self) -> Result<Step, Broken> {
+        self.pass()?;
+        self.began = self.offset;
+        let mut long_name = None;
+        let mut long_link = None;
+        let mut records = Records::default();
+        loop {
+            let Some(block) = self.block()? else {
+                return Ok(Step::End);
+            };
+            let mut member = match header::parse(&block) {
+                Parsed::Zero => return Ok(Step::Zero),
+                Parsed::Bad => return Ok(Step::Bad),
+                Parsed::Header(member) => member,
+            };
+            match member.kind {
+                b'L' => long_name = Some(self.text(&member)?),
+                b'K' => long_link = Some(self.text(&member)?),
+                b'x' | b'X' => records = pax::parse(&self.bytes(member.stored)?),
+                b'g' => {
+                    let more = pax::parse(&self.bytes(member.stored)?);
+                    self.global.extend(more);
+                }
+                _ => {
+                    if let Some(name) = long_name {
+                        member.name = name;
+                    }
+                    if let Some(link) = long_link {
+                        member.link = link;
+                    }
+                    let mut all = self.global.clone();
+                    all.extend(records);
+                    pax::apply(&all, &mut member);
+                    self.begin(&mut member, &block, &all)?;
+                    return Ok(Step::Member(member));
+                }
+            }
+        }
+    }
+
+    /// Prepares for the bytes of a member.
+    fn begin(&mut self, member: &mut Member, block: &Block, records: &Records) -> Result<(), Broken> {
+        self.left = member.stored;
+        self.pad = member.stored.next_multiple_of(BLOCK as u64) - member.stored;
+        if member.kind == b'S' {
+            let (mut parts, mut more, size) = header::old_parts(block).ok_or(Broken::Ended)?;
+            while more {
+                let block = self.block()?.ok_or(Broken::Ended)?;
+                let (next, again) = header::more_parts(&block).ok_or(Broken::Ended)?;
+                parts.extend(next);
+                more = again;
+            }
+            member.size = size;
+            member.parts = Some(parts);
+        } else if let Some((parts, size)) = pax::parts(records) {
+            member.size = size;
+            member.parts = match parts {
+                Some(parts) => Some(parts),
+                None => Some(self.leading_parts()?),
+            };
+        }
+        Ok(())
+    }
+
+    /// Parts of a file with holes that are listed in decimal lines before its bytes.
+    fn leading_parts(&mut self) -> Result<Vec<(u64, u64)>, Broken> {
+        let mut numbers: Vec<u64> = Vec::new();
+        let mut digits: u64 = 0;
+        loop {
+            let mut chunk = vec![0; BLOCK];
+            let got = self.read(&mut chunk)?;
+            if got < BLOCK {
+                return Err(Broken::Ended);
+            }
+            for byte in &chunk {
+                match byte {
+                    b'0'..=b'9' => digits = digits.saturating_mul(10).saturating_add(u64::from(byte - b'0')),
+                    b'\n' => numbers.push(std::mem::take(&mut digits)),
+                    _ => break,
+                }
+                let count = numbers.first().copied().unwrap_or(u64::MAX);
+                if numbers.len() as u64 > count.saturating_mul(2) {
+                    break;
+                }
+            }
+            let Some((count, pairs)) = numbers.split_first() else {
+                return Err(Broken::Ended);
+            };
+            if *count > LONGEST {
+                return Err(Broken::TooLong);
+            }
+            if pairs.len() as u64 >= count.saturating_mul(2) {
+                return Ok(pairs.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect());
+            }
+        }
+    }
+
+    fn text(&mut self, member: &Member) -> Result<Vec<u8>, Broken> {
+        let mut text = self.bytes(member.stored)?;
+        let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+        text.truncate(end);
+        Ok(text)
+    }
+
+    /// All bytes of a part that stands before a header.
+    fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Broken> {
+        if count > LONGEST {
+            return Err(Broken::TooLong);
+        }
+        self.left = count;
+        self.pad = count.next_multiple_of(BLOCK as u64) - count;
+        let mut bytes = Vec::new();
+        let mut chunk = vec![0; RECORD];
+        loop {
+            match self.read(&mut chunk)? {
+                0 => break,
+                got => bytes.extend_from_slice(chunk.get(..got).unwrap_or_default()),
+            }
+        }
+        self.pass()?;
+        Ok(bytes)
+    }
+
+    /// Reads bytes of the last member; 0 at its end.
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, Broken> {
+        if self.left == 0 {
+            return Ok(0);
+        }
+        if !self.fill()? {
+            return Err(Broken::Ended);
+        }
+        let held = self.held();
+        let whole = held.len() - held.len() % BLOCK;
+        let count = into.len().min(usize::try_from(self.left).unwrap_or(usize::MAX)).min(whole);
+        if let (Some(to), Some(from)) = (into.get_mut(..count), held.get(..count)) {
+            to.copy_from_slice(from);
+        }
+        self.at += count;
+        self.offset += count as u64;
+        self.left -= count as u64;
+        if self.left == 0 {
+            self.padding();
+        }
+        Ok(count)
+    }
+
+    /// The zeros behind the last byte are at hand when the byte is, because blocks are read whole.
+    fn padding(&mut self) {
+        let pad = usize::try_from(std::mem::take(&mut self.pad)).unwrap_or(0).min(self.held().len());
+        self.at += pad;
+        self.offset += pad as u64;
+    }
+
+    /// Passes over what is left of the last member.
+    pub(crate) fn pass(&mut self) -> Result<(), Broken> {
+        while self.left > 0 {
+            let held = self.held().len() as u64;
+            if held <= self.left && held > 0 {
+                self.take(held);
+                continue;
+            }
+            // A file is passed over without reading it, up to its last block, which shows whether it is there.
+            let far = self.left.saturating_sub(self.left % BLOCK as u64).saturating_sub(BLOCK as u64);
+            if held == 0 && far > (RECORD * 16) as u64 {
+                let by = i64::try_from(far).unwrap_or(i64::MAX);
+                if tidebox_rt::seek(self.fd, by).is_ok() {
+                    self.offset += far;
+                    self.left -= far;
+                    self.total += far;
+                    continue;
+                }
+            }
+            if !self.fill()? {
+                return Err(Broken::Ended);
+            }
+            let step = (self.held().len() as u64).min(self.left);
+            self.take(step);
+        }
+        if self.pad > 0 {
+            if (self.held().len() as u64) < self.pad {
+                // Only whole blocks are handed out, so that the rest of one is there unless the archive ends.
+                self.fill()?;
+            }
+            self.padding();
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, count: u64) {
+        self.at += usize::try_from(count).unwrap_or(0);
+        self.offset += count;
+        self.left -= count;
+        if self.left == 0 {
+            self.padding();
+        }
+    }
+
+    /// Reads what a writer at the other end of a pipe still has to say.
+    pub(crate) fn drain(&mut self) {
+        let mut room = vec![0; RECORD];
+        while matches!(tidebox_rt::read(self.fd, &mut room), Ok(1..) | Err(Errno::INTR)) {}
+    }
+}

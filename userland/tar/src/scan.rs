@@ -1,0 +1,109 @@
+//! Going through the members of an archive.
+
+use crate::archive::{Archive, by_magic};
+use crate::header::Member;
+use crate::message::{Fatal, error, fatal, warn};
+use crate::options::Options;
+use crate::quote::escaped;
+use crate::reader::{Broken, Reader, Step};
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Go,
+    Enough,
+}
+
+/// What came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    Member,
+    Bad,
+}
+
+/// Says why an archive cannot be read on.
+pub(crate) fn broken(options: &Options, broken: Broken) -> Fatal {
+    match broken {
+        Broken::Read(errno) => fatal(&[&escaped(&options.archive, true), b": Cannot read: ", errno.text().as_bytes()]),
+        Broken::Ended => fatal(&[b"Unexpected EOF in archive"]),
+        Broken::TooLong => fatal(&[b"What stands before a header is larger than 16 MiB, which no name is"]),
+    }
+}
+
+/// Calls for each member, which may read its bytes. Returns where the archive ends.
+pub(crate) fn each(
+    options: &Options,
+    reader: &mut Reader,
+    mut member_of: impl FnMut(&mut Reader, Member) -> Result<Next, Fatal>,
+) -> Result<u64, Fatal> {
+    let mut before = Before::Nothing;
+    loop {
+        match reader.next().map_err(|why| broken(options, why))? {
+            Step::Member(member) => {
+                before = Before::Member;
+                if member_of(reader, *member)? == Next::Enough {
+                    return Ok(reader.began);
+                }
+            }
+            Step::Zero => {
+                let end = reader.began;
+                if options.ignore_zeros {
+                    continue;
+                }
+                if let Ok(Step::Member(_) | Step::Bad | Step::End) = reader.next()
+                    && options.warnings
+                {
+                    warn(&[format!("A lone zero block at {}", end / 512 + 1).as_bytes()]);
+                }
+                return Ok(end);
+            }
+            Step::End => {
+                if before == Before::Nothing && reader.offset == 0 && !reader.is_piped {
+                    error(&[b"This does not look like a tar archive"]);
+                }
+                return Ok(reader.began);
+            }
+            Step::Bad => {
+                if before == Before::Nothing {
+                    error(&[b"This does not look like a tar archive"]);
+                }
+                if before != Before::Bad {
+                    error(&[b"Skipping to next header"]);
+                }
+                before = Before::Bad;
+            }
+        }
+    }
+}
+
+/// Opens the archive of the options, and says when it is a compressed one that cannot be read twice.
+pub(crate) fn open(options: &Options) -> Result<(Archive, Reader), Fatal> {
+    let archive = Archive::open(options)?;
+    let mut reader = Reader::new(archive.fd);
+    reader.is_piped = archive.is_piped();
+    if !archive.is_piped()
+        && let Some(program) = reader.peek().ok().and_then(by_magic)
+    {
+        let option = match program {
+            "compress" => "-Z",
+            "gzip" => "-z",
+            "bzip2" => "-j",
+            "xz" => "-J",
+            "lzma" => "--lzma",
+            "lzip" => "--lzip",
+            "lzop" => "--lzop",
+            _ => "--zstd",
+        };
+        return Err(fatal(&[format!("Archive is compressed. Use {option} option").as_bytes()]));
+    }
+    Ok((archive, reader))
+}
+
+/// Closes what was read. The program at the other end of a pipe is heard out.
+pub(crate) fn close(archive: Archive, reader: &mut Reader) -> Result<(), Fatal> {
+    if archive.is_piped() {
+        reader.drain();
+    }
+    archive.close()
+}

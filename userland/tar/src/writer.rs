@@ -1,0 +1,182 @@
+//! Writing an archive as a stream.
+
+use tidebox_rt::{Errno, Fd};
+
+use crate::header::{self, BLOCK, Format, Member};
+use crate::options::Options;
+use crate::pax;
+
+/// An archive that is written.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    fd: Fd,
+    held: Vec<u8>,
+    /// Bytes of a record, to a multiple of which the archive is filled up.
+    record: usize,
+    /// Bytes that were put, from the beginning of the archive.
+    offset: u64,
+    /// Bytes that were put by this run.
+    pub(crate) total: u64,
+    pub(crate) format: Format,
+    /// The name under which records of POSIX stand.
+    records_name: String,
+}
+
+/// The name of what stands before a header with a long name.
+const LONG: &[u8] = b"././@LongLink";
+
+impl Writer {
+    /// Writes to a descriptor that stands at `offset` of the archive.
+    pub(crate) fn new(fd: Fd, options: &Options, offset: u64) -> Self {
+        Self {
+            fd,
+            held: Vec::new(),
+            record: options.record,
+            offset,
+            total: 0,
+            format: options.format,
+            records_name: options.pax_name.clone(),
+        }
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        self.offset += bytes.len() as u64;
+        self.total += bytes.len() as u64;
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= self.record * 8 {
+            return self.flush();
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        let written = tidebox_rt::write_all(self.fd, &self.held);
+        self.held.clear();
+        written
+    }
+
+    /// Fills the last block of a file up with zeros.
+    pub(crate) fn pad(&mut self) -> Result<(), Errno> {
+        let over = usize::try_from(self.offset % BLOCK as u64).unwrap_or(0);
+        if over == 0 {
+            return Ok(());
+        }
+        self.put(&[0; BLOCK].as_slice()[over..])
+    }
+
+    /// Writes the end of the archive: two blocks of zeros and what the last record lacks.
+    pub(crate) fn finish(&mut self) -> Result<(), Errno> {
+        self.put(&[0; 2 * BLOCK])?;
+        let over = usize::try_from(self.offset % self.record as u64).unwrap_or(0);
+        if over > 0 {
+            let rest = vec![0; self.record - over];
+            self.put(&rest)?;
+        }
+        self.flush()
+    }
+
+    /// Writes a header and, where its fields are too small, what says the rest before it.
+    pub(crate) fn header(&mut self, member: &Member, extra: &[(&str, Vec<u8>)]) -> Result<(), Errno> {
+        let room = header::room(self.format);
+        match self.format {
+            Format::Gnu | Format::OldGnu => {
+                if member.link.len() > room {
+                    self.long(b'K', &member.link)?;
+                }
+                if member.name.len() > room {
+                    self.long(b'L', &member.name)?;
+                }
+            }
+            Format::Pax => self.records(member, extra)?,
+            Format::Ustar | Format::V7 => {}
+        }
+        self.put(&header::encode(member, self.format))
+    }
+
+    /// Whether the format has room for the names of a member; if not, which of them it is.
+    pub(crate) fn unfit<'a>(&self, member: &'a Member) -> Option<&'a [u8]> {
+        let room = header::room(self.format);
+        match self.format {
+            Format::Ustar | Format::V7 if member.link.len() > room => Some(&member.link),
+            Format::V7 if member.name.len() > room => Some(&member.name),
+            Format::Ustar if member.name.len() > room && header::split(&member.name).is_none() => Some(&member.name),
+            _ => None,
+        }
+    }
+
+    fn long(&mut self, kind: u8, text: &[u8]) -> Result<(), Errno> {
+        let member = Member {
+            name: LONG.to_vec(),
+            kind,
+            mode: 0o644,
+            uname: b"root".to_vec(),
+            gname: b"root".to_vec(),
+            stored: text.len() as u64 + 1,
+            ..Member::default()
+        };
+        self.put(&header::encode(&member, self.format))?;
+        self.put(text)?;
+        self.put(&[0])?;
+        self.pad()
+    }
+
+    fn records(&mut self, member: &Member, extra: &[(&str, Vec<u8>)]) -> Result<(), Errno> {
+        let room = header::room(self.format);
+        let mut text = Vec::new();
+        let fits = |value: u64, digits: u32| value < 1 << (3 * digits);
+        if member.name.len() > room || !member.name.is_ascii() {
+            text.extend(pax::write("path", &member.name));
+        }
+        if member.link.len() > room || !member.link.is_ascii() {
+            text.extend(pax::write("linkpath", &member.link));
+        }
+        if !fits(member.stored, 11) {
+            text.extend(pax::write("size", member.stored.to_string().as_bytes()));
+        }
+        if !fits(member.uid, 7) {
+            text.extend(pax::write("uid", member.uid.to_string().as_bytes()));
+        }
+        if !fits(member.gid, 7) {
+            text.extend(pax::write("gid", member.gid.to_string().as_bytes()));
+        }
+        for (key, value) in extra {
+            text.extend(pax::write(key, value));
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        let header = Member {
+            name: self.records_name(&member.name),
+            kind: b'x',
+            mode: 0o644,
+            stored: text.len() as u64,
+            mtime: (member.mtime.0, 0),
+            ..Member::default()
+        };
+        self.put(&header::encode(&header, self.format))?;
+        self.put(&text)?;
+        self.pad()
+    }
+
+    /// The name under which records stand: usually that of the file, in a folder of their own.
+    fn records_name(&self, name: &[u8]) -> Vec<u8> {
+        let trimmed = name.strip_suffix(b"/").unwrap_or(name);
+        let (folder, last) = match trimmed.iter().rposition(|byte| *byte == b'/') {
+            Some(at) => (trimmed.get(..at).unwrap_or_default(), trimmed.get(at + 1..).unwrap_or_default()),
+            None => (b".".as_slice(), trimmed),
+        };
+        let mut whole = Vec::new();
+        let mut letters = self.records_name.bytes();
+        while let Some(letter) = letters.next() {
+            match (letter, if letter == b'%' { letters.next() } else { None }) {
+                (b'%', Some(b'd')) => whole.extend_from_slice(folder),
+                (b'%', Some(b'f')) => whole.extend_from_slice(last),
+                (b'%', Some(b'p')) => whole.extend(tidebox_rt::getids().map_or(0, |ids| ids.pid).to_string().bytes()),
+                (b'%', Some(other)) => whole.push(other),
+                (letter, _) => whole.push(letter),
+            }
+        }
+        whole.truncate(100);
+        whole
+    }
+}

@@ -1,0 +1,58 @@
+//! What is printed, in which names are bytes.
+
+/// Text for standard output, which is written in larger pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    held: Vec<u8>,
+    /// Writing failed once.
+    pub(crate) failed: bool,
+}
+
+impl Out {
+    pub(crate) fn put(&mut self, parts: &[&[u8]]) {
+        self.held.extend(parts.concat());
+        if self.held.len() > 16 * 1024 {
+            self.flush();
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        if !held.is_empty() && tidebox_rt::write_all(1, &held).is_err() {
+            self.failed = true;
+        }
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// Writes to standard error. Nobody is left to tell when that is closed.
+pub(crate) fn tell(parts: &[&[u8]]) {
+    let _ = tidebox_rt::write_all(2, &parts.concat());
+}
+
+/// A name as it may be shown: bytes that steer a terminal appear as `^X`.
+pub(crate) fn shown(name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(name.len());
+    for byte in name {
+        match byte {
+            0..=31 => out.extend_from_slice(&[b'^', byte + 64]),
+            _ => out.push(*byte),
+        }
+    }
+    out
+}
+
+/// How much was saved, in whole percent.
+pub(crate) fn percent(large: u64, small: u64) -> i64 {
+    let (large, small) = (i128::from(large), i128::from(small));
+    if large == 0 {
+        return 0;
+    }
+    let twice = 200 * (large - small) / large;
+    i64::try_from(if twice >= 0 { (twice + 1) / 2 } else { (twice - 1) / 2 }).unwrap_or(0)
+}

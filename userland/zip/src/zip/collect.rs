@@ -1,0 +1,155 @@
+//! Which files are put in, and under which names.
+
+use std::collections::HashSet;
+
+use tidebox_rt::{Errno, FileKind, Stat};
+
+use super::{Ended, Zip};
+use crate::entry::{dos_of, seconds_of};
+
+/// Folders within folders are followed down to this depth.
+const DEEPEST: usize = 4096;
+
+/// A file to put in.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) stat: Stat,
+}
+
+impl Found {
+    pub(crate) fn is_dir(&self) -> bool {
+        self.stat.kind() == FileKind::Dir
+    }
+
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.path == b"-"
+    }
+
+    /// When it was changed, in whole seconds.
+    pub(crate) fn seconds(&self) -> i64 {
+        i64::try_from(self.stat.mtime_ns / 1_000_000_000).unwrap_or(0)
+    }
+
+    /// The same as an archive keeps it.
+    pub(crate) fn dos_seconds(&self) -> i64 {
+        seconds_of(dos_of(self.seconds()))
+    }
+}
+
+impl Zip {
+    /// Finds the files that the words name.
+    pub(super) fn collect(&mut self) -> Result<Vec<Found>, Ended> {
+        let mut found = Vec::new();
+        let archive = tidebox_rt::stat(&self.options.archive, true).ok().map(|stat| (stat.dev, stat.ino));
+        let files = self.options.files.clone();
+        for file in &files {
+            if file == b"-" {
+                let stat = Stat {
+                    mode: 0o010_600,
+                    mtime_ns: tidebox_rt::realtime_ns(),
+                    atime_ns: tidebox_rt::realtime_ns(),
+                    ..Stat::default()
+                };
+                found.push(Found { path: b"-".to_vec(), name: b"-".to_vec(), stat });
+                continue;
+            }
+            let before = found.len();
+            self.file(file, archive, 0, &mut found);
+            if found.len() == before && !self.options.recursive && self.stat(file).is_err() {
+                self.warn(&[b"name not matched: ", file]);
+            }
+        }
+        let mut names = HashSet::new();
+        let mut twice = None;
+        found.retain(|file: &Found| {
+            let new = names.insert(file.name.clone());
+            if !new && self.options.junk && twice.is_none() {
+                twice = Some((file.path.clone(), file.name.clone()));
+            }
+            new
+        });
+        if let Some((path, name)) = twice {
+            let first = found.iter().find(|file| file.name == name).map(|file| file.path.clone()).unwrap_or_default();
+            self.warn(&[
+                b"  first full name: ",
+                &first,
+                b"\n                    second full name: ",
+                &path,
+                b"\n                   name in zip file repeated: ",
+                &name,
+            ]);
+            return Err(self.error(16, "Invalid command arguments", &[b"cannot repeat names in zip file"]));
+        }
+        Ok(found)
+    }
+
+    fn stat(&self, path: &[u8]) -> Result<Stat, Errno> {
+        tidebox_rt::stat(path, !self.options.links)
+    }
+
+    fn file(&self, path: &[u8], archive: Option<(u32, u64)>, depth: usize, found: &mut Vec<Found>) {
+        let Ok(stat) = self.stat(path) else {
+            return;
+        };
+        if archive == Some((stat.dev, stat.ino)) || depth > DEEPEST {
+            return;
+        }
+        let is_dir = stat.kind() == FileKind::Dir;
+        let name = self.name(path, is_dir);
+        let skipped = is_dir && (self.options.no_folders || self.options.junk);
+        if !name.is_empty()
+            && !skipped
+            && self.options.keeps(&name)
+            && matches!(stat.kind(), FileKind::File | FileKind::Dir | FileKind::Symlink)
+        {
+            found.push(Found { path: path.to_vec(), name, stat });
+        }
+        if !is_dir || !self.options.recursive {
+            return;
+        }
+        let mut entries = tidebox_rt::read_dir(path).unwrap_or_default();
+        let slash: &[u8] = if path.ends_with(b"/") { b"" } else { b"/" };
+        for entry in entries.drain(..) {
+            let inner = if path == b"." { entry.name } else { [path, slash, &entry.name].concat() };
+            self.file(&inner, archive, depth + 1, found);
+        }
+    }
+
+    /// The name in the archive: not absolute, and of a folder with a slash at its end.
+    fn name(&self, path: &[u8], is_dir: bool) -> Vec<u8> {
+        let mut name = path;
+        if self.options.junk {
+            name = name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        }
+        loop {
+            name = match name {
+                [b'/', rest @ ..] | [b'.', b'/', rest @ ..] => rest,
+                _ => break,
+            };
+        }
+        if name == b"." {
+            return Vec::new();
+        }
+        let mut name = name.to_vec();
+        if is_dir && !name.is_empty() && !name.ends_with(b"/") {
+            name.push(b'/');
+        }
+        name
+    }
+}
+
+/// All bytes of a descriptor.
+pub(crate) fn whole(fd: u32) -> Result<Vec<u8>, Errno> {
+    let mut text = Vec::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match tidebox_rt::read(fd, &mut chunk) {
+            Ok(0) => return Ok(text),
+            Ok(got) => text.extend_from_slice(chunk.get(..got).unwrap_or_default()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}

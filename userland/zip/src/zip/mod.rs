@@ -1,0 +1,455 @@
+//! `zip`: puts files into an archive.
+
+mod collect;
+mod options;
+mod store;
+
+use std::collections::HashMap;
+
+use tidebox_rt::{Errno, Fd, Open};
+
+use crate::archive::{Archive, CHUNK, NoArchive};
+use crate::entry::{End, Entry};
+use crate::pattern;
+use crate::words::{Out, shown, tell};
+use collect::Found;
+use options::{Action, Options};
+use store::Writer;
+
+/// Runs the tool.
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    match options::read(arguments) {
+        Ok(options) => Zip::new(options).run(),
+        Err(code) => code,
+    }
+}
+
+/// The run ends with this code, and what was to be said is said.
+struct Ended(i32);
+
+struct Zip {
+    options: Options,
+    out: Out,
+    code: i32,
+    /// Files that could not be read, and their bytes.
+    skipped: (u64, u64),
+}
+
+/// Codes that scripts know.
+const READ: i32 = 3;
+const WRITE: i32 = 14;
+const OPEN: i32 = 18;
+const NOTHING: i32 = 12;
+
+impl Zip {
+    fn new(options: Options) -> Self {
+        Self { options, out: Out::default(), code: 0, skipped: (0, 0) }
+    }
+
+    /// A message that is part of the output, or goes to standard error when the archive goes to standard output.
+    fn say(&mut self, parts: &[&[u8]]) {
+        if self.options.to_stdout() { tell(parts) } else { self.out.put(parts) }
+    }
+
+    fn warn(&mut self, parts: &[&[u8]]) {
+        let text = parts.concat();
+        if !self.options.quiet {
+            self.say(&[b"\tzip warning: ", &text, b"\n"]);
+        }
+    }
+
+    fn error(&mut self, code: i32, what: &str, parts: &[&[u8]]) -> Ended {
+        let text = parts.concat();
+        self.out.flush();
+        self.say(&[b"\nzip error: ", what.as_bytes(), b" (", &text, b")\n"]);
+        Ended(code)
+    }
+
+    fn run(mut self) -> i32 {
+        let done = self.all();
+        self.out.flush();
+        match done {
+            Ok(()) => self.code,
+            Err(Ended(code)) => code,
+        }
+    }
+
+    fn all(&mut self) -> Result<(), Ended> {
+        let old = self.old()?;
+        if self.options.action == Action::Show {
+            return self.show(old.as_ref());
+        }
+        if self.options.action == Action::Delete {
+            return self.delete(old);
+        }
+        if self.options.action == Action::Freshen && self.options.files.is_empty() {
+            self.options.files =
+                old.iter().flat_map(|archive| &archive.entries).map(|entry| entry.name.clone()).collect();
+        }
+        let mut found = self.collect()?;
+        if found.is_empty() && self.options.test && self.options.files.is_empty() && old.is_some() {
+            let name = self.options.archive.clone();
+            return self.test(&name);
+        }
+        let present: HashMap<Vec<u8>, i64> = old
+            .iter()
+            .flat_map(|archive| &archive.entries)
+            .map(|entry| (entry.name.clone(), crate::entry::seconds_of(entry.dos)))
+            .collect();
+        match self.options.action {
+            Action::Update => {
+                found.retain(|file| present.get(&file.name).is_none_or(|there| file.dos_seconds() > *there))
+            }
+            Action::Freshen => {
+                found.retain(|file| present.get(&file.name).is_some_and(|there| file.dos_seconds() > *there))
+            }
+            Action::Sync => {
+                let names: std::collections::HashSet<&Vec<u8>> = found.iter().map(|file| &file.name).collect();
+                let gone: Vec<Vec<u8>> = present.keys().filter(|name| !names.contains(name)).cloned().collect();
+                let fresh =
+                    found.iter().filter(|file| present.get(&file.name) != Some(&file.dos_seconds())).cloned().collect();
+                found = fresh;
+                return self.write(old, found, &gone);
+            }
+            _ => {}
+        }
+        if found.is_empty() && !self.options.comment {
+            return match self.options.action {
+                Action::Update | Action::Freshen if old.is_some() => Err(Ended(NOTHING)),
+                _ => Err(self.nothing()),
+            };
+        }
+        self.write(old, found, &[])
+    }
+
+    fn nothing(&mut self) -> Ended {
+        let name = self.options.archive.clone();
+        if self.options.recursive && !self.options.files.is_empty() {
+            let given = self.options.given.clone();
+            let files = self.options.files.join(&b' ');
+            return self.error(NOTHING, "Nothing to do!", &[b"try: zip ", &given, b" ", &name, b" . -i ", &files]);
+        }
+        self.error(NOTHING, "Nothing to do!", &[&name])
+    }
+
+    /// The archive that is there already.
+    fn old(&mut self) -> Result<Option<Archive>, Ended> {
+        let name = self.options.archive.clone();
+        if self.options.to_stdout() {
+            return Ok(None);
+        }
+        let needed = matches!(self.options.action, Action::Delete | Action::Freshen | Action::Show);
+        match Archive::open(&name) {
+            Ok(archive) => Ok(Some(archive)),
+            Err(NoArchive::System(Errno::NOENT)) if !needed => Ok(None),
+            Err(NoArchive::System(Errno::NOENT)) => {
+                self.warn(&[&name, b" not found or empty"]);
+                if self.options.action == Action::Freshen {
+                    return Err(Ended(NOTHING));
+                }
+                if self.options.action == Action::Delete {
+                    for file in self.options.files.clone() {
+                        self.warn(&[b"name not matched: ", &file]);
+                    }
+                    return Err(self.error(NOTHING, "Nothing to do!", &[&name]));
+                }
+                Ok(None)
+            }
+            Err(NoArchive::Empty) if !needed => Ok(None),
+            Err(NoArchive::System(errno)) => {
+                Err(self.error(OPEN, "Could not open for reading", &[&name, b": ", errno.text().as_bytes()]))
+            }
+            Err(NoArchive::TooLarge) => Err(self.error(4, "Out of memory", &[b"directory of the archive"])),
+            Err(NoArchive::NoEnd | NoArchive::Empty) => {
+                self.warn(&[b"missing end signature--probably not a zip file (did you"]);
+                self.warn(&[b"remember to use binary mode when you transferred it?)"]);
+                self.warn(&[b"(if you are trying to read a damaged archive try -F)"]);
+                Err(self.error(READ, "Zip file structure invalid", &[&name]))
+            }
+        }
+    }
+
+    fn show(&mut self, old: Option<&Archive>) -> Result<(), Ended> {
+        let (mut count, mut bytes) = (0, 0);
+        if self.options.files.is_empty() {
+            self.say(&[b"Archive contains:\n"]);
+            for entry in old.iter().flat_map(|archive| &archive.entries) {
+                self.out.put(&[b"  ", &shown(&entry.name), b"\n"]);
+                (count, bytes) = (count + 1, bytes + entry.size);
+            }
+        } else {
+            let found = self.collect()?;
+            self.say(&[b"Would Add/Update:\n"]);
+            for file in &found {
+                self.out.put(&[b"  ", &shown(&file.name), b"\n"]);
+                (count, bytes) = (count + 1, bytes + file.stat.size);
+            }
+        }
+        self.say(&[format!("Total {count} entries ({bytes} bytes)\n").as_bytes()]);
+        Ok(())
+    }
+
+    fn delete(&mut self, old: Option<Archive>) -> Result<(), Ended> {
+        let Some(old) = old else {
+            return Err(self.nothing());
+        };
+        let patterns = self.options.files.clone();
+        let mut gone = Vec::new();
+        for pattern in &patterns {
+            let before = gone.len();
+            let fitting = old.entries.iter().filter(|entry| pattern::fits(pattern, &entry.name, false));
+            gone.extend(fitting.map(|entry| entry.name.clone()).filter(|name| self.options.keeps(name)));
+            if gone.len() == before {
+                self.warn(&[b"name not matched: ", pattern]);
+            }
+        }
+        if gone.is_empty() {
+            let name = self.options.archive.clone();
+            return Err(self.error(NOTHING, "Nothing to do!", &[&name]));
+        }
+        self.write(Some(old), Vec::new(), &gone)
+    }
+
+    /// Writes the new archive beside the old one and puts it in its place.
+    fn write(&mut self, old: Option<Archive>, found: Vec<Found>, gone: &[Vec<u8>]) -> Result<(), Ended> {
+        let name = self.options.archive.clone();
+        let (fd, temporary) = if self.options.to_stdout() {
+            (1, None)
+        } else {
+            let (fd, path) = self.temporary(&name)?;
+            (fd, Some(path))
+        };
+        let mut writer = Writer::new(fd, temporary.is_some());
+        let done = self.fill(&mut writer, old.as_ref(), &found, gone);
+        if let Some(old) = &old {
+            // Nothing was written to it.
+            let _ = tidebox_rt::close(old.fd);
+        }
+        let Some(temporary) = temporary else {
+            return done;
+        };
+        let closed = tidebox_rt::close(fd);
+        let done = done.and_then(|empty| match closed {
+            Ok(()) => Ok(empty),
+            Err(errno) => Err(self.write_error(errno)),
+        });
+        if done.is_err() {
+            // It is of no use, and nothing more can be said when it stays.
+            let _ = tidebox_rt::unlink(&temporary);
+            return done;
+        }
+        if self.skipped.0 > 0 && !self.options.quiet {
+            let (count, bytes) = self.skipped;
+            let (read, read_bytes) = (writer.entries.len(), writer.entries.iter().map(|entry| entry.size).sum::<u64>());
+            let text = format!(
+                "\nzip warning: Not all files were readable\n  files/entries read:  {read} ({read_bytes} bytes)  skipped:  {count} ({bytes} bytes)\n"
+            );
+            self.say(&[text.as_bytes()]);
+        }
+        if writer.entries.is_empty() {
+            self.warn(&[b"zip file empty"]);
+        }
+        self.replace(&temporary, &name)?;
+        if self.options.verbose && !self.options.quiet {
+            let (large, small) =
+                writer.entries.iter().fold((0, 0), |(large, small), entry| (large + entry.size, small + entry.packed));
+            let share = crate::words::percent(large, small);
+            self.say(&[format!("total bytes={large}, compressed={small} -> {share}% savings\n").as_bytes()]);
+        }
+        self.out.flush();
+        if self.options.test {
+            self.test(&name)?;
+        }
+        if self.options.move_files {
+            self.remove(&found);
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, temporary: &[u8], name: &[u8]) -> Result<(), Ended> {
+        if let Ok(stat) = tidebox_rt::stat(name, true) {
+            // The new archive is as open to others as the old one.
+            let _ = tidebox_rt::chmod(temporary, stat.mode & 0o777);
+        }
+        tidebox_rt::rename(temporary, name)
+            .map_err(|errno| self.error(15, "Could not create output file", &[name, b": ", errno.text().as_bytes()]))
+    }
+
+    /// Reads the archive anew and compares the sums.
+    fn test(&mut self, name: &[u8]) -> Result<(), Ended> {
+        let sound = Archive::open(name).is_ok_and(|archive| {
+            archive.entries.iter().all(|entry| {
+                let data = archive.data(entry).ok().flatten();
+                data.is_some_and(|data| crate::archive::unpack(&archive, entry, data, &mut |_| Ok(())).is_ok())
+            })
+        });
+        if sound {
+            if !self.options.quiet {
+                self.say(&[b"test of ", name, b" OK\n"]);
+            }
+            return Ok(());
+        }
+        self.say(&[b"test of ", name, b" FAILED\n"]);
+        Err(self.error(8, "Zip file invalid, could not spawn unzip, or wrong unzip", &[b"original files unmodified"]))
+    }
+
+    fn remove(&mut self, found: &[Found]) {
+        for file in found.iter().filter(|file| !file.is_dir() && !file.is_stdin()) {
+            if let Err(errno) = tidebox_rt::unlink(&file.path) {
+                self.warn(&[b"error deleting ", &file.path, b": ", errno.text().as_bytes()]);
+            }
+        }
+        // Folders that are empty by now go, too, the inner ones first.
+        for file in found.iter().rev().filter(|file| file.is_dir()) {
+            let _ = tidebox_rt::remove_dir(&file.path);
+        }
+    }
+
+    fn temporary(&mut self, name: &[u8]) -> Result<(Fd, Vec<u8>), Ended> {
+        let folder = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let how = Open { read: true, write: true, create: true, exclusive: true, ..Open::default() };
+        let mut random = [0; 6];
+        for _ in 0..100 {
+            // Without randomness the first free name will do.
+            let _ = tidebox_rt::random(&mut random);
+            let letters: Vec<u8> = random.iter().map(|byte| b'a' + byte % 26).collect();
+            let path = [name.get(..folder).unwrap_or_default(), b"zi", &letters].concat();
+            match tidebox_rt::open(&path, how) {
+                Ok(fd) => return Ok((fd, path)),
+                Err(Errno::EXIST) => {
+                    for byte in &mut random {
+                        *byte = byte.wrapping_add(7);
+                    }
+                }
+                Err(errno) => {
+                    self.out.flush();
+                    tell(&[b"zip I/O error: ", errno.text().as_bytes()]);
+                    return Err(self.error(15, "Could not create output file", &[name]));
+                }
+            }
+        }
+        Err(self.error(15, "Could not create output file", &[name]))
+    }
+
+    fn write_error(&mut self, errno: Errno) -> Ended {
+        self.out.flush();
+        tell(&[b"zip I/O error: ", errno.text().as_bytes()]);
+        self.error(WRITE, "Output file write failure", &[b"write error on zip file"])
+    }
+
+    /// Puts everything into the new archive: what stays, what is new in place of it, and what is added.
+    fn fill(
+        &mut self,
+        writer: &mut Writer,
+        old: Option<&Archive>,
+        found: &[Found],
+        gone: &[Vec<u8>],
+    ) -> Result<(), Ended> {
+        let by_name: HashMap<&[u8], &Found> = found.iter().map(|file| (file.name.as_slice(), file)).collect();
+        let mut replaced = std::collections::HashSet::new();
+        for entry in old.iter().flat_map(|archive| &archive.entries) {
+            if gone.contains(&entry.name) {
+                if !self.options.quiet {
+                    self.say(&[b"deleting: ", &shown(&entry.name), b"\n"]);
+                }
+                continue;
+            }
+            if let Some(file) = by_name.get(entry.name.as_slice()) {
+                replaced.insert(file.name.clone());
+                let verb: &[u8] = if self.options.action == Action::Freshen { b"freshening: " } else { b"updating: " };
+                self.add(writer, file, verb)?;
+            } else if let Some(old) = old {
+                self.keep(writer, old, entry)?;
+            }
+        }
+        for file in found.iter().filter(|file| !replaced.contains(&file.name)) {
+            self.add(writer, file, b"  adding: ")?;
+        }
+        let comment = self.comment(old);
+        let end = End { comment, ..End::default() };
+        writer.finish(end).map_err(|errno| self.write_error(errno))
+    }
+
+    fn comment(&mut self, old: Option<&Archive>) -> Vec<u8> {
+        if !self.options.comment {
+            return old.map(|archive| archive.end.comment.clone()).unwrap_or_default();
+        }
+        self.say(&[b"enter new zip file comment (end with .):\n"]);
+        let text = crate::zip::collect::whole(0).unwrap_or_default();
+        let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take_while(|line| *line != b".").collect();
+        let mut comment = lines.join(b"\r\n".as_slice());
+        while comment.ends_with(b"\r\n") {
+            comment.truncate(comment.len() - 2);
+        }
+        comment.truncate(65_535);
+        comment
+    }
+
+    /// Copies a file of the old archive as it is.
+    fn keep(&mut self, writer: &mut Writer, old: &Archive, entry: &Entry) -> Result<(), Ended> {
+        let name = self.options.archive.clone();
+        let data = old.data(entry).ok().flatten();
+        let Some(data) = data else {
+            return Err(self.error(READ, "Zip file structure invalid", &[&name]));
+        };
+        let from = entry.offset + old.extra;
+        let after = if entry.flags & crate::entry::STREAMED != 0 { 16 } else { 0 };
+        let length = data - from + entry.packed;
+        let mut kept = entry.clone();
+        kept.offset = writer.offset;
+        let mut done = 0;
+        while done < length + after {
+            let room = CHUNK.min(usize::try_from(length + after - done).unwrap_or(CHUNK));
+            let bytes = crate::archive::read_at(old.fd, from + done, room).unwrap_or_default();
+            // What follows the bytes of a file may be shorter, and is looked for by who reads without a directory only.
+            if bytes.is_empty() && done < length {
+                return Err(self.error(READ, "Zip file structure invalid", &[&name]));
+            }
+            if bytes.is_empty() {
+                break;
+            }
+            writer.put(&bytes).map_err(|errno| self.write_error(errno))?;
+            done += bytes.len() as u64;
+        }
+        writer.entries.push(kept);
+        Ok(())
+    }
+
+    fn add(&mut self, writer: &mut Writer, file: &Found, verb: &[u8]) -> Result<(), Ended> {
+        match writer.add(file, self.options.level, self.options.plain) {
+            Ok(entry) => {
+                if !self.options.quiet {
+                    let share = crate::words::percent(entry.size, entry.packed);
+                    let how = if entry.method == crate::entry::STORED {
+                        "stored 0%".to_owned()
+                    } else {
+                        format!("deflated {share}%")
+                    };
+                    let sizes = if self.options.verbose {
+                        format!("\t(in={}) (out={}) ({how})\n", entry.size, entry.packed)
+                    } else {
+                        format!(" ({how})\n")
+                    };
+                    self.say(&[verb, &shown(&file.name), sizes.as_bytes()]);
+                }
+                Ok(())
+            }
+            Err(store::Broken::Read(errno)) => {
+                self.out.flush();
+                tell(&[b"zip warning: ", errno.text().as_bytes(), b"\n"]);
+                if !self.options.quiet {
+                    self.say(&[verb, &shown(&file.name), b"\n"]);
+                }
+                self.warn(&[b"could not open for reading: ", &file.path]);
+                self.skipped.0 += 1;
+                self.skipped.1 += file.stat.size;
+                self.code = OPEN;
+                Ok(())
+            }
+            Err(store::Broken::TooLarge) => {
+                Err(self.error(6, "Entry too big to split, read, or write", &[&file.path, b": larger than 4 GiB"]))
+            }
+            Err(store::Broken::Write(errno)) => Err(self.write_error(errno)),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Writing files into an archive.
+
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use tidebox_rt::{Errno, Fd, FileKind, Open};
+
+use super::collect::Found;
+use crate::archive::CHUNK;
+use crate::entry::{DEFLATED, End, Entry, STORED, STREAMED, UTF8, dos_of};
+
+/// Files up to this size are compressed in memory, so that those that do not shrink are stored as they are.
+const SMALL: usize = 1 << 20;
+
+/// An archive that is written.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    fd: Fd,
+    /// What is written can be gone back to.
+    seeks: bool,
+    pub(crate) offset: u64,
+    pub(crate) entries: Vec<Entry>,
+    held: Vec<u8>,
+}
+
+/// Why a file cannot be put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    Read(Errno),
+    Write(Errno),
+    /// It has more bytes than the fields of the format.
+    TooLarge,
+}
+
+impl Writer {
+    pub(crate) fn new(fd: Fd, seeks: bool) -> Self {
+        Self { fd, seeks, offset: 0, entries: Vec::new(), held: Vec::new() }
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        self.offset += bytes.len() as u64;
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= CHUNK { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        let held = std::mem::take(&mut self.held);
+        tidebox_rt::write_all(self.fd, &held)
+    }
+
+    /// Puts a file in.
+    pub(crate) fn add(&mut self, file: &Found, level: u32, plain: bool) -> Result<Entry, Broken> {
+        let mut entry = header(file, plain);
+        entry.offset = self.offset;
+        let local = if plain { Vec::new() } else { extra(file, true) };
+        if file.is_dir() {
+            entry.needs = 10;
+            self.put(&entry.write_local(&local)).map_err(Broken::Write)?;
+        } else if file.stat.kind() == FileKind::Symlink {
+            let target = tidebox_rt::read_link(&file.path).map_err(Broken::Read)?;
+            self.whole(&mut entry, &local, &target, 0)?;
+        } else {
+            self.regular(&mut entry, &local, file, level)?;
+        }
+        if entry.offset > u64::from(u32::MAX) || entry.size > u64::from(u32::MAX) {
+            return Err(Broken::TooLarge);
+        }
+        self.entries.push(entry.clone());
+        Ok(entry)
+    }
+
+    fn regular(&mut self, entry: &mut Entry, local: &[u8], file: &Found, level: u32) -> Result<(), Broken> {
+        let fd = if file.is_stdin() {
+            0
+        } else {
+            tidebox_rt::open(&file.path, Open { read: true, ..Open::default() }).map_err(Broken::Read)?
+        };
+        let done = self.opened(entry, local, fd, level);
+        if fd != 0 {
+            // Nothing was written to it.
+            let _ = tidebox_rt::close(fd);
+        }
+        done
+    }
+
+    fn opened(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, level: u32) -> Result<(), Broken> {
+        let mut first = vec![0; SMALL];
+        let mut filled = 0;
+        while filled < SMALL {
+            match read(fd, first.get_mut(filled..).unwrap_or_default())? {
+                0 => break,
+                got => filled += got,
+            }
+        }
+        first.truncate(filled);
+        entry.internal = u16::from(is_text(&first));
+        if filled < SMALL {
+            self.whole(entry, local, &first, level)
+        } else {
+            self.stream(entry, local, fd, &first, level)
+        }
+    }
+
+    /// Puts in what is in memory, in the shorter of both forms.
+    fn whole(&mut self, entry: &mut Entry, local: &[u8], bytes: &[u8], level: u32) -> Result<(), Broken> {
+        let mut sum = Crc::new();
+        sum.update(bytes);
+        (entry.sum, entry.size, entry.packed) = (sum.sum(), bytes.len() as u64, bytes.len() as u64);
+        let packed = if level > 0 && !bytes.is_empty() { deflated(bytes, level) } else { None };
+        let packed = packed.filter(|packed| packed.len() < bytes.len());
+        if let Some(packed) = &packed {
+            (entry.method, entry.needs, entry.packed) = (DEFLATED, 20, packed.len() as u64);
+            entry.flags |= speed(level);
+        }
+        self.put(&entry.write_local(local)).map_err(Broken::Write)?;
+        self.put(packed.as_deref().unwrap_or(bytes)).map_err(Broken::Write)
+    }
+
+    /// Puts in a large file piece by piece. Its sizes come behind it, or into its header when that can be gone back to.
+    fn stream(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, first: &[u8], level: u32) -> Result<(), Broken> {
+        (entry.method, entry.needs) = if level == 0 { (STORED, 10) } else { (DEFLATED, 20) };
+        entry.flags |= if level == 0 { 0 } else { speed(level) };
+        if !self.seeks {
+            (entry.flags, entry.needs) = (entry.flags | STREAMED, 20);
+        }
+        self.put(&entry.write_local(local)).map_err(Broken::Write)?;
+        let begin = self.offset;
+        let mut sum = Crc::new();
+        let mut state = Compress::new(Compression::new(level), false);
+        let mut room = vec![0; CHUNK];
+        let mut chunk = vec![0; CHUNK];
+        let mut bytes = first;
+        loop {
+            sum.update(bytes);
+            entry.size += bytes.len() as u64;
+            let ends = bytes.is_empty();
+            if level == 0 {
+                self.put(bytes).map_err(Broken::Write)?;
+            } else {
+                self.squeeze(&mut state, bytes, ends, &mut room)?;
+            }
+            if ends {
+                break;
+            }
+            let got = read(fd, &mut chunk)?;
+            bytes = chunk.get(..got).unwrap_or_default();
+        }
+        (entry.sum, entry.packed) = (sum.sum(), self.offset - begin);
+        if entry.packed > u64::from(u32::MAX) {
+            return Err(Broken::TooLarge);
+        }
+        if !self.seeks {
+            return self.put(&entry.write_descriptor()).map_err(Broken::Write);
+        }
+        let header = entry.write_local(local);
+        self.flush()
+            .and_then(|()| tidebox_rt::seek_to(self.fd, entry.offset))
+            .and_then(|_| tidebox_rt::write_all(self.fd, &header))
+            .and_then(|()| tidebox_rt::seek_to(self.fd, self.offset))
+            .map(drop)
+            .map_err(Broken::Write)
+    }
+
+    fn squeeze(&mut self, state: &mut Compress, bytes: &[u8], ends: bool, room: &mut [u8]) -> Result<(), Broken> {
+        let flush = if ends { FlushCompress::Finish } else { FlushCompress::None };
+        let mut rest = bytes;
+        loop {
+            let (before_in, before_out) = (state.total_in(), state.total_out());
+            let status = state.compress(rest, room, flush).map_err(|_| Broken::Write(Errno::IO))?;
+            let used = usize::try_from(state.total_in() - before_in).unwrap_or(0);
+            let made = usize::try_from(state.total_out() - before_out).unwrap_or(0);
+            rest = rest.get(used..).unwrap_or_default();
+            self.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?;
+            if status == Status::StreamEnd || (!ends && rest.is_empty()) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Writes the directory and the end.
+    pub(crate) fn finish(&mut self, end: End) -> Result<(), Errno> {
+        let offset = self.offset;
+        for entry in std::mem::take(&mut self.entries) {
+            self.put(&entry.write_central())?;
+            self.entries.push(entry);
+        }
+        let end = End { entries: self.entries.len() as u64, size: self.offset - offset, offset, ..end };
+        self.put(&end.write())?;
+        self.flush()
+    }
+}
+
+fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Broken> {
+    loop {
+        match tidebox_rt::read(fd, into) {
+            Err(Errno::INTR) => {}
+            other => return other.map_err(Broken::Read),
+        }
+    }
+}
+
+/// How hard was compressed, as flags tell it.
+fn speed(level: u32) -> u16 {
+    match level {
+        1 => 6,
+        2 => 4,
+        8 | 9 => 2,
+        _ => 0,
+    }
+}
+
+fn deflated(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
+    // For little input the most thorough level takes no time that anybody would notice, and it is the one whose results
+    // are as long as those of Info-ZIP.
+    let level = if level >= 6 && bytes.len() < 128 * 1024 { 9 } else { level };
+    let mut state = Compress::new(Compression::new(level), false);
+    // What does not get smaller is not wanted.
+    let mut packed = Vec::with_capacity(bytes.len() + 64);
+    let status = state.compress_vec(bytes, &mut packed, FlushCompress::Finish).ok()?;
+    (status == Status::StreamEnd).then_some(packed)
+}
+
+/// Whether bytes are those of a text: none of those that steer devices, and some others.
+fn is_text(bytes: &[u8]) -> bool {
+    let bad = |byte: &u8| matches!(byte, 0..=6 | 14..=25 | 28..=31);
+    !bytes.is_empty() && !bytes.iter().any(bad)
+}
+
+/// What is known of a file before it is read.
+fn header(file: &Found, plain: bool) -> Entry {
+    let unix = file.stat.mode << 16;
+    let dos = u32::from(file.is_dir()) << 4 | u32::from(file.stat.mode & 0o200 == 0);
+    Entry {
+        name: file.name.clone(),
+        // Version 3.0, on Unix.
+        made_by: 3 << 8 | 30,
+        needs: 10,
+        flags: if file.name.is_ascii() || std::str::from_utf8(&file.name).is_err() { 0 } else { UTF8 },
+        method: STORED,
+        dos: dos_of(file.seconds()),
+        external: unix | dos,
+        extra: if plain { Vec::new() } else { extra(file, false) },
+        ..Entry::default()
+    }
+}
+
+/// Exact times and the owner, in the fields that Info-ZIP has for them.
+fn extra(file: &Found, local: bool) -> Vec<u8> {
+    let seconds = |ns: u64| ((ns / 1_000_000_000) as u32).to_le_bytes();
+    let mut out = b"UT".to_vec();
+    out.extend_from_slice(&(if local { 9u16 } else { 5 }).to_le_bytes());
+    out.push(3);
+    out.extend_from_slice(&seconds(file.stat.mtime_ns));
+    if local {
+        out.extend_from_slice(&seconds(file.stat.atime_ns));
+    }
+    out.extend_from_slice(b"ux\x0b\0\x01\x04");
+    out.extend_from_slice(&file.stat.uid.to_le_bytes());
+    out.push(4);
+    out.extend_from_slice(&file.stat.gid.to_le_bytes());
+    out
+}
