@@ -133,6 +133,7 @@ fn start(program: &[Vec<u8>], unpacks: bool, descriptors: &[(Fd, Fd)]) -> Result
     let command = Command { descriptors, ..Command::new(&arguments) };
     let name = program.first().map(Vec::as_slice).unwrap_or_default();
     command.spawn().map_err(|errno| match errno {
+        Errno::NOENT if unpacks => child_says(&[&escaped(name, true), b": Cannot exec: ", errno.text().as_bytes()]),
         // The words of the shell that the real one starts programs with.
         Errno::NOENT => {
             let _ = tidebox_rt::write_all(2, &[b"/bin/sh: 1: ", name, b": not found\n"].concat());

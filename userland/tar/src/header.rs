@@ -242,7 +242,7 @@ pub(crate) fn encode(member: &Member, format: Format) -> Block {
         name = rest;
     }
     put(&mut block, (NAME.0, room(format)), name);
-    put(&mut block, (LINK.0, room(format)), &member.link);
+    put(&mut block, LINK, &member.link);
     put_number(&mut block, MODE, i64::from(member.mode));
     put_number(&mut block, UID, i64::try_from(member.uid).unwrap_or(0));
     put_number(&mut block, GID, i64::try_from(member.gid).unwrap_or(0));
@@ -259,10 +259,11 @@ pub(crate) fn encode(member: &Member, format: Format) -> Block {
     if format != Format::V7 {
         put(&mut block, (UNAME.0, UNAME.1 - 1), &member.uname);
         put(&mut block, (GNAME.0, GNAME.1 - 1), &member.gname);
-        if matches!(format, Format::Ustar | Format::Pax) && member.kind != b'x' || matches!(member.kind, b'3' | b'4') {
-            put_number(&mut block, MAJOR, i64::try_from(member.device.0).unwrap_or(0));
-            put_number(&mut block, MINOR, i64::try_from(member.device.1).unwrap_or(0));
-        }
+    }
+    let has_device = matches!(format, Format::Ustar | Format::Pax | Format::V7) && member.kind != b'x';
+    if has_device || matches!(member.kind, b'3' | b'4') {
+        put_number(&mut block, MAJOR, i64::try_from(member.device.0).unwrap_or(0));
+        put_number(&mut block, MINOR, i64::try_from(member.device.1).unwrap_or(0));
     }
     seal(&mut block);
     block

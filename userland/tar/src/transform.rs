@@ -45,8 +45,10 @@ impl Transform {
     pub(crate) fn parse(text: &[u8]) -> Result<Vec<Self>, String> {
         let mut all = Vec::new();
         let mut rest = text;
+        // What an expression applies to when it does not say so itself.
+        let mut applies = [true; 3];
         loop {
-            let (one, after) = Self::one(rest).ok_or(INVALID)??;
+            let (one, after) = Self::one(rest, &mut applies).ok_or(INVALID)??;
             all.extend(one);
             match after.split_first() {
                 None => return Ok(all),
@@ -63,33 +65,32 @@ impl Transform {
         clippy::type_complexity,
         reason = "the outer one says that it is no expression, the inner one what is wrong with it"
     )]
-    fn one(text: &[u8]) -> Option<Result<(Option<Self>, &[u8]), String>> {
+    fn one<'a>(text: &'a [u8], usual: &mut [bool; 3]) -> Option<Result<(Option<Self>, &'a [u8]), String>> {
         if let Some(flags) = text.strip_prefix(b"flags=") {
             let end = flags.iter().position(|byte| *byte == b';').unwrap_or(flags.len());
+            *usual = [false; 3];
+            for flag in flags.get(..end)? {
+                scope(*flag, usual)?;
+            }
             return Some(Ok((None, flags.get(end..)?)));
         }
         let (mark, rest) = text.strip_prefix(b"s")?.split_first()?;
         let (pattern, rest) = until(rest, *mark)?;
         let (replacement, mut rest) = until(rest, *mark)?;
         let (mut extended, mut ignore_case, mut global, mut nth) = (false, false, false, 1);
-        let mut applies = [true; 3];
+        let mut applies = *usual;
         while let Some((flag, after)) = rest.split_first() {
             match flag {
                 b'g' => global = true,
                 b'i' => ignore_case = true,
                 b'x' => extended = true,
-                b'r' => applies[0] = true,
-                b'R' => applies[0] = false,
-                b's' => applies[1] = true,
-                b'S' => applies[1] = false,
-                b'h' => applies[2] = true,
-                b'H' => applies[2] = false,
                 b'0'..=b'9' => {
                     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
                     nth = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok().filter(|nth| *nth > 0)?;
                     rest = rest.get(digits..)?;
                     continue;
                 }
+                flag if scope(*flag, &mut applies).is_some() => {}
                 _ => break,
             }
             rest = after;
@@ -137,8 +138,12 @@ impl Transform {
                 break;
             };
             count += 1;
-            if count >= self.nth {
-                out.extend_from_slice(name.get(copied..whole.start).unwrap_or_default());
+            out.extend_from_slice(name.get(copied..whole.start).unwrap_or_default());
+            if count < self.nth {
+                // GNU tar puts down twice what stands before a match that it passes over.
+                out.extend_from_slice(name.get(copied..whole.end).unwrap_or_default());
+                copied = whole.end;
+            } else {
                 self.replace(name, &groups, &mut out);
                 copied = whole.end;
                 if !self.global {
@@ -178,6 +183,13 @@ impl Transform {
             }
         }
     }
+}
+
+/// Reads a flag that says what names are meant; none when it is another one.
+fn scope(flag: u8, applies: &mut [bool; 3]) -> Option<()> {
+    let at = b"rsh".iter().position(|known| *known == flag.to_ascii_lowercase())?;
+    *applies.get_mut(at)? = flag.is_ascii_lowercase();
+    Some(())
 }
 
 /// The text up to the next mark, which a backslash takes its meaning from, and what follows.
