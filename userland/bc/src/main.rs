@@ -1,0 +1,172 @@
+//! `bc`, as the GNU project's.
+
+mod code;
+mod library;
+mod machine;
+mod number;
+mod output;
+mod parse;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::process::exit;
+
+use tidebox_gnu::getopt::{Item, Long, Parser as Options, Spec, Takes, long};
+use tidebox_gnu::message::arguments;
+use tidebox_rt::Open;
+
+use code::Function;
+use machine::{Machine, Stop};
+use parse::{Item as Read, Mistake, Names, Parser};
+use token::Lexer;
+
+/// Commands that this program is.
+#[cfg(test)]
+pub(crate) const NAMES: &[&str] = &["bc"];
+
+const LONG: &[Long] = &[
+    long("help", Takes::Nothing, 'h'),
+    long("interactive", Takes::Nothing, 'i'),
+    long("mathlib", Takes::Nothing, 'l'),
+    long("quiet", Takes::Nothing, 'q'),
+    long("standard", Takes::Nothing, 's'),
+    long("version", Takes::Nothing, 'v'),
+    long("warn", Takes::Nothing, 'w'),
+];
+
+const USAGE: &str = "usage: bc [options] [file ...]
+  -h  --help         print this usage and exit
+  -i  --interactive  force interactive mode
+  -l  --mathlib      use the predefined math routines
+  -q  --quiet        don't print initial banner
+  -v  --version      print version information and exit
+";
+
+/// What `--version` prints. Scripts look at its first line.
+const VERSION: &str = "bc 1.07.1\nTidebox's bc does what that version does. It is free under MIT or Apache-2.0.\n";
+
+fn main() {
+    tidebox_rt::start();
+    let code = run();
+    if code != 0 {
+        exit(code);
+    }
+}
+
+fn run() -> i32 {
+    let spec = Spec { short: "hilqsvw", long: LONG, permute: true };
+    let mut options = Options::new(spec, arguments());
+    let mut files = Vec::new();
+    let mut mathlib = false;
+    loop {
+        match options.next_item() {
+            Ok(None) => break,
+            Ok(Some(Item::Operand(file))) => files.push(file),
+            Ok(Some(Item::Option('h', _))) => {
+                print!("{USAGE}");
+                return 0;
+            }
+            Ok(Some(Item::Option('v', _))) => {
+                print!("{VERSION}");
+                return 0;
+            }
+            Ok(Some(Item::Option('l', _))) => mathlib = true,
+            Ok(Some(Item::Option(letter @ ('s' | 'w'), _))) => {
+                eprintln!("bc: option '-{letter}' is not supported here");
+                return 1;
+            }
+            // There is neither a banner nor a terminal.
+            Ok(Some(Item::Option(..))) => {}
+            Err(message) => {
+                eprintln!("bc: {message}");
+                eprint!("{USAGE}");
+                return 1;
+            }
+        }
+    }
+    let mut program = Program::new(mathlib);
+    let mut input = Lexer::new(0);
+    for file in &files {
+        let shown = String::from_utf8_lossy(file).into_owned();
+        let Ok(fd) = tidebox_rt::open(file, Open { read: true, ..Open::default() }) else {
+            program.machine.output.flush();
+            eprintln!("File {shown} is unavailable.");
+            return 1;
+        };
+        let mut lexer = Lexer::new(fd);
+        if !program.source(&shown, &mut lexer, Some(&mut input)) {
+            return 0;
+        }
+    }
+    program.source("(standard_in)", &mut input, None);
+    0
+}
+
+/// Everything that was defined so far.
+struct Program {
+    names: Names,
+    functions: Vec<Function>,
+    machine: Machine,
+}
+
+impl Program {
+    fn new(mathlib: bool) -> Self {
+        let mut program = Self { names: Names::default(), functions: Vec::new(), machine: Machine::new() };
+        // The number 0 is the main program.
+        program.names.function("", &mut program.functions);
+        if mathlib {
+            program.machine.scale = 20;
+            for letter in ["e", "l", "s", "c", "a", "j"] {
+                let at = program.names.function(letter, &mut program.functions);
+                if let Some(function) = program.functions.get_mut(at) {
+                    (function.defined, function.library) = (true, letter.chars().next());
+                }
+            }
+        }
+        program
+    }
+
+    /// Runs a source line by line. `false` when the program is to end.
+    ///
+    /// `read()` reads what follows in `input`, or in the source itself.
+    fn source(&mut self, name: &str, lexer: &mut Lexer, input: Option<&mut Lexer>) -> bool {
+        let mut input = input;
+        loop {
+            if !lexer.has_line() {
+                // Whoever writes the next line may wait for this answer.
+                self.machine.output.flush();
+            }
+            let item = Parser::new(lexer, &mut self.names, &mut self.functions).item();
+            let illegal = std::mem::take(&mut lexer.illegal);
+            if !illegal.is_empty() || item.is_err() {
+                self.machine.output.flush();
+            }
+            for (line, shown) in &illegal {
+                eprintln!("{name} {line}: illegal character: {shown}");
+            }
+            match item {
+                Ok(Read::Line(_)) if !illegal.is_empty() => {}
+                Ok(Read::Line(code)) => {
+                    let more = match &mut input {
+                        Some(input) => &mut **input,
+                        None => &mut *lexer,
+                    };
+                    let outcome = self.machine.run(&code, &self.functions, &self.names, more);
+                    if outcome == Err(Stop::Halt) {
+                        self.machine.output.flush();
+                        return false;
+                    }
+                }
+                Ok(Read::End) => break,
+                Ok(Read::Quit) | Err(Mistake::Quit) => {
+                    self.machine.output.flush();
+                    return false;
+                }
+                Err(Mistake::At(line, what)) => eprintln!("{name} {line}: {what}"),
+            }
+        }
+        self.machine.output.flush();
+        true
+    }
+}
