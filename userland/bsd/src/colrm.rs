@@ -6,15 +6,12 @@ use tidebox_gnu::stream::{Input, Output};
 use tidebox_gnu::tool::{command_line, usage};
 use unicode_width::UnicodeWidthChar;
 
-const HELP: &str = "
-Usage:
- colrm [startcol [endcol]]
+const HELP: &str = "\
+Usage: colrm [FIRST [LAST]]
+Copies standard input without the columns from FIRST to LAST, or to the end of the line.
 
-Filter out the specified columns.
-
-Options:
- -h, --help     display this help
- -V, --version  display version
+  -h, --help     show this
+  -V, --version  show the version
 ";
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {

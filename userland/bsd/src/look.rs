@@ -6,20 +6,15 @@ use tidebox_gnu::tool::{command_line, usage};
 
 use crate::cannot;
 
-const HELP: &str = "
-Usage:
- look [options] <string> [<file>...]
+const HELP: &str = "\
+Usage: look [OPTION]... STRING [FILE]
+Prints the lines of FILE, which is in order, that begin with STRING.
 
-Display lines beginning with a specified string.
-
-Options:
- -a, --alternative        use the alternative dictionary
- -d, --alphanum           compare only blanks and alphanumeric characters
- -f, --ignore-case        ignore case differences when comparing
- -t, --terminate <char>   define the string-termination character
-
- -h, --help               display this help
- -V, --version            display version
+  -a, --alternative       read the other word list
+  -d, --alphanum          heed only blanks, letters and digits
+  -f, --ignore-case       take small and capital letters as equal
+  -t, --terminate CHAR    compare up to CHAR only
+  -h, --help, -V, --version
 ";
 
 const WORDS: &[u8] = b"/usr/share/dict/words";

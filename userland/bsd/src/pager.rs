@@ -222,28 +222,12 @@ fn copy(name: &[u8], out: &mut Output) -> Result<(), Errno> {
     }
 }
 
-const MORE_HELP: &str = "
-Usage:
- more [options] <file>...
+const MORE_HELP: &str = "\
+Usage: more [OPTION]... FILE...
+Shows files page by page. There is no terminal here, so that it copies them to standard output;
+options for pages are taken and have no effect: -c -d -e -f -l -p -s -u -n NUMBER -NUMBER +NUMBER +/PATTERN.
 
-Display the contents of a file in a terminal.
-
-Options:
- -d, --silent          display help instead of ringing bell
- -f, --logical         count logical rather than screen lines
- -l, --no-pause        suppress pause after form feed
- -c, --print-over      do not scroll, display text and clean line ends
- -p, --clean-print     do not scroll, clean screen and display text
- -e, --exit-on-eof     exit on end-of-file
- -s, --squeeze         squeeze multiple blank lines into one
- -u, --plain           suppress underlining and bold
- -n, --lines <number>  the number of lines per screenful
- -<number>             same as --lines
- +<number>             display file beginning from line number
- +/<pattern>           display file beginning from pattern match
-
- -h, --help            display this help
- -V, --version         display version
+  -h, --help, -V, --version
 ";
 
 /// `more`.

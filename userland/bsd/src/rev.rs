@@ -5,13 +5,11 @@ use tidebox_gnu::stream::{Input, Output};
 use tidebox_gnu::tool::{command_line, usage};
 
 const HELP: &str = "\
-Usage: rev [options] [file ...]
+Usage: rev [OPTION] [FILE]...
+Prints the characters of each line from the last to the first.
 
-Reverse lines characterwise.
-
-Options:
- -h, --help     display this help
- -V, --version  display version
+  -h, --help     show this
+  -V, --version  show the version
 ";
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {

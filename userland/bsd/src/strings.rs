@@ -5,21 +5,17 @@ use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::Errno;
 
 const HELP: &str = "\
-Usage: strings [option(s)] [file(s)]
- Display printable strings in [file(s)] (stdin by default)
- The options are:
-  -a - --all                Scan the entire file [default]
-  -f --print-file-name      Print the name of the file before each string
-  -n <number>               Locate & print any sequence of at least <number>
-    --bytes=<number>         displayable characters.  (The default is 4).
-  -t --radix={o,d,x}        Print the location of the string in base 8, 10 or 16
-  -w --include-all-whitespace Include all whitespace as valid string characters
-  -o                        An alias for --radix=o
-  -e --encoding={s,S,b,l,B,L} Select character size and endianness:
-                            s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit
-  -s --output-separator=<string> String used to separate strings in output.
-  -h --help                 Display this information
-  -v -V --version           Print the program's version number
+Usage: strings [OPTION]... [FILE]...
+Prints what can be read in each FILE, or in standard input.
+
+  -a, -, --all                the whole file (it always is)
+  -f, --print-file-name       the name of the file before each string
+  -n, --bytes=N, -N           strings of at least N characters (4)
+  -t, --radix=o|d|x, -o       where each string is, as a number
+  -w, --include-all-whitespace  line ends and their kin are characters, too
+  -e, --encoding=s|S|b|l|B|L  characters of 7 or 8 bits, of 16 or 32 with the high byte first or last
+  -s, --output-separator=S    S behind each string
+  -h, --help, -v, -V, --version
 ";
 
 #[derive(Clone)]

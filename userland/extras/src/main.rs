@@ -7,6 +7,7 @@ mod chmod;
 mod dd;
 mod du;
 mod env;
+mod file_system;
 mod hostname;
 mod kill;
 mod ls;

@@ -8,6 +8,7 @@ use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
 
 use crate::answer::Answer;
+use crate::file_system::{self, FileSystem};
 use crate::print;
 
 const HELP: &str = "\
@@ -15,6 +16,7 @@ Usage: stat [OPTION]... FILE...
 Prints the state of each FILE.
 
   -L, --dereference   of what a link leads to
+  -f, --file-system   of the file system that it is on
   -c, --format=FORMAT print FORMAT and a line end instead of everything
       --printf=FORMAT as --format, but without line end, and \\n and its kin count
   -t, --terse         print it on one line
@@ -65,11 +67,14 @@ struct Printer {
     quotes: bool,
     users: Names,
     groups: Names,
+    /// It is asked for the file system and not for the file.
+    file_system: Option<FileSystem>,
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut follow = false;
     let mut terse = false;
+    let mut file_system = false;
     let mut format: Option<(Vec<u8>, bool)> = None;
     let mut files = Vec::new();
     let mut parser = Parser::new(Spec { short: "Lfc:t", long: LONG, permute: true }, arguments);
@@ -83,13 +88,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
                 't' => terse = true,
                 'c' => format = Some((value.unwrap_or_default(), false)),
                 PRINTF => format = Some((value.unwrap_or_default(), true)),
-                'f' => {
-                    return Answer::Failure(
-                        "the state of the file system (-f) is not known here; `/proc/self` and limits tell more"
-                            .to_owned(),
-                        1,
-                    );
-                }
+                'f' => file_system = true,
                 _ => return HELP.into(),
             },
         }
@@ -97,7 +96,10 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     if files.is_empty() {
         return Answer::Usage("missing operand".to_owned(), 1);
     }
-    let printer = Printer::new(format, terse);
+    let mut printer = Printer::new(format, terse, file_system);
+    if file_system {
+        (printer.file_system, follow) = (Some(FileSystem::now()), true);
+    }
     let mut out = Vec::new();
     let mut code = 0;
     for file in &files {
@@ -105,10 +107,11 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         match stat {
             Ok(stat) => printer.print(file, &stat, &mut out),
             Err(error) => {
+                let what = if file_system { "cannot read file system information for" } else { "cannot statx" };
                 code = 1;
                 // What is known so far comes first.
                 let _ = print(&std::mem::take(&mut out));
-                complain("stat", &format!("cannot statx {}: {}", quoted(file), error.text()));
+                complain("stat", &format!("{what} {}: {}", quoted(file), error.text()));
             }
         }
     }
@@ -116,14 +119,19 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
 }
 
 impl Printer {
-    fn new(format: Option<(Vec<u8>, bool)>, terse: bool) -> Self {
-        let default = if terse { TERSE } else { DEFAULT };
+    fn new(format: Option<(Vec<u8>, bool)>, terse: bool, file_system: bool) -> Self {
+        let default = match (terse, file_system) {
+            (false, false) => DEFAULT,
+            (true, false) => TERSE,
+            (false, true) => file_system::DEFAULT,
+            (true, true) => file_system::TERSE,
+        };
         let (format, escapes, lines, quotes) = match format {
             Some((format, escapes)) => (format, escapes, !escapes, true),
             None => (default.as_bytes().to_vec(), false, false, false),
         };
         let (users, groups) = (Names::load(Kind::User), Names::load(Kind::Group));
-        Self { format, escapes, lines, quotes, users, groups }
+        Self { format, escapes, lines, quotes, users, groups, file_system: None }
     }
 
     fn print(&self, file: &[u8], stat: &Stat, out: &mut Vec<u8>) {
@@ -180,6 +188,9 @@ impl Printer {
     }
 
     fn value(&self, letter: u8, pad: Pad, file: &[u8], stat: &Stat) -> Option<Vec<u8>> {
+        if let Some(system) = &self.file_system {
+            return system.value(letter, file, stat);
+        }
         let text = match letter {
             b'n' => return Some(file.to_vec()),
             b'N' => return Some(self.name_and_target(file, stat)),

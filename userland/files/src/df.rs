@@ -3,13 +3,11 @@
 //! The kernel keeps one file system of the sandbox's own, whose size is what the limits allow; what is used of it is the sum of
 //! its files. Of what is mounted from outside nobody knows the size.
 
-use std::collections::BTreeSet;
-
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::complain;
+use tidebox_gnu::room::Room;
 use tidebox_gnu::stream::{Output, read_all};
 use tidebox_gnu::tool::usage;
-use tidebox_rt::FileKind;
 
 use crate::curly;
 
@@ -293,47 +291,13 @@ fn chosen(options: &Options, files: &[Vec<u8>], failed: &mut bool) -> Vec<Mount>
         let is = |kinds: &[Vec<u8>]| kinds.iter().any(|kind| kind == mount.kind.as_bytes());
         (options.only.is_empty() || is(&options.only)) && !is(&options.except)
     });
-    let mut seen: Option<(u64, u64)> = None;
+    let mut room: Option<Room> = None;
     for mount in found.iter_mut().filter(|mount| mount.target == "/") {
-        let (bytes, files) = *seen.get_or_insert_with(used);
-        let limit = tidebox_rt::limits().map_or(0, |limits| limits.file_bytes);
-        mount.bytes = Some((limit.max(bytes), bytes));
-        mount.inodes = Some((0, files));
+        let room = *room.get_or_insert_with(Room::of_sandbox);
+        mount.bytes = Some((room.total, room.used));
+        mount.inodes = Some((0, room.files));
     }
     found
-}
-
-/// Folders within folders that are looked into.
-const DEEPEST: usize = 1000;
-
-/// Bytes and number of the files that the sandbox wrote: everything on the device of its working files.
-fn used() -> (u64, u64) {
-    let device = tidebox_rt::stat(b"/tmp", true).map(|stat| stat.dev).unwrap_or_default();
-    let mut open = vec![(b"/".to_vec(), 0)];
-    let (mut bytes, mut files, mut linked) = (0u64, 0u64, BTreeSet::new());
-    while let Some((folder, depth)) = open.pop() {
-        for entry in tidebox_rt::read_dir(&folder).unwrap_or_default() {
-            let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
-            let path = [folder.as_slice(), slash, &entry.name].concat();
-            // Programs are part of the sandbox and count for nothing.
-            if matches!(path.as_slice(), b"/bin" | b"/usr" | b"/proc" | b"/dev" | b"/etc" | b"/lib") {
-                continue;
-            }
-            let Ok(stat) = tidebox_rt::stat(&path, false) else {
-                continue;
-            };
-            if stat.dev != device || stat.nlink > 1 && stat.kind() != FileKind::Dir && !linked.insert(stat.ino) {
-                continue;
-            }
-            files += 1;
-            match stat.kind() {
-                FileKind::Dir if depth < DEEPEST => open.push((path, depth + 1)),
-                FileKind::File => bytes = bytes.saturating_add(stat.size),
-                _ => {}
-            }
-        }
-    }
-    (bytes, files)
 }
 
 fn header(field: &str, options: &Options) -> String {

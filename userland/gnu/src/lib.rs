@@ -10,6 +10,7 @@ pub mod glob;
 pub mod message;
 pub mod mode;
 pub mod regex;
+pub mod room;
 pub mod stream;
 pub mod tool;
 pub mod user;

@@ -327,10 +327,9 @@ pub(crate) fn pidof(arguments: Vec<Vec<u8>>) -> i32 {
             }
         }
     }
-    let own = tidebox_rt::getids().map_or(0, |ids| ids.pid);
     let mut found: Vec<u32> = Process::all()
         .into_iter()
-        .filter(|process| process.pid != own && !omitted.contains(&process.pid) && process.state != 'Z')
+        .filter(|process| !omitted.contains(&process.pid) && process.state != 'Z')
         .filter(|process| names.iter().any(|name| is_called(process, name, scripts)))
         .map(|process| process.pid)
         .collect();

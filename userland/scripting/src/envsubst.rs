@@ -10,26 +10,12 @@ use tidebox_gnu::tool::{command_line, usage};
 use crate::print;
 
 const HELP: &str = "\
-Usage: envsubst [OPTION] [SHELL-FORMAT]
+Usage: envsubst [OPTION] [FORMAT]
+Copies standard input with $NAME and ${NAME} replaced by variables of the environment; with FORMAT only those
+that FORMAT refers to.
 
-Substitutes the values of environment variables.
-
-Operation mode:
-  -v, --variables             output the variables occurring in SHELL-FORMAT
-
-Informative output:
-  -h, --help                  display this help and exit
-  -V, --version               output version information and exit
-
-In normal operation mode, standard input is copied to standard output,
-with references to environment variables of the form $VARIABLE or ${VARIABLE}
-being replaced with the corresponding values.  If a SHELL-FORMAT is given,
-only those environment variables that are referenced in SHELL-FORMAT are
-substituted; otherwise all environment variables references occurring in
-standard input are substituted.
-
-When --variables is used, standard input is ignored, and the output consists
-of the environment variables that are referenced in SHELL-FORMAT, one per line.
+  -v, --variables  print the names that FORMAT refers to
+  -h, --help, -V, --version
 ";
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {

@@ -8,27 +8,22 @@ use tidebox_gnu::tool::usage;
 
 use crate::print;
 
-const HELP: &str = "
-Usage:
- getopt <optstring> <parameters>
- getopt [options] [--] <optstring> <parameters>
- getopt [options] -o|--options <optstring> [options] [--] <parameters>
+const HELP: &str = "\
+Usage: getopt SHORT PARAMETER...
+  or:  getopt [OPTION]... [--] SHORT PARAMETER...
+  or:  getopt [OPTION]... -o SHORT [OPTION]... [--] PARAMETER...
+Puts the parameters of a script in order, so that it can read them one by one.
 
-Parse command options.
-
-Options:
- -a, --alternative             allow long options starting with single -
- -l, --longoptions <longopts>  the long options to be recognized
- -n, --name <progname>         the name under which errors are reported
- -o, --options <optstring>     the short options to be recognized
- -q, --quiet                   disable error reporting by getopt(3)
- -Q, --quiet-output            no normal output
- -s, --shell <shell>           set quoting conventions to those of <shell>
- -T, --test                    test for getopt(1) version
- -u, --unquoted                do not quote the output
-
- -h, --help                    display this help
- -V, --version                 display version
+  -o, --options=SHORT        short options, such as ab:c::
+  -l, --longoptions=NAMES    long options, such as all,file:,color::
+  -a, --alternative          long options may begin with one dash
+  -n, --name=NAME            who complains in messages
+  -q, --quiet                no messages
+  -Q, --quiet-output         no output
+  -s, --shell=SHELL          quotes for sh, bash, csh or tcsh
+  -u, --unquoted             no quotes
+  -T, --test                 only tell, by exit code 4, that this getopt can do all that
+  -h, --help, -V, --version
 ";
 
 /// Exit codes: a wrong option among the parameters, a wrong command line of `getopt`, and the answer to `-T`.

@@ -8,19 +8,14 @@ use tidebox_rt::Errno;
 
 use crate::print;
 
-const HELP: &str = "
-Usage:
- setsid [options] <program> [arguments ...]
+const HELP: &str = "\
+Usage: setsid [OPTION]... PROGRAM [ARGUMENT]...
+Runs PROGRAM apart from the caller's group.
 
-Run a program in a new session.
-
-Options:
- -c, --ctty     set the controlling terminal to the current one
- -f, --fork     always fork
- -w, --wait     wait program to exit, and use the same return
-
- -h, --help     display this help
- -V, --version  display version
+  -f, --fork  do not wait for it
+  -w, --wait  wait for it and end with its exit code (it always does without -f)
+  -c, --ctty  (there is no terminal)
+  -h, --help, -V, --version
 ";
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {

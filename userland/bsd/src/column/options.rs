@@ -37,34 +37,26 @@ pub(super) enum Request {
     Fail(String),
 }
 
-const HELP: &str = "
-Usage:
- column [options] [<file>...]
+const HELP: &str = "\
+Usage: column [OPTION]... [FILE]...
+Arranges lines in columns, or their words in a table.
 
-Columnate lists.
-
-Options:
- -t, --table                      create a table
- -n, --table-name <name>          table name for JSON output
- -O, --table-order <columns>      specify order of output columns
- -N, --table-columns <names>      comma separated columns names
- -l, --table-columns-limit <num>  maximal number of input columns
- -d, --table-noheadings           don't print header
- -e, --table-header-repeat        repeat header for each page
- -H, --table-hide <columns>       don't print the columns
- -R, --table-right <columns>      right align text in these columns
- -T, --table-truncate <columns>   truncate text in the columns when necessary
- -W, --table-wrap <columns>       wrap text in the columns when necessary
- -L, --keep-empty-lines           don't ignore empty lines
- -J, --json                       use JSON output format for table
-
- -c, --output-width <width>       width of output in number of characters
- -o, --output-separator <string>  columns separator for table output (default is two spaces)
- -s, --separator <string>         possible table delimiters
- -x, --fillrows                   fill rows before columns
-
- -h, --help                       display this help
- -V, --version                    display version
+  -t, --table                    a table
+  -s, --separator=CHARS          what stands between the cells of a line
+  -o, --output-separator=TEXT    what is put between columns (two blanks)
+  -N, --table-columns=NAMES      names of the columns
+  -l, --table-columns-limit=N    at most N columns; the last takes the rest of the line
+  -d, --table-noheadings         no line of names
+  -H, --table-hide=COLUMNS       leave out
+  -O, --table-order=COLUMNS      in this order
+  -R, --table-right=COLUMNS      lean to the right
+  -T, --table-truncate=COLUMNS   cut when the table is too wide
+  -W, --table-wrap=COLUMNS       wrap when the table is too wide
+  -L, --keep-empty-lines         empty lines, too
+  -J, --json, -n, --table-name=NAME  the table as JSON
+  -c, --output-width=N           as wide as N characters
+  -x, --fillrows                 fill rows first
+  -h, --help, -V, --version
 ";
 
 /// As wide as a terminal is when there is none.

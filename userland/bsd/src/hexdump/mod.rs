@@ -12,27 +12,19 @@ pub(crate) use format::parse;
 
 use crate::cannot;
 
-const HELP: &str = "
-Usage:
- hexdump [options] <file>...
+const HELP: &str = "\
+Usage: hexdump [OPTION]... [FILE]...
+Dumps bytes in a format.
 
-Display file contents in hexadecimal, decimal, octal, or ascii.
-
-Options:
- -b, --one-byte-octal      one-byte octal display
- -c, --one-byte-char       one-byte character display
- -C, --canonical           canonical hex+ASCII display
- -d, --two-bytes-decimal   two-byte decimal display
- -o, --two-bytes-octal     two-byte octal display
- -x, --two-bytes-hex       two-byte hexadecimal display
- -e, --format <format>     format string to be used for displaying data
- -f, --format-file <file>  file that contains format strings
- -n, --length <length>     interpret only length bytes of input
- -s, --skip <offset>       skip offset bytes from the beginning
- -v, --no-squeezing        output identical lines
-
- -h, --help                display this help
- -V, --version             display version
+  -b, -c              bytes as octal numbers, as characters
+  -C, --canonical     bytes in hexadecimal, with characters beside them
+  -d, -o, -x          words of two bytes: decimal, octal, hexadecimal
+  -e, --format=FORMAT a format of one's own, such as '8/1 \"%02x \" \"\\n\"'
+  -f, --format-file=FILE  formats from a file
+  -n, --length=N      only N bytes
+  -s, --skip=N        without the first N bytes
+  -v, --no-squeezing  lines that repeat, too
+  -h, --help, -V, --version
 ";
 
 /// What the letters stand for, as formats.
