@@ -186,14 +186,19 @@ impl Shell {
         }
         self.reap();
         while let Some(at) = self.jobs.list.iter().position(|job| self.is_told(job)) {
-            if self.options.monitor && self.subshell == 0 {
-                let line = self.job_line(at, false);
-                // Where standard error is closed there is nobody to tell.
-                let _ = self.io.write(2, &line);
-            } else {
-                self.tell_death(at);
-            }
+            self.tell_end(at);
             self.jobs.finish(at);
+        }
+    }
+
+    /// What is told of a job that has ended: under `set -m` how, else only which signal ended it.
+    pub(crate) fn tell_end(&mut self, at: usize) {
+        if self.options.monitor && !self.forked {
+            let line = self.job_line(at, false);
+            // Where standard error is closed there is nobody to tell.
+            let _ = self.io.write(2, &line);
+        } else {
+            self.tell_death(at);
         }
     }
 
@@ -208,7 +213,7 @@ impl Shell {
     }
 
     /// What a script is told of a job that a signal ended.
-    pub(crate) fn tell_death(&mut self, at: usize) {
+    fn tell_death(&mut self, at: usize) {
         let Some(job) = self.jobs.list.get(at) else { return };
         let Some(Status::Killed(signal)) = job.status() else { return };
         if matches!(signal, 2 | 13 | 15) {

@@ -57,7 +57,7 @@ pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
 
 /// A subshell, as messages about it show it.
 pub(crate) fn subshell(list: &List) -> Bytes {
-    let mut printer = Printer::default();
+    let mut printer = Printer { inline: true, ..Printer::default() };
     printer.put("( ");
     printer.list(list);
     printer.put(" )");

@@ -236,7 +236,7 @@ impl Shell {
                 self.take_options(name, line.get(at + 1..).unwrap_or_default());
                 continue;
             }
-            if crate::parse::token::name_len(name) != name.len() || name.is_empty() || name == b"_" {
+            if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
                 continue;
             }
             let value = Value::Text(line.get(at + 1..).unwrap_or_default().to_vec());
@@ -266,9 +266,12 @@ impl Shell {
         }
         let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
         self.vars.insert(Name::from(&b"OPTIND"[..]), index);
-        self.last_arg.clone_from(&self.name);
+        // The path by which this shell was started, or how it is called.
+        let started = self.vars.get(b"_").and_then(Var::scalar);
+        self.last_arg = started.unwrap_or(&self.name).clone();
+        self.vars.remove(b"_");
         if self.vars.get(b"PATH").is_none() {
-            let path = b"/usr/local/bin:/usr/bin:/bin".to_vec();
+            let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();
             self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
         }
     }

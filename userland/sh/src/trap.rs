@@ -341,7 +341,7 @@ impl Shell {
             let status = self.status;
             self.trap_status = Some(status);
             self.traps.running.push(EXIT);
-            let result = self.in_text(|shell| shell.run_text(&text, 1));
+            let result = self.run_text(&text, 1);
             self.traps.running.pop();
             if !matches!(result, Err(Stop::Exit)) {
                 self.status = status;

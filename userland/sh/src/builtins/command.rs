@@ -90,7 +90,7 @@ fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> Run<u8> {
 }
 
 /// Where `command -p` looks.
-const STANDARD_PATH: &[u8] = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const STANDARD_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /// Runs a builtin or a program, whatever functions there are.
 pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {

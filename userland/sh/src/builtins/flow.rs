@@ -12,15 +12,15 @@ pub(super) fn fail(_: &mut Shell, _: &[Bytes]) -> Run<u8> {
     Ok(1)
 }
 
-/// Refuses more than one argument, which gives up the command that was read.
-fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
+/// Refuses more than one argument, which gives up the command that was read, and all of a command string.
+pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
     let words = args.iter().skip(1).skip_while(|word| word.as_slice() == b"--");
     if words.count() <= 1 {
         return Ok(());
     }
     shell.complain_builtin("too many arguments");
     shell.status = 1;
-    Err(Stop::Discard)
+    Err(if shell.options.from_string { Stop::Exit } else { Stop::Discard })
 }
 
 /// How many loops `break` and `continue` mean; `None` outside loops.
@@ -148,6 +148,9 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             return Ok(shell.bad_option(&option, "caller [expr]"));
         }
         _ => {}
+    }
+    if shell.calls(b"BASH_LINENO").is_none_or(|lines| lines.is_empty()) {
+        return Ok(1);
     }
     let level = match words.first() {
         None => None,

@@ -112,5 +112,5 @@ fn finish(
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(1);
     }
-    if super::read::assign(shell, name, value.to_vec())? { Ok(status) } else { Ok(1) }
+    if super::read::assign(shell, name, value.to_vec())? { Ok(status) } else { Ok(2) }
 }

@@ -195,7 +195,7 @@ fn line(row: &Row) -> String {
     let (letter, name, unit, value) = row;
     let unit = if unit.is_empty() { String::new() } else { format!("{unit}, ") };
     let unit = format!("({unit}-{})", char::from(*letter));
-    format!("{name:<20}{unit:>width$} {}\n", shown(*value), width = 44 - name.len().max(20))
+    format!("{name:<20}{unit:>20} {}\n", shown(*value))
 }
 
 /// The limits are the sandbox's; a guest may name its own again, but not change it.

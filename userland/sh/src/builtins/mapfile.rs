@@ -43,7 +43,7 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let name: Name = words.first().map_or(&b"MAPFILE"[..], Vec::as_slice).into();
     if name.is_empty() {
         shell.complain_builtin("empty array variable name");
-        return Ok(1);
+        return Ok(2);
     }
     let name = shell.variable_meant(&name).unwrap_or(name);
     if crate::parse::token::name_len(&name) != name.len() {

@@ -137,7 +137,10 @@ fn set(shell: &mut Shell, options: &mut Options, letter: u8, value: Bytes) -> Re
         }
         b'u' => match number().and_then(|n| u32::try_from(n).ok()) {
             Some(number) => options.number = number,
-            None => bad = true,
+            None => {
+                shell.complain_builtin([&value[..], b": invalid file descriptor specification"].concat());
+                return Err(1);
+            }
         },
         b'p' if shell.io.fd(0).is_some_and(rt::is_terminal) => {
             // Where standard error is closed there is nobody to prompt.
@@ -157,7 +160,7 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<(Bytes, Vec<bo
     let deadline = options.timeout_ns.map(|ns| rt::monotonic_ns().saturating_add(ns));
     let mut source = Source::new(fd, options);
     let (mut line, mut quoted) = (Bytes::new(), Vec::new());
-    let mut characters = 0;
+    let (mut characters, mut missing) = (0, 0);
     let end = loop {
         if options.most == Some(characters) {
             break End::Enough;
@@ -190,9 +193,14 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<(Bytes, Vec<bo
         line.push(byte);
         quoted.push(false);
         // A byte that goes on with a character does not start another.
-        let goes_on = byte & 0xc0 == 0x80;
-        let complete = std::str::from_utf8(&line).is_ok() || goes_on && line.len() > 3;
-        characters += usize::from(complete);
+        missing = match byte {
+            0x80..=0xbf if missing > 0 => missing - 1,
+            0xc2..=0xdf => 1,
+            0xe0..=0xef => 2,
+            0xf0..=0xf4 => 3,
+            _ => 0,
+        };
+        characters += usize::from(missing == 0);
     };
     source.give_back();
     Ok((line, quoted, end))

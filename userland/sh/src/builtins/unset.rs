@@ -148,6 +148,5 @@ fn unset_place(shell: &mut Shell, name: &[u8], rest: &[u8]) -> Run<bool> {
         }
         _ => {}
     }
-    shell.note_changed(name);
     Ok(true)
 }

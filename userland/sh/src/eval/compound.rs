@@ -206,7 +206,7 @@ impl Shell {
 
     /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
     fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
-        self.trace_arith(arith);
+        self.trace_arith(arith.text.raw.trim_ascii_start());
         if self.traps.names_commands() && !arith.text.parts.is_empty() {
             self.names_command(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
             self.run_debug_trap()?;
@@ -338,7 +338,7 @@ impl Shell {
 
     #[inline(never)]
     fn run_arith(&mut self, arith: &Arith) -> Run {
-        self.trace_arith(arith);
+        self.trace_arith(&arith.text.raw);
         if self.traps.names_commands() {
             self.names_command(|| [b"((", &arith.text.raw[..], b"))"].concat());
             if !self.run_debug_trap()? {

@@ -68,7 +68,8 @@ impl Shell {
                 let pattern = self.expand_pattern(right)?;
                 if self.options.xtrace {
                     let name: &[u8] = if op == CondOp::Match { b"==" } else { b"!=" };
-                    self.trace_test(not, &[&subject, name, &pattern]);
+                    let shown = self.shown_pattern(right, &pattern);
+                    self.trace_test(not, &[&subject, name, &shown]);
                 }
                 let style = Style { extended: true, fold: self.options.nocasematch };
                 let matches = Pattern::new(&pattern, style).matches(&subject);

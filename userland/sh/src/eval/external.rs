@@ -82,6 +82,10 @@ impl Shell {
         let Status::Killed(signal) = status else { return };
         let what = death_text(signal);
         match signal {
+            _ if self.traps.get(signal).is_some() => {
+                // Where standard error is closed there is nobody to tell.
+                let _ = self.io.write(2, format!("{what}\n").as_bytes());
+            }
             // SIGINT and SIGPIPE are how programs are meant to end.
             2 | 13 => {}
             15 => {
@@ -105,7 +109,7 @@ impl Shell {
         };
         self.io.flush();
         match self.spawn(&path, args) {
-            Err(Errno::NOENT) if !name.contains(&b'/') => {
+            Err(Errno::NOENT) if !name.contains(&b'/') && self.options.checkhash => {
                 // The hash table remembered a file that is gone.
                 self.forget_program(&name);
                 match self.find_program(&name) {
@@ -155,8 +159,14 @@ impl Shell {
 
     fn cannot_start(&mut self, name: &[u8], path: &[u8], args: &[Bytes], errno: Errno) -> Run<Result<u32, u8>> {
         let text = match errno {
+            Errno::NOENT if rt::stat(path, true).is_ok() => {
+                // What is missing is the program that its first line names.
+                self.complain([name, b": cannot execute: required file not found"].concat());
+                return Ok(Err(127));
+            }
             Errno::NOENT => {
-                self.complain([name, b": No such file or directory"].concat());
+                let shown = if name.contains(&b'/') { name } else { path };
+                self.complain([shown, b": No such file or directory"].concat());
                 return Ok(Err(127));
             }
             Errno::AGAIN => {
@@ -230,6 +240,16 @@ impl Shell {
             self.status = 127;
             return if self.options.execfail { Ok(()) } else { Err(Stop::Exit) };
         };
+        // What is not found through PATH is named in full.
+        let (name, path) = match name.first() {
+            Some(b'/') => (name, path),
+            _ if name.contains(&b'/') => {
+                let rest = name.strip_prefix(b"./").unwrap_or(&name);
+                let whole = [self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", rest].concat();
+                (whole.clone(), whole)
+            }
+            _ => (name, path),
+        };
         self.io.flush();
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
@@ -247,7 +267,7 @@ impl Shell {
                 let directory = rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
                 let text = if directory { "Is a directory" } else { errno.text() };
                 self.complain([&name[..], b": ", text.as_bytes()].concat());
-                if !directory && errno != Errno::NOENT && name.contains(&b'/') {
+                if errno != Errno::NOENT && name.contains(&b'/') {
                     self.complain([b"exec: ", &name[..], b": cannot execute: ", text.as_bytes()].concat());
                 }
                 Err(status)

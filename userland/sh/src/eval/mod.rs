@@ -222,7 +222,8 @@ impl Shell {
             if self.levels == 0 {
                 self.notify_jobs();
             }
-            if self.options.onecmd {
+            // A command string is run as a whole all the same.
+            if self.options.onecmd && !self.options.from_string {
                 return Err(Stop::Exit);
             }
         }

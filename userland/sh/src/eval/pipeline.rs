@@ -31,7 +31,7 @@ impl Shell {
         }
         let started = self.start_stages(stages)?;
         self.status = self.wait_stages(&started)?;
-        Ok(())
+        self.run_pending_traps()
     }
 
     /// `shopt -s lastpipe`: the last stage runs in the shell itself.
@@ -177,7 +177,12 @@ impl Shell {
                 && self.runs_in_memory(simple)
                 && let Some(fd) = output
             {
-                let text = self.output_in_memory(simple)?;
+                // The words of a stage are expanded where the pipeline stands.
+                let level = self.subshell;
+                self.subshell = level.wrapping_sub(1);
+                let text = self.output_in_memory(simple);
+                self.subshell = level;
+                let text = text?;
                 return Ok((Stage::Done(self.status), Some(Spill { fd, text })));
             }
             if self.spawns_directly(simple) {
@@ -187,7 +192,7 @@ impl Shell {
         let pid = self.fork_child(|child| {
             if matches!(stage, Command::Simple(_)) {
                 child.piped = true;
-                child.subshell -= 1;
+                child.subshell = child.subshell.wrapping_sub(1);
             }
             child.run_forked(stage)
         })?;

@@ -131,7 +131,8 @@ impl Shell {
             if self.run_assign(assign)? {
                 return Ok(());
             }
-            self.status = 1;
+            // In posix mode it ends the shell, a command string with a status of its own.
+            self.status = if self.options.posix && self.options.from_string && !self.forked { 127 } else { 1 };
             Err(if self.options.posix || self.options.errexit { Stop::Exit } else { Stop::Discard })
         })?;
         self.status = self.substituted.unwrap_or(0);

@@ -62,7 +62,7 @@ impl Shell {
         self.status = status.code();
         self.names_command(|| crate::print::subshell(list));
         self.report_death(pid, status, || crate::print::subshell(list));
-        Ok(())
+        self.run_pending_traps()
     }
 
     /// Keeps what `BASH_COMMAND` shows, if a trap could ask for it.
@@ -98,7 +98,13 @@ impl Shell {
         {
             self.debug_before_fork(only)?;
         }
-        let null = rt::open(b"/dev/null", rt::Open { read: true, ..rt::Open::default() });
+        // Input that the script has redirected is left as it is, and so is all of it under job control.
+        let own = self.io.fd(0) == Some(0) && !self.options.monitor;
+        let null = if own {
+            rt::open(b"/dev/null", rt::Open { read: true, ..rt::Open::default() })
+        } else {
+            Err(Errno::NOENT)
+        };
         let table = self.io.table().clone();
         if let Ok(fd) = null {
             self.io.own(fd);

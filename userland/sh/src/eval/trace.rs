@@ -1,7 +1,7 @@
 //! `set -x`.
 
-use crate::expand::{ansi_quote, single_quote};
-use crate::ir::{Arith, Assign, Bytes, Element, Word};
+use crate::expand::{ansi_quote, lossy, single_quote};
+use crate::ir::{Assign, Bytes, Element, Part, Word};
 use crate::state::Shell;
 
 impl Shell {
@@ -81,9 +81,21 @@ impl Shell {
         self.trace_raw(&text);
     }
 
-    pub(crate) fn trace_arith(&mut self, arith: &Arith) {
-        if self.options.xtrace && !arith.text.parts.is_empty() {
-            self.trace_raw(&[b"(( ", &arith.text.raw[..], b" ))"].concat());
+    pub(crate) fn trace_arith(&mut self, text: &[u8]) {
+        if self.options.xtrace && !text.is_empty() {
+            self.trace_raw(&[b"(( ", text, b" ))"].concat());
+        }
+    }
+
+    /// The pattern of a test as it is shown: every character that was quoted has a backslash.
+    pub(crate) fn shown_pattern(&mut self, word: &Word, pattern: &[u8]) -> Bytes {
+        let quoted = |part: &Part| matches!(part, Part::Quoted(_) | Part::Double(_));
+        if word.parts.is_empty() || !word.parts.iter().all(quoted) {
+            return pattern.to_vec();
+        }
+        match self.expand_text(word) {
+            Ok(text) => lossy(&text).chars().flat_map(|char| ['\\', char]).collect::<String>().into_bytes(),
+            Err(_) => pattern.to_vec(),
         }
     }
 

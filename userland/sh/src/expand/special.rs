@@ -154,7 +154,7 @@ impl Shell {
             }
             b"BASH_VERSION" => one(BASH_VERSION.to_owned()),
             b"BASH_VERSINFO" => Some(["5", "2", "15", "1", "release", MACHINE].map(|s| s.as_bytes().to_vec()).to_vec()),
-            b"BASH" => one("/bin/bash".to_owned()),
+            b"BASH" => one("/usr/bin/bash".to_owned()),
             b"BASH_ARGV0" => Some(vec![self.name.clone()]),
             b"BASH_EXECUTION_STRING" => self.execution_string.clone().map(|text| vec![text]),
             b"BASH_LOADABLES_PATH" => {

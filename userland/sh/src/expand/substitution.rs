@@ -81,9 +81,10 @@ impl Shell {
 
     /// Runs `inner` as if in a subshell: what would end that ends only `inner`, whose status it has set.
     pub(crate) fn as_subshell(&mut self, inner: impl FnOnce(&mut Self) -> Run) -> Run {
-        self.subshell += 1;
+        let level = self.subshell;
+        self.subshell = level.wrapping_add(1);
         let result = inner(self);
-        self.subshell -= 1;
+        self.subshell = level;
         match result {
             Err(Stop::Discard | Stop::Exit) => Ok(()),
             other => other,

@@ -16,8 +16,6 @@ pub(super) struct Start {
     /// `-c`, `-s`
     string: bool,
     stdin: bool,
-    /// `-D`, `--dump-strings`: nothing runs.
-    only_reads: bool,
 }
 
 /// Options of more than one letter, and whether a word belongs to them.
@@ -59,7 +57,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes], start: &mut Start) -> Resu
                 b'c' => start.string = true,
                 b's' => start.stdin = true,
                 b'l' => start.login = true,
-                b'D' => start.only_reads = true,
+                b'D' => return Err(no_strings(shell)),
                 b'i' => shell.options.interactive = true,
                 b'r' => return Err(restricted(shell)),
                 b'o' | b'O' => named(shell, *letter == b'o', on, &mut rest)?,
@@ -72,9 +70,6 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes], start: &mut Start) -> Resu
                 }
             }
         }
-    }
-    if start.only_reads {
-        shell.options.noexec = true;
     }
     source(shell, rest, start)
 }
@@ -107,7 +102,7 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
             "rcfile" | "init-file" => start.rc_file = word,
             "posix" => drop(shell.options.set_named(b"posix", true)),
             "verbose" => shell.options.verbose = true,
-            "dump-strings" | "dump-po-strings" => start.only_reads = true,
+            "dump-strings" | "dump-po-strings" => return Err(no_strings(shell)),
             "restricted" => return Err(restricted(shell)),
             "help" => {
                 usage(shell, 1);
@@ -180,6 +175,12 @@ fn refuse(shell: &mut Shell, what: &[u8], why: &str) {
     let line = [&shell.name[..], b": ", what, why.as_bytes(), b"\n"].concat();
     // Where standard error is closed there is nobody to tell.
     let _ = shell.io.write(2, &line);
+}
+
+/// There are no translations that strings could be collected for.
+fn no_strings(shell: &mut Shell) -> u8 {
+    refuse(shell, b"-D", ": translatable strings cannot be listed");
+    2
 }
 
 /// A restricted shell promises to keep its user in; this one does not know how to.

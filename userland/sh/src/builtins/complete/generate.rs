@@ -195,7 +195,10 @@ impl Shell {
         for piece in split_quoted(text, &self.ifs()) {
             let parsed = crate::parse::Parser::new(&piece, self.line, Rc::from(&b""[..])).whole_unquoted();
             let result = match parsed {
-                Ok(word) => self.expand_fields(&word, &mut words),
+                Ok(mut word) => {
+                    word.braces = piece.contains(&b'{');
+                    self.expand_fields(&word, &mut words)
+                }
                 Err(_) => {
                     words.push(piece);
                     Ok(())

@@ -91,7 +91,7 @@ fn set(shell: &mut Shell, spec: &mut Spec, letter: u8, value: Bytes) -> Result<(
         },
         b'F' if value.iter().any(|b| b" \t\n;&|<>()$`\\\"'*?[]#~=%!{}".contains(b)) => {
             shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&value)));
-            return Err(1);
+            return Err(2);
         }
         b'F' => spec.function = Some(value),
         b'G' => spec.glob = Some(value),

@@ -74,15 +74,16 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             Ok(shell.print(text))
         }
         (None, Some(letter)) => file(shell, letter, words.first()),
-        (None, None) => Ok(list(shell, words)),
+        (None, None) => {
+            if words.first().is_some_and(|word| plain_number(word).is_some()) {
+                super::flow::at_most_one(shell, &[&[Bytes::new()], words].concat())?;
+            }
+            Ok(list(shell, words))
+        }
     }
 }
 
 fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
-    if words.len() > 1 {
-        shell.complain_builtin("too many arguments");
-        return 1;
-    }
     let count = shell.history.entries.len();
     let most = match words.first() {
         None => count,
@@ -160,6 +161,10 @@ fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> Run<u8> {
     }
     let count = shell.history.entries.len();
     let skip = if letter == b'a' { count.saturating_sub(shell.history.unsaved) } else { 0 };
+    if letter == b'a' && skip == count {
+        // Nothing is new, so not even a file is made.
+        return Ok(0);
+    }
     let lines = shell.history.entries.iter().skip(skip).flat_map(|entry| [&entry.text[..], b"\n"]);
     let text = lines.collect::<Vec<_>>().concat();
     let how = Open { write: true, create: true, truncate: letter == b'w', append: letter == b'a', ..Open::default() };

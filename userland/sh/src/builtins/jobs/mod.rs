@@ -36,6 +36,12 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
         }
     }
+    if shell.options.from_string {
+        // In a command string only what still runs is told of.
+        while let Some(at) = shell.jobs.list.iter().position(|job| job.status().is_some()) {
+            shell.jobs.finish(at);
+        }
+    }
     let (mut places, mut status) = (Vec::new(), 0);
     for word in words {
         match named(shell, word) {

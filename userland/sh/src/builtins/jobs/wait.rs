@@ -78,7 +78,7 @@ fn wait_all(shell: &mut Shell) -> Run<u8> {
             return Ok(shell.status);
         }
         if !shell.jobs.list.is_empty() {
-            shell.tell_death(0);
+            shell.tell_end(0);
             shell.jobs.finish(0);
         }
     }
@@ -111,7 +111,7 @@ fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
         Some(status) => {
             let here = shell.jobs.list.iter().position(|job| Some(job.pid()) == pid);
             if let Some(at) = here {
-                shell.tell_death(at);
+                shell.tell_end(at);
                 shell.jobs.finish(at);
             }
             Ok((status.code(), pid))
@@ -161,7 +161,7 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Name>) -> Run<u
         let ended = shell.jobs.list.iter().position(|job| named(job) && job.status().is_some());
         if let Some(at) = ended {
             let (pid, status) = shell.jobs.list.get(at).map_or((0, None), |job| (job.pid(), job.status()));
-            shell.tell_death(at);
+            shell.tell_end(at);
             shell.jobs.finish(at);
             if let Some(name) = &variable {
                 shell.assign(name, Key::Whole, false, pid.to_string().into_bytes())?;
