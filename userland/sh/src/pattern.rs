@@ -72,6 +72,21 @@ impl Pattern {
         self.nodes.iter().map(|node| if let Node::Byte(byte) = node { Some(*byte) } else { None }).collect()
     }
 
+    /// Whether a dot at the start of a name can be matched by a dot of the pattern.
+    pub(crate) fn may_start_with_dot(&self) -> bool {
+        fn dot(nodes: &[Node]) -> bool {
+            match nodes.split_first() {
+                Some((Node::Byte(byte), _)) => *byte == b'.',
+                Some((Node::Group { kind, choices }, rest)) => {
+                    (*kind != b'!' && choices.iter().any(|choice| dot(choice)))
+                        || (matches!(kind, b'?' | b'*') && dot(rest))
+                }
+                _ => false,
+            }
+        }
+        dot(&self.nodes)
+    }
+
     /// Whether it starts with `*`, so that bash looks for it in empty text too.
     pub(crate) fn starts_with_star(&self) -> bool {
         matches!(self.nodes.first(), Some(Node::Star | Node::Group { kind: b'*', .. }))

@@ -180,7 +180,6 @@ impl Printer {
                 } else {
                     self.put(if newline { "\n" } else { " " });
                 }
-                self.printed_bodies = false;
             }
         }
     }

@@ -118,7 +118,9 @@ fn unset_place(shell: &mut Shell, name: &[u8], rest: &[u8]) -> Run<bool> {
     };
     if matches!(subscript, b"@" | b"*") && !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_)))
     {
-        if !shell.vars.uncover(name) {
+        if let Some(Value::Indexed(map)) = shell.vars.get_mut(name).map(|var| &mut var.value) {
+            map.clear();
+        } else if !shell.vars.uncover(name) {
             shell.vars.remove(name);
         }
         return Ok(true);

@@ -258,27 +258,34 @@ impl Shell {
         })
     }
 
-    /// The numbered choices of `select`, in columns as bash lays them out for 80 characters.
+    /// The numbered choices of `select`, in columns as bash lays them out: with tabs, and the first column no wider than
+    /// its own numbers need.
     #[inline(never)]
     fn show_menu(&mut self, values: &[Bytes]) {
+        let screen = self.lookup(b"COLUMNS").and_then(|text| crate::parse::plain_number(&text));
+        let screen = screen.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(80);
         let digits = values.len().to_string().len();
         let widest = values.iter().map(|v| lossy(v).chars().count()).max().unwrap_or(0);
         let width = widest + digits + 2 + 2;
-        let mut columns = (80 / width.max(1)).max(1);
-        let mut rows = values.len().div_ceil(columns);
-        columns = values.len().div_ceil(rows.max(1));
+        let columns = (screen / width.max(1)).max(1);
+        let mut rows = values.len().div_ceil(columns).max(1);
         if rows == 1 {
-            rows = columns;
-            columns = 1;
+            rows = values.len();
         }
+        let first_digits = rows.to_string().len();
         let mut text = String::new();
         for row in 0..rows {
-            for column in 0..columns {
-                let Some(value) = values.get(column * rows + row) else { continue };
-                let entry = format!("{:digits$}) {}", column * rows + row + 1, lossy(value));
+            let mut at = 0;
+            for index in (row..values.len()).step_by(rows) {
+                let digits = if index < rows { first_digits } else { digits };
+                let Some(value) = values.get(index) else { break };
+                let entry = format!("{:digits$}) {}", index + 1, lossy(value));
                 text.push_str(&entry);
-                if column + 1 < columns && values.len() > (column + 1) * rows + row {
-                    text.extend(std::iter::repeat_n(' ', width.saturating_sub(entry.chars().count())));
+                let column = (index / rows) * width;
+                at = at.max(column) + entry.chars().count();
+                if index + rows < values.len() {
+                    blanks(&mut text, at, column + width);
+                    at = column + width;
                 }
             }
             text.push('\n');
@@ -381,5 +388,19 @@ impl Shell {
         let result = inner(self);
         self.positional = saved;
         result
+    }
+}
+
+/// Goes from one column of the screen to another with as many tabs as possible.
+fn blanks(text: &mut String, from: usize, to: usize) {
+    let mut at = from;
+    while at < to {
+        if to / 8 > at / 8 {
+            text.push('\t');
+            at += 8 - at % 8;
+        } else {
+            text.push(' ');
+            at += 1;
+        }
     }
 }

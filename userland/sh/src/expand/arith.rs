@@ -188,30 +188,43 @@ impl Shell {
                 self.eval(branch, values)
             }
             Expr::Assign { name, subscript, op, value, at } => {
+                let key = self.place(name, subscript.as_ref())?;
                 let old = match op {
                     None => 0,
-                    Some(_) => self.place_value(name, subscript.as_ref())?,
+                    Some(_) => self.value_at(name, &key)?,
                 };
                 let mut value = self.eval(value, values)?;
                 if let Some(op) = op {
                     value = binary(*op, old, value, *at)?;
                 }
-                self.set_number(name, subscript.as_ref(), value)?;
+                self.set_number(name, key, value)?;
                 Ok(value)
             }
             Expr::Step { name, subscript, by, prefix } => {
-                let old = self.place_value(name, subscript.as_ref())?;
+                let key = self.place(name, subscript.as_ref())?;
+                let old = self.value_at(name, &key)?;
                 let new = old.wrapping_add(*by);
-                self.set_number(name, subscript.as_ref(), new)?;
+                self.set_number(name, key, new)?;
                 Ok(if *prefix { new } else { old })
             }
         }
     }
 
-    fn place_value(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Value {
-        match subscript {
-            Some(subscript) => self.element_value(name, subscript),
-            None => self.var_value(name),
+    /// Where an assignment goes; its subscript is evaluated once.
+    fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Key, Fault> {
+        Ok(match subscript {
+            Some(subscript) => self.key_of(name, subscript)?,
+            None => Key::Whole,
+        })
+    }
+
+    fn value_at(&mut self, name: &Name, key: &Key) -> Value {
+        if *key == Key::Whole {
+            return self.var_value(name);
+        }
+        match self.element(name, key) {
+            Some(text) => self.nested_value(&text),
+            None => Ok(0),
         }
     }
 
@@ -259,11 +272,7 @@ impl Shell {
         }
     }
 
-    fn set_number(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>, value: i64) -> Result<(), Fault> {
-        let key = match subscript {
-            Some(subscript) => self.key_of(name, subscript)?,
-            None => Key::Whole,
-        };
+    fn set_number(&mut self, name: &Name, key: Key, value: i64) -> Result<(), Fault> {
         if self.assign(name, key, false, value.to_string().into_bytes())? {
             self.forget_computed(name);
             return Ok(());

@@ -44,7 +44,7 @@ impl Shell {
             Value::Text(text) if append => BTreeMap::from([(0, text)]),
             _ => BTreeMap::new(),
         };
-        let map = self.place(map, values);
+        let map = self.put_values(map, values, flags & vars::INTEGER != 0);
         let var = self.vars.entry(name);
         var.flags &= !vars::BARE;
         var.value = Value::Indexed(map);
@@ -52,7 +52,12 @@ impl Shell {
     }
 
     /// Puts values into an indexed array; complains about places before its start.
-    fn place(&mut self, mut map: BTreeMap<u64, Bytes>, values: Vec<Placed<'_>>) -> BTreeMap<u64, Bytes> {
+    fn put_values(
+        &mut self,
+        mut map: BTreeMap<u64, Bytes>,
+        values: Vec<Placed<'_>>,
+        integer: bool,
+    ) -> BTreeMap<u64, Bytes> {
         let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
         for Placed { at, joins, value } in values {
             if let Some((index, element)) = at {
@@ -64,7 +69,11 @@ impl Shell {
                     }
                 }
             }
-            if joins {
+            if joins && integer {
+                let number = |text: &[u8]| crate::parse::plain_number(text).unwrap_or(0);
+                let slot = map.entry(next).or_default();
+                *slot = number(slot).wrapping_add(number(&value)).to_string().into_bytes();
+            } else if joins {
                 map.entry(next).or_default().extend_from_slice(&value);
             } else {
                 map.insert(next, value);
@@ -112,6 +121,8 @@ impl Shell {
                 let mut words = Vec::new();
                 self.expand_fields(&element.value, &mut words)?;
                 for word in words {
+                    // `declare` shows the word as it reads it a second time.
+                    let word = if self.running.is_empty() { word } else { super::single_quote(&word) };
                     let problem = b": must use subscript when assigning associative array";
                     self.complain([&name[..], b": ", &word, problem].concat());
                 }

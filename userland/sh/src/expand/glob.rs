@@ -59,13 +59,14 @@ impl Walk<'_> {
             return;
         };
         if first.is_empty() {
-            // A slash at the end wants a directory; doubled slashes inside mean one.
+            // A slash at the end wants a directory; doubled slashes inside are kept.
             if rest.is_empty() {
                 if rt::stat(base, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
                     self.found.push(base.to_vec());
                 }
             } else {
-                self.descend(base, rest, depth);
+                let base = if base.is_empty() { base.to_vec() } else { [base, b"/"].concat() };
+                self.descend(&base, rest, depth);
             }
             return;
         }
@@ -81,7 +82,7 @@ impl Walk<'_> {
             }
             return;
         }
-        let hidden = first.first() == Some(&b'.') || first.starts_with(b"\\.");
+        let hidden = pattern.may_start_with_dot();
         for entry in self.list(base, hidden) {
             if pattern.matches(&entry.name) && (rest.is_empty() || may_be_dir(entry.kind)) {
                 let path = join(base, &entry.name, rest.is_empty());

@@ -111,6 +111,15 @@ impl Shell {
             Some(length) => Some(self.evaluate_for(&name, length)?),
             None => None,
         };
+        let is_text = match target {
+            Target::Var(name) => matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Text(_))),
+            _ => false,
+        };
+        let content = match content {
+            // A plain variable stays a text, also where all its elements are asked for.
+            Content::Many { values, .. } if is_text => Content::One(values.concat()),
+            content => content,
+        };
         let (values, star) = match content {
             Content::Many { values, star } => (values, star),
             Content::Unset => return Ok(Content::One(Bytes::new())),
@@ -211,7 +220,8 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
     };
     let mut out = Bytes::with_capacity(text.len());
     if text.is_empty() && how != Replace::Suffix {
-        if pattern.starts_with_star() && pattern.matches(b"") {
+        let anchored = how == Replace::Prefix && pattern.literal().is_some_and(|text| text.is_empty());
+        if anchored || (pattern.starts_with_star() && pattern.matches(b"")) {
             put(&mut out, b"");
         }
         return out;

@@ -22,7 +22,13 @@ impl Shell {
     /// What a name means; complains when references go round in a circle.
     pub(crate) fn meaning(&mut self, name: &[u8]) -> Meant {
         let meant = self.vars.meant(name);
-        if matches!(meant, Meant::Circle | Meant::Global(_)) {
+        let times = match meant {
+            Meant::Circle => 1,
+            // bash follows it twice.
+            Meant::Global(_) => 2,
+            _ => 0,
+        };
+        for _ in 0..times {
             self.complain(format!("warning: {}: circular name reference", lossy(name)));
         }
         meant

@@ -30,7 +30,7 @@ impl Shell {
                 return match content {
                     Content::Unset => Ok(content),
                     Content::Many { ref values, .. } if values.is_empty() => Ok(content),
-                    _ => self.discard([&param.raw[..], b": bad substitution"].concat()),
+                    _ => self.abort_unset([&param.raw[..], b": bad substitution"].concat()),
                 };
             }
             b'A' => return Ok(Content::One(self.assignment_text(target, index, &content))),

@@ -82,6 +82,7 @@ impl Out {
                     self.current.text.push(byte);
                 }
             }
+            Mode::Regex if within_brackets(&self.current.text) => self.current.text.extend_from_slice(text),
             Mode::Regex => {
                 for &byte in text {
                     if b"\\.[]{}()*+?^$|".contains(&byte) {
@@ -181,6 +182,28 @@ impl Out {
             self.end_field();
         }
     }
+}
+
+/// Whether a regular expression ends within brackets, where a backslash would mean itself.
+fn within_brackets(text: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'[' => {
+                at += if text.get(at + 1) == Some(&b'^') { 2 } else { 1 };
+                // A bracket that comes first closes nothing.
+                let rest = text.get(at + 1..).unwrap_or_default();
+                match rest.iter().position(|&b| b == b']') {
+                    Some(close) => at += close + 1,
+                    None => return true,
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
 }
 
 /// Where the first separator is, when some of them take more than one byte.

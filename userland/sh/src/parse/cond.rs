@@ -131,7 +131,15 @@ impl Parser<'_> {
         self.skip_blanks();
         let right = match op {
             CondOp::Regex if !self.at_keyword(b"]]") && !matches!(self.peek(), None | Some(b'\n')) => {
-                self.word_until(Stop::Regex, false)?
+                self.word_until(Stop::Regex, false).map_err(|error| match error.problem {
+                    Problem::Unclosed(b')') => {
+                        let (opened, _) = error.messages();
+                        let ended = b"unexpected argument to conditional binary operator".to_vec();
+                        let messages = opened.into_iter().chain([(self.end_line(), ended)]).collect();
+                        SyntaxError::new(Problem::Condition { messages, ended: true, wants_more: true }, error.line)
+                    }
+                    _ => error,
+                })?
             }
             _ => self.cond_word(matches!(op, CondOp::Match | CondOp::NoMatch), "binary")?,
         };

@@ -58,8 +58,9 @@ impl Parser<'_> {
             let end = rest.iter().position(|&b| b == b'\n');
             let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             // Inside `$( )` the delimiter may be followed by the closing parenthesis.
-            if end.is_none() && line.is_empty() && is_closed_delimiter(text, pending) {
-                self.pos += text.len() - text.iter().rev().position(|&b| b != b')').unwrap_or(0);
+            if let (true, Some(len)) = (self.substitutions > 0 && line.is_empty(), closed_delimiter(text, pending)) {
+                self.pos += len;
+                self.unfinished.push((self.line, pending.line, pending.document.delimiter.clone()));
                 return pending.document.delimiter.clone();
             }
             line.extend_from_slice(text);
@@ -79,11 +80,16 @@ impl Parser<'_> {
 /// A body in which a brace does not close, which bash complains about when it is expanded.
 fn unclosed(text: &[u8]) -> Word {
     let target = Target::Special(b'?');
-    let param = Param { target, index: Index::None, indirect: false, op: Op::Unclosed, raw: text.into() };
+    let last = text.windows(2).rposition(|pair| pair == b"${").and_then(|at| text.get(at + 2..)).unwrap_or_default();
+    let operator = last.get(super::token::name_len(last)).is_some_and(|b| b":-=?+#%/^,@".contains(b));
+    let op = if operator { Op::Unclosed } else { Op::Bad };
+    let param = Param { target, index: Index::None, indirect: false, op, raw: text.into() };
     Word { parts: vec![Part::Param(Rc::new(param))], raw: text.into(), braces: false }
 }
 
-fn is_closed_delimiter(text: &[u8], pending: &Pending) -> bool {
-    let close = text.iter().rev().take_while(|&&b| b == b')').count();
-    close > 0 && text.get(..text.len() - close) == Some(&pending.document.delimiter)
+/// How long the delimiter at the start of this line is, when a parenthesis follows it.
+fn closed_delimiter(text: &[u8], pending: &Pending) -> Option<usize> {
+    let tabs = if pending.document.strip_tabs { text.iter().take_while(|&&b| b == b'\t').count() } else { 0 };
+    let rest = text.get(tabs..)?.strip_prefix(&pending.document.delimiter[..])?;
+    (rest.first() == Some(&b')')).then(|| text.len() - rest.len())
 }

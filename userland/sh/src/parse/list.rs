@@ -38,6 +38,10 @@ impl Parser<'_> {
             let mut list = List::default();
             loop {
                 p.skip_lines()?;
+                p.expand_alias();
+                if p.peek() == Some(b'\n') {
+                    continue;
+                }
                 if p.at_closer() {
                     return Ok(list);
                 }

@@ -47,9 +47,13 @@ struct Pending {
 /// Reads commands from a text.
 pub(crate) struct Parser<'a> {
     src: &'a [u8],
+    /// The text before any alias was expanded in it.
+    original: &'a [u8],
     pos: usize,
     line: u32,
     depth: u32,
+    /// Open `$(`, in which the parenthesis that closes may end a here-document.
+    substitutions: u32,
     pending: Vec<Pending>,
     /// Name of the source, kept in the functions that it defines.
     source: Rc<[u8]>,
@@ -74,9 +78,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn new(src: &'a [u8], line: u32, source: Rc<[u8]>) -> Self {
         Self {
             src,
+            original: src,
             pos: 0,
             line,
             depth: 0,
+            substitutions: 0,
             pending: Vec::new(),
             source,
             extglob: false,
@@ -122,7 +128,7 @@ impl<'a> Parser<'a> {
     /// The next line's commands, or `None` at the end of the text.
     pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
         loop {
-            self.skip_blanks();
+            self.expand_alias();
             match self.peek() {
                 None => return Ok(None),
                 Some(b'\n') => self.newline()?,
@@ -175,7 +181,7 @@ impl<'a> Parser<'a> {
     /// The whole of the source line with this number, for messages.
     pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
         let skip = line.saturating_sub(first) as usize;
-        self.src.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
+        self.original.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
     }
 
     /// What was read since `from`, an earlier [`Self::offset`].

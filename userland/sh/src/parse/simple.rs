@@ -18,7 +18,7 @@ impl Parser<'_> {
     pub(super) fn simple(&mut self) -> Parse<Command> {
         let line = self.line;
         let (mut assigns, mut args, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
-        let mut declaration = false;
+        let (mut declaration, mut reads_lists) = (false, false);
         loop {
             self.skip_blanks();
             let began = !(assigns.is_empty() && redirects.is_empty());
@@ -49,7 +49,19 @@ impl Parser<'_> {
                 continue;
             }
             let Some(word) = self.word()? else { break };
+            if let (true, b'(', true) = (reads_lists, self.peek().unwrap_or(0), word.raw.ends_with(b"=")) {
+                // `eval name=(..)`: the list is part of the word as it stands.
+                self.elements()?;
+                let text = self.slice(start.0, self.pos);
+                args.push(Arg::Word(Word {
+                    parts: vec![Part::Quoted(text.to_vec())],
+                    raw: text.into(),
+                    braces: false,
+                }));
+                continue;
+            }
             if args.is_empty() {
+                reads_lists = matches!(word.literal(), Some(b"eval" | b"let"));
                 declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
             }
             args.push(Arg::Word(word));

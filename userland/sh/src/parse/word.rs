@@ -150,7 +150,7 @@ impl Parser<'_> {
         match byte {
             b'\\' => self.backslash(stop, quoted, pieces),
             b'\'' if !quoted && !arith => pieces.push(Part::Quoted(self.single_quoted()?)),
-            b'"' if arith => self.pos += 1,
+            b'"' if arith || pieces.between => self.pos += 1,
             b'"' if stop != Stop::End => {
                 let inner = self.double_quoted(quoted)?;
                 pieces.push(Part::Double(inner));
@@ -163,6 +163,10 @@ impl Parser<'_> {
                 if pieces.between && !self.rest().contains(&b'\'') && !self.in_document {
                     return Err(self.unclosed(b'\'', self.line));
                 }
+            }
+            // Within an operand `$'` quotes even between double quotes.
+            b'$' if quoted && !self.in_document && matches!(stop, Stop::Brace) && self.peek_at(1) == Some(b'\'') => {
+                self.dollar(false, pieces)?;
             }
             b'$' => self.dollar(quoted || arith, pieces)?,
             b'`' => {
@@ -388,7 +392,10 @@ impl Parser<'_> {
 
     /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
     fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
-        let body = match self.optional_list() {
+        self.substitutions += 1;
+        let body = self.optional_list();
+        self.substitutions -= 1;
+        let body = match body {
             Ok(body) => body,
             Err(error) if matches!(error.problem, Problem::End) => return Err(self.unclosed(b')', self.end_line())),
             Err(error) => return Err(error.within(Place::Substitution)),
@@ -409,6 +416,10 @@ impl Parser<'_> {
             match self.peek() {
                 None => return Err(self.unclosed(b'`', line)),
                 Some(b'`') => break,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.bump();
+                    self.bump();
+                }
                 Some(b'\\') => {
                     let escapes = matches!(self.peek_at(1), Some(b'`' | b'\\' | b'$'))
                         || (quoted && self.peek_at(1) == Some(b'"'));
