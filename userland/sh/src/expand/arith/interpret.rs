@@ -170,14 +170,20 @@ impl Interpreter<'_> {
 
     fn place_value(&mut self) -> Value {
         match self.at.place.clone() {
-            Some((name, subscript)) => self.shell.place_value(&name, subscript.as_ref()),
+            Some((name, subscript)) => {
+                let key = self.shell.place(&name, subscript.as_ref())?;
+                self.shell.value_at(&name, &key)
+            }
             None => Ok(0),
         }
     }
 
     fn store(&mut self, place: Option<Place>, value: i64) -> Result<(), Fault> {
         match place {
-            Some((name, subscript)) if self.at.skipping == 0 => self.shell.set_number(&name, subscript.as_ref(), value),
+            Some((name, subscript)) if self.at.skipping == 0 => {
+                let key = self.shell.place(&name, subscript.as_ref())?;
+                self.shell.set_number(&name, key, value)
+            }
             _ => Ok(()),
         }
     }
