@@ -13,54 +13,28 @@ mod words;
 mod xz;
 mod zstd;
 
-use std::process::exit;
-
-use tidebox_gnu::message::{arguments, complain, program};
-
-/// Runs a tool: the name under which it was started and the arguments after it, to its exit code.
-type Main = fn(&str, Vec<Vec<u8>>) -> i32;
+use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main)] = &[
-    ("bunzip2", bzip2::main),
-    ("bzcat", bzip2::main),
-    ("bzip2", bzip2::main),
-    ("gunzip", gzip::main),
-    ("gzip", gzip::main),
-    ("lzcat", xz::main),
-    ("lzma", xz::main),
-    ("unlzma", xz::main),
-    ("unxz", xz::main),
-    ("unzstd", zstd::main),
-    ("xz", xz::main),
-    ("xzcat", xz::main),
-    ("zcat", gzip::main),
-    ("zstd", zstd::main),
-    ("zstdcat", zstd::main),
-    ("zstdmt", zstd::main),
+    ("bunzip2", |words| bzip2::main("bunzip2", words)),
+    ("bzcat", |words| bzip2::main("bzcat", words)),
+    ("bzip2", |words| bzip2::main("bzip2", words)),
+    ("gunzip", |words| gzip::main("gunzip", words)),
+    ("gzip", |words| gzip::main("gzip", words)),
+    ("lzcat", |words| xz::main("lzcat", words)),
+    ("lzma", |words| xz::main("lzma", words)),
+    ("unlzma", |words| xz::main("unlzma", words)),
+    ("unxz", |words| xz::main("unxz", words)),
+    ("unzstd", |words| zstd::main("unzstd", words)),
+    ("xz", |words| xz::main("xz", words)),
+    ("xzcat", |words| xz::main("xzcat", words)),
+    ("zcat", |words| gzip::main("zcat", words)),
+    ("zstd", |words| zstd::main("zstd", words)),
+    ("zstdcat", |words| zstd::main("zstdcat", words)),
+    ("zstdmt", |words| zstd::main("zstdmt", words)),
 ];
 
-fn find(name: &str) -> Option<(&'static str, Main)> {
-    let at = TOOLS.binary_search_by(|(known, _)| known.cmp(&name)).ok()?;
-    TOOLS.get(at).copied()
-}
-
 fn main() {
-    tidebox_rt::start();
-    let mut arguments = arguments();
-    let mut name = program();
-    // `compress gzip` does what `gzip` does.
-    if find(&name).is_none() && !arguments.is_empty() {
-        name = String::from_utf8_lossy(&arguments.remove(0)).into_owned();
-    }
-    let Some((name, tool)) = find(&name) else {
-        let names: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-        complain("compress", &format!("unknown program '{name}'; there are: {}", names.join(" ")));
-        exit(127);
-    };
-    let code = tool(name, arguments);
-    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
-    if code != 0 {
-        exit(code);
-    }
+    run("compress", TOOLS);
 }

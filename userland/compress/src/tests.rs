@@ -6,7 +6,7 @@ use tidebox_rt::Open;
 use crate::gzip::member::{self, Header, Start};
 use crate::place::without_suffix;
 use crate::stream::{Sink, Source};
-use crate::{TOOLS, bzip2, find, xz, zstd};
+use crate::{TOOLS, bzip2, xz, zstd};
 
 #[test]
 fn registry_and_table_name_the_same_tools() {
@@ -20,7 +20,7 @@ fn registry_and_table_name_the_same_tools() {
         ours["commands"].as_array().expect("a list").iter().map(|name| name.as_str().expect("a string")).collect();
     let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
     assert_eq!(promised, held);
-    assert!(held.iter().all(|name| find(name).is_some()), "the table is not ordered");
+    assert!(held.iter().all(|name| tidebox_gnu::tool::find(TOOLS, name).is_some()), "the table is not ordered");
 }
 
 /// A place of its own for one test's files.

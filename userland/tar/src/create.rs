@@ -33,6 +33,8 @@ pub(crate) struct Dump<'a> {
     links: HashMap<(u32, u64), (Vec<u8>, u64)>,
     /// A file with so many names is met under no other one.
     trivial_links: u64,
+    /// The file system of the folder that a word of the command line names.
+    device: Option<u32>,
     /// Which word of the command line is put in.
     at: usize,
     /// What is removed at the end, because folders must be empty by then.
@@ -72,6 +74,7 @@ impl<'a> Dump<'a> {
             groups: None,
             links: HashMap::new(),
             at: 0,
+            device: None,
             // Of one name alone it can be told; of several, one file may be meant twice.
             trivial_links: u64::from(
                 options.words.iter().filter(|word| !matches!(word, Word::Folder(_))).count() <= 1 && !options.follow,
@@ -460,6 +463,13 @@ impl<'a> Dump<'a> {
         let tag = self.options.tags.iter().find(|(tag, _)| has_tag(path, tag)).cloned();
         if matches!(tag, Some((_, TagRule::Nothing))) {
             self.tell_of_tag(name, &tag_name(tag.as_ref()), b"; directory not dumped");
+            return Ok(());
+        }
+        let device = if depth == 0 { *self.device.insert(stat.dev) } else { self.device.unwrap_or(stat.dev) };
+        if self.options.one_file_system && device != stat.dev {
+            if self.options.verbose > 0 {
+                warn(&[&escaped(&[name, b"/"].concat(), true), b": file is on a different filesystem; not dumped"]);
+            }
             return Ok(());
         }
         let present = self.options.mode == Mode::Update;

@@ -224,7 +224,7 @@ impl Extract<'_> {
 
     fn folder(&mut self, name: &[u8], path: &[u8], member: &Member) {
         let links_stay = self.options.keep_dir_symlink;
-        let stays = matches!(self.options.old, Old::Keep | Old::Skip);
+        let stays = self.options.keep_dirs || matches!(self.options.old, Old::Keep | Old::Skip);
         let mut existed = false;
         let made = {
             let mut attempt = || match tidebox_rt::make_dir(path) {

@@ -10,6 +10,7 @@ mod create;
 mod date;
 mod exclude;
 mod extract;
+mod flags;
 mod header;
 mod list;
 mod message;

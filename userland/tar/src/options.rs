@@ -1,9 +1,19 @@
 //! The command line.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::getopt::{Item, Parser, Spec};
 use tidebox_rt::Errno;
 
 use crate::exclude::{Exclude, VCS};
+use crate::flags::{
+    ADD_FILE, ANCHORED, CLAMP, DEFAULTS, DELETE, EXCLUDE, EXCLUDE_BACKUPS, EXCLUDE_CACHES, EXCLUDE_CACHES_ALL,
+    EXCLUDE_CACHES_UNDER, EXCLUDE_IGNORE, EXCLUDE_TAG, EXCLUDE_TAG_ALL, EXCLUDE_TAG_UNDER, EXCLUDE_VCS,
+    EXCLUDE_VCS_IGNORES, FULL_TIME, GROUP, HARD_DEREFERENCE, HELP, IGNORE_CASE, IGNORE_FAILED, KEEP_DIR_SYMLINK,
+    KEEP_NEWER, LONG, LZIP, LZMA, LZOP, MODE, MTIME, NEWER_MTIME, NO_ANCHORED, NO_AUTO, NO_IGNORE_CASE, NO_NULL,
+    NO_OVERWRITE_DIR, NO_RECURSION, NO_SAME_OWNER, NO_SAME_PERMISSIONS, NO_SLASH, NO_WILDCARDS, NULL, NUMERIC,
+    OCCURRENCE, OLD_ARCHIVE, ONE_FILE_SYSTEM, ONE_TOP_LEVEL, OVERWRITE, OWNER, PAX_OPTION, POSIX, QUOTING, RECORD_SIZE,
+    RECURSION, REFUSED, REFUSED_VALUE, REMOVE_FILES, SAME_OWNER, SHORT, SHOW_STORED, SHOW_TRANSFORMED, SKIP_OLD, SLASH,
+    SORT, STRIP, TOTALS, TRANSFORM, USAGE, UTC, VERSION, WARNING, WILDCARDS, ZSTD,
+};
 use crate::header::{BLOCK, Format};
 use crate::transform::Transform;
 
@@ -95,6 +105,10 @@ pub(crate) struct Options {
     pub(crate) full_time: bool,
     pub(crate) block_numbers: bool,
     pub(crate) check_links: bool,
+    /// Folders that are there keep their modes and times.
+    pub(crate) keep_dirs: bool,
+    /// What is mounted below a folder is left out.
+    pub(crate) one_file_system: bool,
     pub(crate) keep_dir_symlink: bool,
     pub(crate) one_top_level: Option<Vec<u8>>,
     pub(crate) occurrence: Option<u64>,
@@ -133,199 +147,6 @@ pub(crate) enum Stop {
     /// A value that is none of a list.
     NoSuch(Vec<u8>),
 }
-
-macro_rules! keys {
-    ($($name:ident = $number:literal;)*) => {
-        $(const $name: char = match char::from_u32(0xe000 + $number) { Some(key) => key, None => ' ' };)*
-    };
-}
-
-keys! {
-    DELETE = 1; NO_IGNORE_COMMAND = 2; EXCLUDE = 3; EXCLUDE_VCS = 4; EXCLUDE_BACKUPS = 5; EXCLUDE_CACHES = 6;
-    EXCLUDE_CACHES_UNDER = 7; EXCLUDE_CACHES_ALL = 8; EXCLUDE_TAG = 9; EXCLUDE_TAG_UNDER = 10; EXCLUDE_TAG_ALL = 11;
-    NULL = 12; NO_NULL = 13; STRIP = 14; TRANSFORM = 15; NO_SAME_OWNER = 16; SAME_OWNER = 17; NO_SAME_PERMISSIONS = 18;
-    OWNER = 19; GROUP = 20; MTIME = 21; CLAMP = 22; MODE = 23; SORT = 24; NUMERIC = 25; OVERWRITE = 26;
-    SKIP_OLD = 27; KEEP_NEWER = 28; WILDCARDS = 29; NO_WILDCARDS = 30; ANCHORED = 31; NO_ANCHORED = 32;
-    IGNORE_CASE = 33; NO_IGNORE_CASE = 34; SLASH = 35; NO_SLASH = 36; REMOVE_FILES = 37; TOTALS = 38; POSIX = 39;
-    OLD_ARCHIVE = 40; NO_RECURSION = 41; RECURSION = 42; SHOW_TRANSFORMED = 43; ZSTD = 44; LZMA = 45; LZIP = 46;
-    LZOP = 47; NO_AUTO = 48; HARD_DEREFERENCE = 49; FULL_TIME = 50; UTC = 51; IGNORE_FAILED = 52;
-    NO_OVERWRITE_DIR = 53; KEEP_DIR_SYMLINK = 54; ONE_TOP_LEVEL = 55; OCCURRENCE = 56; WARNING = 57; QUOTING = 58;
-    RECORD_SIZE = 59; HELP = 60; USAGE = 61; VERSION = 62; PAX_OPTION = 63; CHECK_DEVICE = 64; REFUSED = 65;
-    REFUSED_VALUE = 66; NEWER_MTIME = 67; DELAY = 68; ADD_FILE = 69; VERBATIM = 70; NO_VERBATIM = 71; NO_EFFECT = 72;
-    FORCE_LOCAL = 73; EXCLUDE_IGNORE = 74; HOLE = 75; EXCLUDE_VCS_IGNORES = 76; SHOW_STORED = 77; DEFAULTS = 78;
-}
-
-const SHORT: &str = "Ab:BcC:df:F:g:GhH:iI:jJkK:lL:mMnN:oOpPrRsStT:uUvV:wWxX:zZa?";
-
-const LONG: &[Long] = &[
-    long("catenate", Takes::Nothing, 'A'),
-    long("concatenate", Takes::Nothing, 'A'),
-    long("create", Takes::Nothing, 'c'),
-    long("delete", Takes::Nothing, DELETE),
-    long("diff", Takes::Nothing, 'd'),
-    long("compare", Takes::Nothing, 'd'),
-    long("append", Takes::Nothing, 'r'),
-    long("test-label", Takes::Nothing, REFUSED),
-    long("list", Takes::Nothing, 't'),
-    long("update", Takes::Nothing, 'u'),
-    long("extract", Takes::Nothing, 'x'),
-    long("get", Takes::Nothing, 'x'),
-    long("check-device", Takes::Nothing, CHECK_DEVICE),
-    long("no-check-device", Takes::Nothing, CHECK_DEVICE),
-    long("listed-incremental", Takes::Value, 'g'),
-    long("incremental", Takes::Nothing, 'G'),
-    long("hole-detection", Takes::Value, HOLE),
-    long("ignore-failed-read", Takes::Nothing, IGNORE_FAILED),
-    long("level", Takes::Value, REFUSED_VALUE),
-    long("no-seek", Takes::Nothing, NO_EFFECT),
-    long("seek", Takes::Nothing, 'n'),
-    long("occurrence", Takes::Maybe, OCCURRENCE),
-    long("sparse-version", Takes::Value, REFUSED_VALUE),
-    long("sparse", Takes::Nothing, 'S'),
-    long("add-file", Takes::Value, ADD_FILE),
-    long("directory", Takes::Value, 'C'),
-    long("exclude", Takes::Value, EXCLUDE),
-    long("exclude-backups", Takes::Nothing, EXCLUDE_BACKUPS),
-    long("exclude-caches", Takes::Nothing, EXCLUDE_CACHES),
-    long("exclude-caches-all", Takes::Nothing, EXCLUDE_CACHES_ALL),
-    long("exclude-caches-under", Takes::Nothing, EXCLUDE_CACHES_UNDER),
-    long("exclude-from", Takes::Value, 'X'),
-    long("exclude-ignore", Takes::Value, EXCLUDE_IGNORE),
-    long("exclude-ignore-recursive", Takes::Value, EXCLUDE_IGNORE),
-    long("exclude-tag", Takes::Value, EXCLUDE_TAG),
-    long("exclude-tag-all", Takes::Value, EXCLUDE_TAG_ALL),
-    long("exclude-tag-under", Takes::Value, EXCLUDE_TAG_UNDER),
-    long("exclude-vcs", Takes::Nothing, EXCLUDE_VCS),
-    long("exclude-vcs-ignores", Takes::Nothing, EXCLUDE_VCS_IGNORES),
-    long("no-null", Takes::Nothing, NO_NULL),
-    long("no-recursion", Takes::Nothing, NO_RECURSION),
-    long("no-unquote", Takes::Nothing, NO_EFFECT),
-    long("no-verbatim-files-from", Takes::Nothing, NO_VERBATIM),
-    long("null", Takes::Nothing, NULL),
-    long("recursion", Takes::Nothing, RECURSION),
-    long("files-from", Takes::Value, 'T'),
-    long("unquote", Takes::Nothing, NO_EFFECT),
-    long("verbatim-files-from", Takes::Nothing, VERBATIM),
-    long("anchored", Takes::Nothing, ANCHORED),
-    long("ignore-case", Takes::Nothing, IGNORE_CASE),
-    long("no-anchored", Takes::Nothing, NO_ANCHORED),
-    long("no-ignore-case", Takes::Nothing, NO_IGNORE_CASE),
-    long("no-wildcards", Takes::Nothing, NO_WILDCARDS),
-    long("no-wildcards-match-slash", Takes::Nothing, NO_SLASH),
-    long("wildcards", Takes::Nothing, WILDCARDS),
-    long("wildcards-match-slash", Takes::Nothing, SLASH),
-    long("keep-directory-symlink", Takes::Nothing, KEEP_DIR_SYMLINK),
-    long("keep-newer-files", Takes::Nothing, KEEP_NEWER),
-    long("keep-old-files", Takes::Nothing, 'k'),
-    long("no-overwrite-dir", Takes::Nothing, NO_OVERWRITE_DIR),
-    long("one-top-level", Takes::Maybe, ONE_TOP_LEVEL),
-    long("overwrite", Takes::Nothing, OVERWRITE),
-    long("overwrite-dir", Takes::Nothing, NO_EFFECT),
-    long("recursive-unlink", Takes::Nothing, REFUSED),
-    long("remove-files", Takes::Nothing, REMOVE_FILES),
-    long("skip-old-files", Takes::Nothing, SKIP_OLD),
-    long("unlink-first", Takes::Nothing, 'U'),
-    long("verify", Takes::Nothing, 'W'),
-    long("ignore-command-error", Takes::Nothing, REFUSED),
-    long("no-ignore-command-error", Takes::Nothing, NO_IGNORE_COMMAND),
-    long("to-stdout", Takes::Nothing, 'O'),
-    long("to-command", Takes::Value, REFUSED_VALUE),
-    long("atime-preserve", Takes::Maybe, NO_EFFECT),
-    long("clamp-mtime", Takes::Nothing, CLAMP),
-    long("delay-directory-restore", Takes::Nothing, DELAY),
-    long("no-delay-directory-restore", Takes::Nothing, DELAY),
-    long("group", Takes::Value, GROUP),
-    long("group-map", Takes::Value, REFUSED_VALUE),
-    long("mode", Takes::Value, MODE),
-    long("mtime", Takes::Value, MTIME),
-    long("touch", Takes::Nothing, 'm'),
-    long("no-same-owner", Takes::Nothing, NO_SAME_OWNER),
-    long("no-same-permissions", Takes::Nothing, NO_SAME_PERMISSIONS),
-    long("numeric-owner", Takes::Nothing, NUMERIC),
-    long("owner", Takes::Value, OWNER),
-    long("owner-map", Takes::Value, REFUSED_VALUE),
-    long("preserve-permissions", Takes::Nothing, 'p'),
-    long("same-permissions", Takes::Nothing, 'p'),
-    long("preserve-order", Takes::Nothing, 's'),
-    long("same-order", Takes::Nothing, 's'),
-    long("same-owner", Takes::Nothing, SAME_OWNER),
-    long("sort", Takes::Value, SORT),
-    long("acls", Takes::Nothing, REFUSED),
-    long("no-acls", Takes::Nothing, NO_EFFECT),
-    long("selinux", Takes::Nothing, REFUSED),
-    long("no-selinux", Takes::Nothing, NO_EFFECT),
-    long("xattrs", Takes::Nothing, REFUSED),
-    long("no-xattrs", Takes::Nothing, NO_EFFECT),
-    long("file", Takes::Value, 'f'),
-    long("force-local", Takes::Nothing, FORCE_LOCAL),
-    long("info-script", Takes::Value, 'F'),
-    long("new-volume-script", Takes::Value, 'F'),
-    long("tape-length", Takes::Value, 'L'),
-    long("multi-volume", Takes::Nothing, 'M'),
-    long("rmt-command", Takes::Value, REFUSED_VALUE),
-    long("rsh-command", Takes::Value, REFUSED_VALUE),
-    long("volno-file", Takes::Value, REFUSED_VALUE),
-    long("blocking-factor", Takes::Value, 'b'),
-    long("read-full-records", Takes::Nothing, 'B'),
-    long("ignore-zeros", Takes::Nothing, 'i'),
-    long("record-size", Takes::Value, RECORD_SIZE),
-    long("format", Takes::Value, 'H'),
-    long("old-archive", Takes::Nothing, OLD_ARCHIVE),
-    long("portability", Takes::Nothing, OLD_ARCHIVE),
-    long("pax-option", Takes::Value, PAX_OPTION),
-    long("posix", Takes::Nothing, POSIX),
-    long("label", Takes::Value, 'V'),
-    long("auto-compress", Takes::Nothing, 'a'),
-    long("bzip2", Takes::Nothing, 'j'),
-    long("gzip", Takes::Nothing, 'z'),
-    long("gunzip", Takes::Nothing, 'z'),
-    long("ungzip", Takes::Nothing, 'z'),
-    long("compress", Takes::Nothing, 'Z'),
-    long("uncompress", Takes::Nothing, 'Z'),
-    long("lzip", Takes::Nothing, LZIP),
-    long("lzma", Takes::Nothing, LZMA),
-    long("lzop", Takes::Nothing, LZOP),
-    long("no-auto-compress", Takes::Nothing, NO_AUTO),
-    long("use-compress-program", Takes::Value, 'I'),
-    long("xz", Takes::Nothing, 'J'),
-    long("zstd", Takes::Nothing, ZSTD),
-    long("backup", Takes::Maybe, REFUSED_VALUE),
-    long("dereference", Takes::Nothing, 'h'),
-    long("hard-dereference", Takes::Nothing, HARD_DEREFERENCE),
-    long("starting-file", Takes::Value, 'K'),
-    long("newer-mtime", Takes::Value, NEWER_MTIME),
-    long("newer", Takes::Value, 'N'),
-    long("after-date", Takes::Value, 'N'),
-    long("one-file-system", Takes::Nothing, CHECK_DEVICE),
-    long("absolute-names", Takes::Nothing, 'P'),
-    long("suffix", Takes::Value, REFUSED_VALUE),
-    long("strip-components", Takes::Value, STRIP),
-    long("transform", Takes::Value, TRANSFORM),
-    long("xform", Takes::Value, TRANSFORM),
-    long("checkpoint", Takes::Maybe, REFUSED_VALUE),
-    long("checkpoint-action", Takes::Value, REFUSED_VALUE),
-    long("check-links", Takes::Nothing, 'l'),
-    long("full-time", Takes::Nothing, FULL_TIME),
-    long("index-file", Takes::Value, REFUSED_VALUE),
-    long("no-quote-chars", Takes::Value, REFUSED_VALUE),
-    long("quote-chars", Takes::Value, REFUSED_VALUE),
-    long("quoting-style", Takes::Value, QUOTING),
-    long("block-number", Takes::Nothing, 'R'),
-    long("show-defaults", Takes::Nothing, DEFAULTS),
-    long("show-omitted-dirs", Takes::Nothing, REFUSED),
-    long("show-snapshot-field-ranges", Takes::Nothing, REFUSED),
-    long("show-stored-names", Takes::Nothing, SHOW_STORED),
-    long("show-transformed-names", Takes::Nothing, SHOW_TRANSFORMED),
-    long("totals", Takes::Maybe, TOTALS),
-    long("utc", Takes::Nothing, UTC),
-    long("verbose", Takes::Nothing, 'v'),
-    long("warning", Takes::Value, WARNING),
-    long("confirmation", Takes::Nothing, 'w'),
-    long("interactive", Takes::Nothing, 'w'),
-    long("help", Takes::Nothing, HELP),
-    long("usage", Takes::Nothing, USAGE),
-    long("version", Takes::Nothing, VERSION),
-];
 
 const VERSION_TEXT: &str = "tar (GNU tar) 1.34\nThis is the tar of Tidebox, which does what GNU tar does.\n";
 
@@ -437,6 +258,8 @@ impl Reading {
                 full_time: false,
                 block_numbers: false,
                 check_links: false,
+                keep_dirs: false,
+                one_file_system: false,
                 keep_dir_symlink: false,
                 one_top_level: None,
                 occurrence: None,
@@ -639,6 +462,8 @@ impl Reading {
             UTC => options.verbose = options.verbose.saturating_add(1),
             'R' => options.block_numbers = true,
             'l' => options.check_links = true,
+            NO_OVERWRITE_DIR => options.keep_dirs = true,
+            ONE_FILE_SYSTEM => options.one_file_system = true,
             ONE_TOP_LEVEL => options.one_top_level = Some(value),
             OCCURRENCE => {
                 let nth = if given { text.parse().ok() } else { Some(1) };

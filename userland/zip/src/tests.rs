@@ -15,7 +15,7 @@ fn registry_and_table_name_the_same_tools() {
         ours["commands"].as_array().expect("a list").iter().map(|name| name.as_str().expect("a string")).collect();
     let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
     assert_eq!(promised, held);
-    assert!(held.iter().all(|name| crate::find(name).is_some()), "the table is not ordered");
+    assert!(held.iter().all(|name| tidebox_gnu::tool::find(TOOLS, name).is_some()), "the table is not ordered");
 }
 
 #[test]

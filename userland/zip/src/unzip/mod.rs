@@ -1,0 +1,340 @@
+//! `unzip`: takes files out of an archive.
+
+mod open;
+mod options;
+mod place;
+
+use tidebox_rt::Errno;
+
+use crate::archive::{Archive, Broken, unpack};
+use crate::entry::{DEFLATED, ENCRYPTED, Entry, STORED};
+use crate::pattern::Wanted;
+use crate::words::{Out, shown, tell};
+pub(crate) use open::open;
+use options::{Mode, Options, VERSION, help, read, usage};
+
+/// Runs the tool.
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    if arguments.is_empty() {
+        return help();
+    }
+    if let Some(first) = arguments.first()
+        && let Some(rest) = first.strip_prefix(b"-Z")
+    {
+        let mut words = arguments.clone();
+        words.remove(0);
+        if !rest.is_empty() {
+            words.insert(0, [b"-", rest].concat());
+        }
+        return crate::info::main(words);
+    }
+    let (options, words) = match read(arguments) {
+        Ok(read) => read,
+        Err(code) => return code,
+    };
+    let mut words = words.into_iter();
+    let Some(file) = words.next() else {
+        if options.long {
+            let mut out = Out::default();
+            out.put(&[VERSION.as_bytes(), b"\nThis is the unzip of Tidebox. It knows stored and deflated files.\n"]);
+            return 0;
+        }
+        return usage();
+    };
+    let (names, not) = crate::info::split(words);
+    let mut out = Out::default();
+    let tells = options.mode != Mode::Pipe && options.quiet == 0;
+    let called: &[u8] = match options.mode {
+        Mode::Pipe => b"unzip -p",
+        Mode::Test => b"unzip -t",
+        _ => b"unzip",
+    };
+    let (path, archive) = match open(&file, called, &mut out, tells) {
+        Ok(found) => found,
+        Err(code) => return code,
+    };
+    let wanted = Wanted::new(names, not, options.ignore_case);
+    let run =
+        Unzip { options, archive, wanted, path, out, code: 0, links: Vec::new(), folders: Vec::new(), never: false };
+    run.run()
+}
+
+struct Unzip {
+    options: Options,
+    archive: Archive,
+    wanted: Wanted,
+    path: Vec<u8>,
+    out: Out,
+    code: i32,
+    /// Symbolic links are made last, so that nothing is unpacked through them: place, target.
+    links: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Folders get their modes and times last.
+    folders: Vec<(Vec<u8>, Option<u32>, i64)>,
+    /// Nobody answers, so that nothing is replaced any more.
+    never: bool,
+}
+
+impl Unzip {
+    fn worse(&mut self, code: i32) {
+        self.code = self.code.max(code);
+    }
+
+    fn run(mut self) -> i32 {
+        if self.archive.extra > 0 {
+            self.out.flush();
+            let extra = self.archive.extra;
+            let plural = if extra == 1 { "" } else { "s" };
+            tell(&[
+                b"warning [",
+                &self.path,
+                format!(
+                    "]:  {extra} extra byte{plural} at beginning or within zipfile\n  (attempting to process anyway)\n"
+                )
+                .as_bytes(),
+            ]);
+            self.worse(1);
+        }
+        if self.archive.damaged && self.archive.entries.is_empty() && self.archive.end.entries > 0 {
+            tell(&[b"error [", &self.path, b"]:  start of central directory not found;\n  zipfile corrupt.\n  \
+                     (please check that you have transferred or created the zipfile in the\n  appropriate BINARY mode and \
+                     that you have compiled UnZip properly)\n"]);
+            return 3;
+        }
+        if !self.archive.end.comment.is_empty()
+            && self.options.quiet == 0
+            && matches!(self.options.mode, Mode::Extract | Mode::Test | Mode::List | Mode::Comment)
+        {
+            let comment = self.archive.end.comment.clone();
+            self.out.put(&[&comment, b"\n"]);
+        }
+        if self.options.mode == Mode::Comment {
+            return self.code;
+        }
+        if self.archive.entries.is_empty() {
+            self.out.flush();
+            tell(&[b"warning [", &self.path, b"]:  zipfile is empty\n"]);
+            return 1;
+        }
+        if self.options.mode == Mode::List {
+            let (long, quiet) = (self.options.long, self.options.quiet);
+            let count = crate::list::list(&self.archive, &mut self.wanted, long, quiet, &mut self.out);
+            return if count == 0 { 11 } else { self.code };
+        }
+        if self.archive.overlaps() {
+            self.out.flush();
+            tell(&[b"error: invalid zip file with overlapped components (possible zip bomb)\n"]);
+            return 12;
+        }
+        self.all()
+    }
+
+    fn all(mut self) -> i32 {
+        if self.options.mode == Mode::Extract
+            && let Some(folder) = self.options.folder.clone()
+            && tidebox_rt::stat(&folder, true).is_err()
+            && let Err(errno) = tidebox_rt::make_dir(&folder)
+        {
+            self.out.flush();
+            tell(&[
+                b"checkdir:  cannot create extraction directory: ",
+                &folder,
+                b"\n           ",
+                errno.text().as_bytes(),
+                b"\n",
+            ]);
+            return 2;
+        }
+        let entries = std::mem::take(&mut self.archive.entries);
+        for entry in &entries {
+            if !self.wanted.takes(&entry.name) {
+                continue;
+            }
+            if self.entry(entry) {
+                break;
+            }
+        }
+        self.finish();
+        self.out.flush();
+        let (names, not) = self.wanted.unmet();
+        let unmet = !names.is_empty();
+        for name in &names {
+            if self.options.mode == Mode::Test {
+                self.out.put(&[b"caution: filename not matched:  ", name, b"\n"]);
+            } else {
+                tell(&[b"caution: filename not matched:  ", name, b"\n"]);
+            }
+        }
+        for name in not {
+            tell(&[b"caution: excluded filename not matched:  ", name, b"\n"]);
+        }
+        if self.options.mode == Mode::Test && self.options.quiet < 2 {
+            let path = shown(&self.path);
+            if self.code == 0 && !unmet {
+                let tested = if self.wanted.names.is_empty() && self.wanted.not.is_empty() {
+                    b"No errors detected in compressed data of ".to_vec()
+                } else {
+                    b"No errors detected in ".to_vec()
+                };
+                if self.wanted.names.is_empty() && self.wanted.not.is_empty() {
+                    self.out.put(&[&tested, &path, b".\n"]);
+                } else {
+                    let count = entries
+                        .iter()
+                        .filter(|entry| crate::pattern::any(&self.wanted.names, &entry.name, false))
+                        .count();
+                    let files = if count == 1 { "file" } else { "files" };
+                    self.out.put(&[&tested, &path, format!(" for the {count} {files} tested.\n").as_bytes()]);
+                }
+            } else {
+                self.out.put(&[b"At least one error was detected in ", &path, b".\n"]);
+            }
+        }
+        if unmet {
+            self.code = self.code.max(11);
+        }
+        self.code
+    }
+
+    /// Says what is done with a file, before it is.
+    fn announce(&mut self, what: &str, name: &[u8]) {
+        if self.options.quiet == 0 {
+            let name = shown(name);
+            let pad = " ".repeat(22usize.saturating_sub(name.len()));
+            self.out.put(&[format!("{what:>11}: ").as_bytes(), &name, pad.as_bytes(), b"  "]);
+        }
+    }
+
+    fn line_end(&mut self) {
+        if self.options.quiet == 0 {
+            self.out.put(&[b"\n"]);
+        }
+    }
+
+    /// Takes one file; `true` when no more can be taken.
+    fn entry(&mut self, entry: &Entry) -> bool {
+        if entry.flags & ENCRYPTED != 0 {
+            self.out.flush();
+            tell(&[
+                format!("{:>11}: ", "skipping").as_bytes(),
+                &shown(&entry.name),
+                " ".repeat(22usize.saturating_sub(entry.name.len())).as_bytes(),
+                b"  unable to get password\n",
+            ]);
+            self.worse(5);
+            return false;
+        }
+        if !matches!(entry.method, STORED | DEFLATED) {
+            self.out.flush();
+            let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
+            let text = format!("  unsupported compression method {}\n", entry.method);
+            tell(&[format!("{:>11}: ", "skipping").as_bytes(), &shown(&entry.name), pad.as_bytes(), text.as_bytes()]);
+            self.worse(81);
+            return false;
+        }
+        let data = match self.archive.data(entry) {
+            Ok(Some(data)) => data,
+            Ok(None) => {
+                self.out.flush();
+                tell(&[
+                    b"file #1:  bad zipfile offset (local header sig):  ",
+                    entry.offset.to_string().as_bytes(),
+                    b"\n",
+                ]);
+                self.worse(2);
+                return false;
+            }
+            Err(errno) => {
+                tell(&[b"unzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
+                self.worse(3);
+                return true;
+            }
+        };
+        match self.options.mode {
+            Mode::Pipe | Mode::Show => self.show(entry, data),
+            Mode::Test => self.test(entry, data),
+            _ => return self.extract(entry, data),
+        }
+        false
+    }
+
+    fn show(&mut self, entry: &Entry, data: u64) {
+        if entry.is_dir() {
+            return;
+        }
+        if self.options.mode == Mode::Show {
+            self.announce(if entry.method == STORED { "extracting" } else { "inflating" }, &entry.name);
+            self.line_end();
+        }
+        self.out.flush();
+        let done = unpack(&self.archive, entry, data, &mut |bytes| tidebox_rt::write_all(1, bytes));
+        self.judge(entry, &done, &entry.name.clone());
+        if self.options.mode == Mode::Show {
+            self.line_end();
+        }
+    }
+
+    fn test(&mut self, entry: &Entry, data: u64) {
+        self.announce("testing", &entry.name);
+        let done = unpack(&self.archive, entry, data, &mut |_| Ok(()));
+        if done.is_ok() {
+            if self.options.quiet == 0 {
+                self.out.put(&[b" OK\n"]);
+            }
+        } else {
+            self.judge(entry, &done, &entry.name.clone());
+        }
+    }
+
+    /// Says what is wrong with the bytes of a file.
+    fn judge(&mut self, entry: &Entry, done: &Result<(), Broken>, name: &[u8]) {
+        let name = shown(name);
+        self.out.flush();
+        // Where its name is not in front already, it is said with what is wrong.
+        let bare = self.options.quiet > 0 || self.options.mode == Mode::Pipe;
+        match done {
+            Ok(()) => {}
+            Err(Broken::Sum { found }) => {
+                let text = format!(" bad CRC {found:08x}  (should be {:08x})\n", entry.sum);
+                let pad = " ".repeat(22usize.saturating_sub(name.len()));
+                let prefix = if bare { [name.as_slice(), pad.as_bytes(), b" "].concat() } else { Vec::new() };
+                if self.options.mode == Mode::Test {
+                    self.out.put(&[&prefix, text.as_bytes()]);
+                } else {
+                    tell(&[&prefix, text.as_bytes()]);
+                }
+                self.worse(2);
+            }
+            Err(Broken::Data) => {
+                let what: &[u8] = if bare { &name } else { b"" };
+                if what.is_empty() {
+                    tell(&[b"\n  error:  invalid compressed data to inflate\n"]);
+                } else {
+                    tell(&[b"  error:  invalid compressed data to inflate ", what, b"\n"]);
+                }
+                self.worse(2);
+            }
+            Err(Broken::Ended) => {
+                tell(&[b"\n  error:  invalid compressed data to inflate ", &name, b"\n"]);
+                self.worse(3);
+            }
+            Err(Broken::Read(errno)) => {
+                tell(&[b"\nunzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
+                self.worse(3);
+            }
+            Err(Broken::Write(Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                tell(&[
+                    b"\n",
+                    &name,
+                    b":  write error (disk full?).  Continue? (y/n/^C) \nwarning:  ",
+                    &name,
+                    b" is probably truncated\n",
+                ]);
+                self.worse(50);
+            }
+            Err(Broken::Write(errno)) => {
+                tell(&[b"\n", &name, b":  write error: ", errno.text().as_bytes(), b"\n"]);
+                self.worse(50);
+            }
+        }
+    }
+}

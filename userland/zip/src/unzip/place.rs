@@ -1,0 +1,309 @@
+//! Where a file of an archive goes, and what it becomes there.
+
+use tidebox_rt::{Fd, FileKind, Open, Time};
+
+use super::Unzip;
+use crate::archive::{Broken, unpack};
+use crate::entry::{DEFLATED, Entry, STORED};
+use crate::words::{shown, tell};
+
+impl Unzip {
+    /// The place of a file: below the folder, and not led out of it by its name.
+    fn place(&mut self, entry: &Entry) -> Option<Vec<u8>> {
+        let mut name = entry.name.as_slice();
+        if self.options.junk {
+            name = name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        }
+        if name.starts_with(b"/") {
+            self.out.flush();
+            tell(&[b"warning:  stripped absolute path spec from ", &shown(&entry.name), b"\n"]);
+            self.worse(1);
+        }
+        let mut parts: Vec<&[u8]> = Vec::new();
+        let mut led_up = false;
+        for part in name.split(|byte| *byte == b'/') {
+            match part {
+                b"" | b"." => {}
+                b".." if !self.options.keep_dots => led_up = true,
+                part => parts.push(part),
+            }
+        }
+        if led_up {
+            if self.options.quiet == 0 {
+                self.out.put(&[b"warning:  skipped \"../\" path component(s) in ", &shown(&entry.name), b"\n"]);
+            }
+            self.worse(1);
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let mut place = parts.join(&b'/');
+        if self.options.lower && entry.made_by >> 8 == 0 {
+            place.make_ascii_lowercase();
+        }
+        Some(match &self.options.folder {
+            Some(folder) => {
+                let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+                [folder, slash, &place].concat()
+            }
+            None => place,
+        })
+    }
+
+    pub(super) fn extract(&mut self, entry: &Entry, data: u64) -> bool {
+        if entry.is_dir() {
+            if !self.options.junk {
+                self.folder(entry);
+            }
+            return false;
+        }
+        let Some(place) = self.place(entry) else {
+            return false;
+        };
+        if !self.make_parents(&place) {
+            self.worse(2);
+            return false;
+        }
+        if !self.may_replace(entry, &place) {
+            return false;
+        }
+        self.write(entry, data, &place)
+    }
+
+    fn folder(&mut self, entry: &Entry) {
+        let Some(place) = self.place(entry) else {
+            return;
+        };
+        if self.options.freshen {
+            return;
+        }
+        if tidebox_rt::stat(&place, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
+            return;
+        }
+        if !self.make_parents(&place) {
+            self.worse(2);
+            return;
+        }
+        match tidebox_rt::make_dir(&place) {
+            Ok(()) => {
+                if self.options.quiet == 0 {
+                    self.out.put(&[format!("{:>11}: ", "creating").as_bytes(), &shown(&place), b"/\n"]);
+                }
+                self.folders.push((place, entry.mode(), entry.seconds()));
+            }
+            Err(errno) => {
+                self.out.flush();
+                tell(&[
+                    b"checkdir error:  cannot create ",
+                    &place,
+                    b"\n                 ",
+                    errno.text().as_bytes(),
+                    b"\n                 unable to process ",
+                    &shown(&entry.name),
+                    b".\n",
+                ]);
+                self.worse(2);
+            }
+        }
+    }
+
+    /// Makes the folders that a place lacks.
+    fn make_parents(&mut self, place: &[u8]) -> bool {
+        for at in (1..place.len()).filter(|at| place.get(*at) == Some(&b'/')) {
+            let folder = place.get(..at).unwrap_or_default();
+            match tidebox_rt::stat(folder, true) {
+                Ok(stat) if stat.kind() == FileKind::Dir => {}
+                Ok(_) => {
+                    self.out.flush();
+                    tell(&[
+                        b"checkdir error:  ",
+                        folder,
+                        b" exists but is not directory\n                 unable to process ",
+                        place,
+                        b".\n",
+                    ]);
+                    return false;
+                }
+                Err(_) => {
+                    if let Err(errno) = tidebox_rt::make_dir(folder) {
+                        self.out.flush();
+                        tell(&[
+                            b"checkdir error:  cannot create ",
+                            folder,
+                            b"\n                 ",
+                            errno.text().as_bytes(),
+                            b"\n                 unable to process ",
+                            place,
+                            b".\n",
+                        ]);
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether the file at a place may be replaced. Nobody can be asked.
+    fn may_replace(&mut self, entry: &Entry, place: &[u8]) -> bool {
+        let there = match tidebox_rt::stat(place, false) {
+            Ok(there) => there,
+            Err(_) => return !self.options.freshen,
+        };
+        if self.options.update {
+            let seconds = i64::try_from(there.mtime_ns / 1_000_000_000).unwrap_or(i64::MAX);
+            if seconds >= entry.seconds() {
+                return false;
+            }
+        }
+        let linked = there.kind() == FileKind::Symlink;
+        if linked && !self.options.overwrite {
+            self.out.put(&[&shown(place), b" exists and is a symbolic link.\n"]);
+        }
+        if self.options.never || (self.never && !linked) {
+            return false;
+        }
+        if !self.options.overwrite {
+            self.out.flush();
+            tell(&[
+                b"replace ",
+                &shown(place),
+                b"? [y]es, [n]o, [A]ll, [N]one, [r]ename:  NULL\n(EOF or read error, treating as \"[N]one\" ...)\n",
+            ]);
+            self.never = true;
+            self.worse(1);
+            return false;
+        }
+        if there.kind() != FileKind::Dir
+            && let Err(errno) = tidebox_rt::unlink(place)
+        {
+            self.out.flush();
+            tell(&[b"error:  cannot delete old ", &shown(place), b"\n        ", errno.text().as_bytes(), b"\n"]);
+            self.worse(50);
+            return false;
+        }
+        true
+    }
+
+    fn write(&mut self, entry: &Entry, data: u64, place: &[u8]) -> bool {
+        if entry.is_link() {
+            return self.link(entry, data, place);
+        }
+        let how = Open { write: true, create: true, exclusive: true, ..Open::default() };
+        let fd = match tidebox_rt::open(place, how) {
+            Ok(fd) => fd,
+            Err(errno) => {
+                self.out.flush();
+                tell(&[b"error:  cannot create ", &shown(place), b"\n        ", errno.text().as_bytes(), b"\n"]);
+                self.worse(50);
+                return false;
+            }
+        };
+        let as_text = self.options.text > 1 || self.options.text == 1 && entry.internal & 1 == 1;
+        let what = match (entry.method, as_text) {
+            (STORED, _) => "extracting",
+            _ => "inflating",
+        };
+        self.announce(what, place);
+        let done = self.bytes(entry, data, fd, as_text);
+        let closed = tidebox_rt::close(fd);
+        if done.is_ok() && as_text && entry.method == DEFLATED && self.options.quiet == 0 {
+            self.out.put(&[b" [text]  "]);
+        }
+        if done.is_err() {
+            self.judge(entry, &done, place);
+        } else {
+            self.line_end();
+        }
+        if let (Ok(()), Err(errno)) = (&done, closed) {
+            tell(&[&shown(place), b":  ", errno.text().as_bytes(), b"\n"]);
+            self.worse(50);
+        }
+        self.attributes(entry, place);
+        matches!(done, Err(Broken::Write(_)))
+    }
+
+    fn bytes(&self, entry: &Entry, data: u64, fd: Fd, as_text: bool) -> Result<(), Broken> {
+        unpack(&self.archive, entry, data, &mut |bytes| {
+            if as_text {
+                // Lines that end as in DOS end as in Unix.
+                let plain: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != b'\r').collect();
+                tidebox_rt::write_all(fd, &plain)
+            } else {
+                tidebox_rt::write_all(fd, bytes)
+            }
+        })
+    }
+
+    fn attributes(&mut self, entry: &Entry, place: &[u8]) {
+        if let Some(mode) = entry.mode() {
+            let kept = if self.options.keep_special { 0o7777 } else { 0o777 };
+            let umask = tidebox_rt::umask(None).unwrap_or(0o022);
+            // The file is there; its mode is a matter of its owner, who just made it.
+            let _ = tidebox_rt::chmod(place, mode & kept & !umask);
+        }
+        if self.options.no_times < 2 {
+            let ns = u64::try_from(entry.seconds()).unwrap_or(0).saturating_mul(1_000_000_000);
+            let _ = tidebox_rt::set_times(place, true, Time::At(ns), Time::At(ns));
+        }
+    }
+
+    fn link(&mut self, entry: &Entry, data: u64, place: &[u8]) -> bool {
+        let mut target = Vec::new();
+        if entry.size > 65_536 {
+            self.out.flush();
+            tell(&[b"warning:  symbolic link (", &shown(place), b") failed\n"]);
+            self.worse(1);
+            return false;
+        }
+        let done = unpack(&self.archive, entry, data, &mut |bytes| {
+            target.extend_from_slice(bytes);
+            Ok(())
+        });
+        if done.is_err() {
+            self.judge(entry, &done, place);
+            return false;
+        }
+        if self.options.quiet == 0 {
+            let pad = " ".repeat(22usize.saturating_sub(place.len()));
+            self.out.put(&[
+                format!("{:>11}: ", "linking").as_bytes(),
+                &shown(place),
+                pad.as_bytes(),
+                b"  -> ",
+                &shown(&target),
+                b" \n",
+            ]);
+        }
+        self.links.push((place.to_vec(), target));
+        false
+    }
+
+    /// Makes the links that were put off, and gives folders their modes and times.
+    pub(super) fn finish(&mut self) {
+        let links = std::mem::take(&mut self.links);
+        if !links.is_empty() && self.options.quiet == 0 {
+            self.out.put(&[b"finishing deferred symbolic links:\n"]);
+        }
+        for (place, target) in links {
+            if self.options.quiet == 0 {
+                let pad = " ".repeat(22usize.saturating_sub(place.len()));
+                self.out.put(&[b"  ", &shown(&place), pad.as_bytes(), b" -> ", &shown(&target), b"\n"]);
+            }
+            if let Err(errno) = tidebox_rt::symlink(&target, &place) {
+                self.out.flush();
+                tell(&[b"symlink error: ", errno.text().as_bytes(), b"\n"]);
+            }
+        }
+        for (place, mode, seconds) in std::mem::take(&mut self.folders).into_iter().rev() {
+            if self.options.no_times == 0 {
+                let ns = u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000);
+                let _ = tidebox_rt::set_times(&place, true, Time::At(ns), Time::At(ns));
+            }
+            if let Some(mode) = mode {
+                let umask = tidebox_rt::umask(None).unwrap_or(0o022);
+                let _ = tidebox_rt::chmod(&place, mode & 0o777 & !umask);
+            }
+        }
+    }
+}
