@@ -3,8 +3,9 @@
 use tidebox_gnu::command::Command;
 use tidebox_rt::{Errno, Fd, FileKind, Open, Status};
 
+use crate::header::{self, Block, Parsed};
 use crate::message::{Fatal, error, fatal, warn};
-use crate::options::Options;
+use crate::options::{Options, by_suffix};
 use crate::quote::escaped;
 
 /// An open archive.
@@ -62,7 +63,10 @@ impl Archive {
         }
         match sniffed(fd) {
             Some(program) => Self::through(&[program.as_bytes().to_vec()], fd, name),
-            None => Ok(Self { fd, child: None, reads: true }),
+            None => match by_suffix(name).filter(|_| is_no_archive(fd)) {
+                Some(program) => Self::through(&program, fd, name),
+                None => Ok(Self { fd, child: None, reads: true }),
+            },
         }
     }
 
@@ -158,6 +162,14 @@ const MAGICS: &[(&[u8], &str)] = &[
 /// What unpacks a file that begins so.
 pub(crate) fn by_magic(head: &[u8]) -> Option<&'static str> {
     MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, program)| *program)
+}
+
+/// Whether a file begins neither with a header nor with zeros, so that its name decides what it is.
+fn is_no_archive(fd: Fd) -> bool {
+    let mut block: Block = [0; header::BLOCK];
+    let read = tidebox_rt::read(fd, &mut block);
+    read == Ok(header::BLOCK) && header::parse(&block) == Parsed::Bad && tidebox_rt::seek_to(fd, 0).is_ok()
+        || tidebox_rt::seek_to(fd, 0).is_err()
 }
 
 /// What unpacks a file, by its first bytes, which are put back. A pipe is not looked into.

@@ -273,7 +273,7 @@ impl<'a> Dump<'a> {
             uname,
             gname,
             stored: if stat.kind() == FileKind::File { stat.size } else { 0 },
-            size: stat.size,
+            size: if stat.kind() == FileKind::File { stat.size } else { 0 },
             mtime,
             ..Member::default()
         })

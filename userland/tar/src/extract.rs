@@ -124,7 +124,14 @@ impl Extract<'_> {
         let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_vec();
         let path = below(folder.as_deref(), &name);
         if self.options.to_stdout {
-            return if member.is_file() { self.show(reader, member) } else { Ok(()) };
+            return match member.kind {
+                b'1'..=b'6' | b'D' => Ok(()),
+                b'0' | b'7' | b'S' => self.show(reader, member),
+                kind => {
+                    unknown(&name, kind);
+                    self.show(reader, member)
+                }
+            };
         }
         match member.kind {
             b'5' | b'D' => self.folder(&name, &path, member),
@@ -140,8 +147,7 @@ impl Extract<'_> {
             b'6' => error(&[&escaped(&name, true), b": Cannot mkfifo: ", Errno::NOSYS.text().as_bytes()]),
             b'0' | b'7' | b'S' => return self.file(reader, &name, &path, member),
             kind => {
-                let kind = quoted(&[kind]);
-                warn(&[&escaped(&name, true), b": Unknown file type ", &kind, b", extracted as normal file"]);
+                unknown(&name, kind);
                 return self.file(reader, &name, &path, member);
             }
         }
@@ -521,6 +527,10 @@ impl Extract<'_> {
             }
         }
     }
+}
+
+fn unknown(name: &[u8], kind: u8) {
+    warn(&[&escaped(name, true), b": Unknown file type '", &[kind], b"', extracted as normal file"]);
 }
 
 /// Says that an archive ends within a file: once for the file and once for the archive.

@@ -48,11 +48,6 @@ impl Member {
     pub(crate) fn is_dir(&self) -> bool {
         matches!(self.kind, b'5' | b'D')
     }
-
-    /// Whether it holds the bytes of a file.
-    pub(crate) fn is_file(&self) -> bool {
-        matches!(self.kind, b'0' | b'7' | b'S')
-    }
 }
 
 /// Fields: where they begin and how long they are.
@@ -172,8 +167,9 @@ pub(crate) fn parse(block: &Block) -> Parsed {
         gid: unsigned(block, GID).unwrap_or(0),
         uname: if named { text(block, UNAME) } else { Vec::new() },
         gname: if named { text(block, GNAME) } else { Vec::new() },
-        stored: if matches!(kind, b'1'..=b'6') && kind != b'1' { 0 } else { size },
-        size,
+        // A link has no bytes, whatever its header says.
+        stored: if kind == b'1' { 0 } else { size },
+        size: if kind == b'1' { 0 } else { size },
         mtime: (mtime, 0),
         device: (unsigned(block, MAJOR).unwrap_or(0), unsigned(block, MINOR).unwrap_or(0)),
         parts: None,

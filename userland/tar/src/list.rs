@@ -70,7 +70,6 @@ impl Lines {
         let group = owner(&member.gname, member.gid);
         let size = match member.kind {
             b'3' | b'4' => format!("{},{}", member.device.0, member.device.1),
-            b'2' | b'5' | b'6' | b'D' => "0".to_owned(),
             _ => member.size.to_string(),
         };
         let pad = user.len() + group.len() + size.len() + 2;

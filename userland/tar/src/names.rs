@@ -195,6 +195,10 @@ impl Naming {
             warn(&[b"Removing leading `", taken, what]);
         }
         if rest.is_empty() {
+            if name.is_empty() && self.told.insert((Vec::new(), of_link)) {
+                let what: &[u8] = if of_link { b"empty hard link target" } else { b"empty member name" };
+                warn(&[b"Substituting `.' for ", what]);
+            }
             return b".";
         }
         rest

@@ -61,6 +61,40 @@ pub(crate) fn apply(records: &Records, member: &mut Member) {
     }
 }
 
+/// Keys that GNU tar does not know, in their order. It tells of them.
+pub(crate) fn unknown(mut text: &[u8]) -> Vec<Vec<u8>> {
+    let mut keys = Vec::new();
+    while let Some((key, _, rest)) = record(text) {
+        if !is_known(key) {
+            keys.push(key.to_vec());
+        }
+        text = rest;
+    }
+    keys
+}
+
+/// Whether a key is one that GNU tar knows, though not all of them change anything here.
+fn is_known(key: &[u8]) -> bool {
+    const PLAIN: &[&[u8]] = &[
+        b"atime",
+        b"charset",
+        b"comment",
+        b"ctime",
+        b"gid",
+        b"gname",
+        b"linkpath",
+        b"mtime",
+        b"path",
+        b"size",
+        b"uid",
+        b"uname",
+        b"RHT.security.selinux",
+        b"SCHILY.acl.access",
+        b"SCHILY.acl.default",
+    ];
+    PLAIN.contains(&key) || key.starts_with(b"GNU.") || key.starts_with(b"SCHILY.xattr.")
+}
+
 /// Seconds with a fraction.
 fn time(text: &[u8]) -> Option<(i64, u32)> {
     let text = std::str::from_utf8(text).ok()?;

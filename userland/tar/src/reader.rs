@@ -3,6 +3,7 @@
 use tidebox_rt::{Errno, Fd};
 
 use crate::header::{self, BLOCK, Block, Member, Parsed};
+use crate::message::warn;
 use crate::pax::{self, Records};
 
 /// Blocks that are read at once, as GNU tar does unless it is told otherwise.
@@ -137,7 +138,13 @@ impl Reader {
             match member.kind {
                 b'L' => long_name = Some(self.text(&member)?),
                 b'K' => long_link = Some(self.text(&member)?),
-                b'x' | b'X' => records = pax::parse(&self.bytes(member.stored)?),
+                b'x' | b'X' => {
+                    let text = self.bytes(member.stored)?;
+                    for key in pax::unknown(&text) {
+                        warn(&[b"Ignoring unknown extended header keyword '", &key, b"'"]);
+                    }
+                    records = pax::parse(&text);
+                }
                 b'g' => {
                     let more = pax::parse(&self.bytes(member.stored)?);
                     self.global.extend(more);

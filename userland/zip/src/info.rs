@@ -105,7 +105,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         count += 1;
         size = size.saturating_add(entry.size);
-        packed = packed.saturating_add(entry.packed);
+        // The twelve bytes before encrypted data do not count.
+        let before = if entry.flags & ENCRYPTED != 0 { 12 } else { 0 };
+        packed = packed.saturating_add(entry.packed.saturating_sub(before));
         match form {
             None => {}
             Some(Form::Names | Form::NamesWithMore) => out.put(&[&shown(&entry.name), b"\n"]),
@@ -147,7 +149,7 @@ fn line(entry: &Entry, form: Form) -> String {
     let system = match entry.made_by >> 8 {
         0 => "fat",
         3 => "unx",
-        10 => "ntf",
+        11 => "ntf",
         19 => "osx",
         _ => "???",
     };

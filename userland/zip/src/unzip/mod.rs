@@ -212,6 +212,13 @@ impl Unzip {
 
     /// Takes one file; `true` when no more can be taken.
     fn entry(&mut self, entry: &Entry) -> bool {
+        if entry.flags & ENCRYPTED != 0 && self.options.mode == Mode::Test {
+            let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
+            let begin = format!("{:>11}: ", "skipping");
+            self.out.put(&[begin.as_bytes(), &shown(&entry.name), pad.as_bytes(), b"  unable to get password\n"]);
+            self.worse(5);
+            return false;
+        }
         if entry.flags & ENCRYPTED != 0 {
             self.out.flush();
             tell(&[
