@@ -4,6 +4,8 @@ mod builtins;
 mod depth;
 mod input;
 mod json;
+#[cfg(target_family = "wasm")]
+mod memory;
 mod options;
 mod program;
 mod run;
@@ -26,7 +28,7 @@ use value::{Map, Val};
 /// Ends a program that takes more memory than there is with a message.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
-static ALLOCATOR: tidebox_rt::EndingAllocator = tidebox_rt::EndingAllocator;
+static ALLOCATOR: memory::Ending = memory::Ending;
 
 /// Exit code of a wrong command line, and of files that cannot be read.
 const MISUSE: i32 = 2;

@@ -114,6 +114,10 @@ impl Shell {
                 return Err(());
             }
         };
+        if self.style.mode() == Mode::Csv && self.style.rows() == b"\r\n" {
+            // As the real one does it: lines end otherwise from here on.
+            self.style.rows = Some(b"\n".to_vec());
+        }
         let (columns, rows): (Vec<u8>, Vec<u8>) = match (ascii, csv) {
             (true, _) => (vec![0x1f], vec![0x1e]),
             (false, true) => (b",".to_vec(), b"\n".to_vec()),
