@@ -9,6 +9,7 @@ mod lines;
 mod locate;
 mod name;
 mod options;
+mod outcome;
 mod place;
 mod read;
 mod reject;

@@ -9,8 +9,7 @@ use super::header::{Found, Search};
 use super::hunk::Hunk;
 use super::lines::Lines;
 use super::locate::{Place, split};
-use super::name::{NEW, OLD};
-use super::options::{Options, Quoting, ReadOnly, Times, Verbosity};
+use super::options::{Options, Quoting, ReadOnly, Verbosity};
 use super::place::{Pending, read_or_empty};
 use super::read::{Reader, Style};
 use super::reject::Rejects;
@@ -23,40 +22,40 @@ pub(crate) struct Session {
     /// Whether the patch at hand is applied backwards.
     pub(crate) reverse: bool,
     /// Whether the rest of the patch at hand is skipped.
-    skips: bool,
+    pub(super) skips: bool,
     /// The answer to «Apply anyway?».
     applies_anyway: bool,
     /// Whether any hunk or file failed.
     pub(crate) failed: bool,
     /// What git's patches do is done when the last of them is read, because each is against the state before all.
-    pending: Vec<Pending>,
+    pub(super) pending: Vec<Pending>,
     /// Files that are going to be removed.
     pub(crate) removes: Vec<Vec<u8>>,
-    backed_up: Vec<Vec<u8>>,
+    pub(super) backed_up: Vec<Vec<u8>>,
     /// Files of rejects that this run began, so that a second patch to the same file adds to them.
-    rejected: Vec<Vec<u8>>,
-    in_git: bool,
+    pub(super) rejected: Vec<Vec<u8>>,
+    pub(super) in_git: bool,
     said_cut: bool,
     /// The file of `-o` as far as it is written; further patches add to it.
-    output_begun: bool,
+    pub(super) output_begun: bool,
 }
 
 /// What came of the hunks of one file.
-struct Applied {
-    content: Vec<u8>,
-    hunks: usize,
-    rejects: Rejects,
+pub(super) struct Applied {
+    pub(super) content: Vec<u8>,
+    pub(super) hunks: usize,
+    pub(super) rejects: Rejects,
     /// A hunk was not exactly where and as it should be.
-    mismatch: bool,
-    end: usize,
+    pub(super) mismatch: bool,
+    pub(super) end: usize,
 }
 
 /// The file that a patch is applied to.
-struct Subject {
-    name: Option<Vec<u8>>,
-    stat: Option<Stat>,
+pub(super) struct Subject {
+    pub(super) name: Option<Vec<u8>>,
+    pub(super) stat: Option<Stat>,
     /// Where the result goes.
-    target: Vec<u8>,
+    pub(super) target: Vec<u8>,
     /// The name that it had before a rename that is done already.
     before: Option<Vec<u8>>,
 }
@@ -85,11 +84,11 @@ impl Session {
         self.out.push(text.as_bytes());
     }
 
-    fn is_silent(&self) -> bool {
+    pub(super) fn is_silent(&self) -> bool {
         self.options.verbosity == Verbosity::Silent
     }
 
-    fn is_verbose(&self) -> bool {
+    pub(super) fn is_verbose(&self) -> bool {
         self.options.verbosity == Verbosity::Verbose
     }
 
@@ -449,175 +448,6 @@ impl Session {
             let ends = if line_ends { " (different line endings)" } else { "" };
             self.say(&format!("Hunk #{number} {what} at {at}{ends}.\n"));
         }
-    }
-
-    /// Puts the result where it belongs, and the rejects beside it.
-    fn put(&mut self, found: &Found, subject: &Subject, applied: Applied) -> Result<(), Fatal> {
-        if !self.skips {
-            if self.options.output.is_some() {
-                self.put_output(&applied.content)?;
-            } else {
-                self.put_in_place(found, subject, &applied)?;
-            }
-        }
-        self.put_rejects(subject, &applied)
-    }
-
-    fn put_output(&mut self, content: &[u8]) -> Result<(), Fatal> {
-        let Some(output) = self.options.output.clone().filter(|_| !self.options.dry_run) else {
-            return Ok(());
-        };
-        if output == b"-" {
-            self.out.flush_now();
-            return tidebox_rt::write_all(1, content).map_err(|errno| format!("write error : {}", errno.text()));
-        }
-        let begun = std::mem::replace(&mut self.output_begun, true);
-        let how = tidebox_rt::Open { write: true, create: true, truncate: !begun, append: begun, ..Default::default() };
-        let fd = tidebox_rt::open(&output, how).map_err(|errno| failed("Can't create file", &output, errno))?;
-        let written = tidebox_rt::write_all(fd, content).and(tidebox_rt::close(fd));
-        written.map_err(|errno| failed("Can't create file", &output, errno))
-    }
-
-    fn put_in_place(&mut self, found: &Found, subject: &Subject, applied: &Applied) -> Result<(), Fatal> {
-        let Some(name) = subject.name.clone() else {
-            return Ok(());
-        };
-        let header = &found.header;
-        let failures = applied.rejects.count;
-        let mut mismatch = applied.mismatch || failures > 0;
-        let goes = header.absent[usize::from(!self.reverse)] == 2;
-        let removes_empty = self.options.removes_empty;
-        let is_empty = applied.content.is_empty();
-        if is_empty && (removes_empty || goes && !self.options.posix) {
-            let backup = self.backs_up(mismatch);
-            return self.later(Pending { name: subject.target.clone(), content: None, mode: None, backup, time: None });
-        }
-        if !is_empty && goes && (removes_empty || !self.options.posix) {
-            mismatch = true;
-            self.failed = true;
-            if !self.is_silent() {
-                let shown = self.shown(&subject.target);
-                self.say(&format!("Not deleting file {shown} as content differs from patch\n"));
-            }
-        }
-        let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
-        let new_mode = header.modes.get(to).copied().filter(|mode| *mode != 0 && header.modes.get(from) != Some(mode));
-        let mode = new_mode.or_else(|| subject.stat.map(|stat| stat.mode)).map(|mode| mode & 0o777);
-        let backup = self.backs_up(mismatch);
-        let changes = failures < applied.hunks || new_mode.is_some() || header.renames || header.copies;
-        if changes {
-            let time = self.time(found, subject, mismatch);
-            let content = Some(applied.content.clone());
-            self.later(Pending { name: subject.target.clone(), content, mode, backup, time })?;
-            if header.renames && subject.target != name {
-                self.later(Pending { name, content: None, mode: None, backup, time: None })?;
-            }
-        } else if backup && (subject.stat.is_some() || applied.hunks > 0) {
-            // Nothing fitted: the file stays, and its backup is a copy.
-            let content = Some(applied.content.clone()).filter(|_| subject.stat.is_some() || applied.hunks == 0);
-            match content {
-                Some(content) => {
-                    self.later(Pending {
-                        name: subject.target.clone(),
-                        content: Some(content),
-                        mode,
-                        backup,
-                        time: None,
-                    })?;
-                }
-                None => return Err(failed("Can't reopen file", &name, tidebox_rt::Errno::NOENT)),
-            }
-        }
-        Ok(())
-    }
-
-    fn backs_up(&self, mismatch: bool) -> bool {
-        self.options.backup || self.options.backup_of_mismatch && mismatch
-    }
-
-    /// The time that the file gets, when it is asked for and fits.
-    fn time(&mut self, found: &Found, subject: &Subject, mismatch: bool) -> Option<(i64, u32)> {
-        if self.options.times == Times::Now {
-            return None;
-        }
-        let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
-        let (before, after) = (found.header.files.get(from)?, found.header.files.get(to)?);
-        let new = (after.seconds.filter(|seconds| *seconds != 0)?, after.nanoseconds);
-        if self.options.force {
-            return Some(new);
-        }
-        let shown = self.shown(&subject.target);
-        if let (Some(seconds), Some(stat)) = (before.seconds, subject.stat) {
-            let stamp =
-                u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000) + u64::from(before.nanoseconds);
-            if stamp != stat.mtime_ns {
-                self.say(&format!("Not setting time of file {shown} (time mismatch)\n"));
-                return None;
-            }
-        }
-        if mismatch {
-            self.say(&format!("Not setting time of file {shown} (contents mismatch)\n"));
-            return None;
-        }
-        Some(new)
-    }
-
-    /// Does something now, or with git's patches when they are all read.
-    pub(crate) fn later(&mut self, pending: Pending) -> Result<(), Fatal> {
-        if self.options.dry_run {
-            return Ok(());
-        }
-        if self.in_git {
-            if pending.content.is_none() {
-                self.removes.push(pending.name.clone());
-            } else {
-                self.removes.retain(|name| *name != pending.name);
-            }
-            self.pending.push(pending);
-            return Ok(());
-        }
-        self.tell_of_removal(&pending);
-        pending.place(&self.options, &mut self.backed_up)
-    }
-
-    fn tell_of_removal(&mut self, pending: &Pending) {
-        if self.is_verbose() && pending.content.is_none() {
-            let shown = self.shown(&pending.name);
-            self.say(&format!("Removing file {shown}\n"));
-        }
-    }
-
-    fn settle(&mut self) -> Result<(), Fatal> {
-        self.removes.clear();
-        for pending in std::mem::take(&mut self.pending) {
-            self.tell_of_removal(&pending);
-            pending.place(&self.options, &mut self.backed_up)?;
-        }
-        Ok(())
-    }
-
-    fn put_rejects(&mut self, subject: &Subject, applied: &Applied) -> Result<(), Fatal> {
-        let (count, hunks) = (applied.rejects.count, applied.hunks);
-        if count == 0 {
-            return Ok(());
-        }
-        self.failed = true;
-        let what = if self.skips { "ignored" } else { "FAILED" };
-        self.say(&format!("{count} out of {hunks} hunk{} {what}", if hunks == 1 { "" } else { "s" }));
-        let given = self.options.rejects.clone();
-        if subject.target.is_empty() || given.as_deref() == Some(b"-") || self.options.dry_run {
-            self.say("\n");
-            return Ok(());
-        }
-        let file = given.unwrap_or_else(|| [subject.target.as_slice(), b".rej"].concat());
-        let shown = self.shown(&file);
-        self.say(&format!(" -- saving rejects to file {shown}\n"));
-        let begun = self.rejected.contains(&file);
-        self.rejected.push(file.clone());
-        let how = tidebox_rt::Open { write: true, create: true, truncate: !begun, append: begun, ..Default::default() };
-        let fd = tidebox_rt::open(&file, how).map_err(|errno| failed("Can't create file", &file, errno))?;
-        let written = tidebox_rt::write_all(fd, &applied.rejects.text).and(tidebox_rt::close(fd));
-        written.map_err(|errno| failed("Can't create file", &file, errno))
     }
 
     /// Whether anything is left to do for the patch at hand.
