@@ -12,7 +12,7 @@ impl Shell {
             return self.run_at(compound);
         }
         let from = self.process_fds.len();
-        if matches!(compound.kind, Kind::Subshell(_)) {
+        if matches!(compound.kind, Kind::Subshell(_) | Kind::ForArith { .. } | Kind::Arith(_) | Kind::Cond(_)) {
             self.line = compound.line;
         }
         let Some(undo) = self.redirect(&compound.redirects)? else {

@@ -111,9 +111,8 @@ impl Shell {
                         };
                     }
                 };
-                let (Some(a), Some(b)) = (self.cond_number(&subject)?, self.cond_number(&other)?) else {
-                    return Ok(None);
-                };
+                let Some(a) = self.cond_number(&subject)? else { return Ok(None) };
+                let Some(b) = self.cond_number(&other)? else { return Ok(None) };
                 Ok(Some(compare(a, b)))
             }
         }

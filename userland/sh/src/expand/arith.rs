@@ -104,13 +104,22 @@ impl Shell {
         }
         let numbers: Option<Vec<i64>> = texts.iter().map(|text| plain_number(text.trim_ascii())).collect();
         if let Some(numbers) = numbers {
-            match self.eval(tree, &numbers) {
-                Err(Fault::Zero(_) | Fault::Exponent(_)) => {}
-                other => return other,
-            }
+            // What the expression has done already must not happen again for the sake of a message.
+            return match self.eval(tree, &numbers) {
+                Err(Fault::Zero(at)) => Err(self.located_in(arith, &texts, at, Fault::Zero)?),
+                Err(Fault::Exponent(at)) => Err(self.located_in(arith, &texts, at, Fault::Exponent)?),
+                other => other,
+            };
         }
         let text = self.arith_text(&arith.text.parts, &arith.expansions, &texts)?;
         self.text_value(&text)
+    }
+
+    /// A fault whose place is known in the text without its expansions.
+    fn located_in(&mut self, arith: &Arith, texts: &[Bytes], at: usize, fault: fn(usize) -> Fault) -> Run<Fault> {
+        let text = self.arith_text(&arith.text.parts, &arith.expansions, texts)?;
+        let rest = crate::parse::text_from(arith, texts, at);
+        Ok(located(fault(text.len().saturating_sub(rest)), &text))
     }
 
     /// The text of an expression with its expansions in place, those that are known already not made again.
@@ -256,7 +265,7 @@ impl Shell {
         let key = self.key_of(name, subscript)?;
         match self.element(name, &key) {
             Some(text) => self.nested_value(&text),
-            None if self.options.nounset => {
+            None if self.options.nounset && self.vars.get(name).is_none() => {
                 let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
                 stop.map_err(Fault::Stop)
             }

@@ -75,6 +75,7 @@ impl Shell {
             _ => return Ok(content),
         };
         Ok(match content {
+            Content::Unset if matches!(op, Op::Replace { .. }) => Content::One(Bytes::new()),
             Content::Unset => Content::One(edit(b"")),
             Content::One(text) => Content::One(edit(&text)),
             Content::Many { values, star } => {
@@ -154,6 +155,26 @@ impl Shell {
                 }
                 None => return Ok(Content::Many { values: found, star }),
             }
+        } else if let (Target::Var(name), Index::At | Index::Star) = (target, index)
+            && let Some(meant) = self.variable_meant(name)
+            && let Some(Value::Assoc(_)) = self.vars.get(&meant).map(|var| &var.value)
+        {
+            // The first one has the number 1 here, and nothing the number 0.
+            values.insert(0, Bytes::new());
+            let Some((from, _)) = self.bounds(values.len(), offset, None, false)? else {
+                return Ok(Content::Many { values: Vec::new(), star });
+            };
+            values = values.split_off(from.max(1));
+            if let Some(wanted) = wanted.filter(|wanted| *wanted >= 0) {
+                values.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+            }
+            if wanted.is_none_or(|wanted| wanted >= 0) {
+                return Ok(Content::Many { values, star });
+            }
+            let Some((from, to)) = self.bounds(values.len(), 0, wanted.zip(length), false)? else {
+                return Ok(Content::Many { values: Vec::new(), star });
+            };
+            return Ok(Content::Many { values: values.get(from..to).unwrap_or_default().to_vec(), star });
         }
         let Some((from, to)) = self.bounds(values.len(), offset, wanted.zip(length), false)? else {
             return Ok(Content::Many { values: Vec::new(), star });

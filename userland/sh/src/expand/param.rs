@@ -233,7 +233,8 @@ impl Shell {
                 (Test::Alternative, true) | (Test::Default, false) => self.expand_operand(word, out, place),
                 // Without elements there is no word, not even an empty one.
                 (Test::Alternative, false)
-                    if place.quoted && matches!(content, Content::Many { ref values, .. } if values.is_empty()) =>
+                    if place.quoted
+                        && matches!(content, Content::Many { ref values, star: false } if values.is_empty()) =>
                 {
                     Ok(())
                 }
@@ -322,7 +323,11 @@ impl Shell {
         };
         let key = match &param.index {
             Index::One(subscript) => self.key_of(name, subscript)?,
-            _ => Key::Whole,
+            Index::None => Key::Whole,
+            index => {
+                let message = format!("{}{}: bad array subscript", lossy(name), shown_index(index));
+                return self.discard(message);
+            }
         };
         if self.assign(name, key, false, value)? {
             return Ok(());

@@ -9,6 +9,9 @@ use crate::ir::{Arith, BinaryOp, Bytes, Expr, Name, Part, Subscript, UnaryOp, Wo
 
 /// Levels of an expression, well below what the stack holds.
 const MAX_DEPTH: u32 = 200;
+/// Operators in an expression that becomes a tree. A tree of many is as deep as it is long; the interpreter, which takes longer
+/// expressions token by token, needs no stack for them.
+const MAX_OPERATORS: u32 = 400;
 /// Stands in the flat text for the expansion whose index follows.
 const MARK: u8 = 0;
 
@@ -42,6 +45,16 @@ pub(crate) fn from_word(text: Word) -> Arith {
         Ok(expr) => Arith { tree: expr.map(Rc::new), expansions: parser.used, text },
         Err(_) => Arith { text, tree: None, expansions: Vec::new() },
     }
+}
+
+/// Bytes of an expression's text from a place in its tree on, once its expansions have become `texts`.
+pub(crate) fn text_from(arith: &Arith, texts: &[Bytes], at: usize) -> usize {
+    let (mut flat, mut parts) = (Bytes::new(), Vec::new());
+    flatten(&arith.text.parts, &mut flat, &mut parts);
+    let before = flat.get(..at).unwrap_or_default().iter().filter(|&&byte| byte == MARK).count() / 2;
+    let rest = flat.get(at..).unwrap_or_default();
+    let plain: usize = rest.split(|&byte| byte == MARK).step_by(2).map(<[u8]>::len).sum();
+    plain + texts.iter().skip(before).map(Vec::len).sum::<usize>()
 }
 
 /// The text with marks for its expansions; false when it holds something that cannot be marked.
@@ -90,6 +103,7 @@ struct ExprParser<'a> {
     parts: &'a [Part],
     used: Vec<Part>,
     depth: u32,
+    operators: u32,
     /// Where the newest operand starts.
     operand: usize,
 }
@@ -122,7 +136,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operand: 0 }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operators: 0, operand: 0 }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -156,9 +170,16 @@ impl<'a> ExprParser<'a> {
         found
     }
 
+    /// Counts an operator.
+    fn another(&mut self) -> Result<(), NoExpr> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS { Err(()) } else { Ok(()) }
+    }
+
     fn comma(&mut self) -> Parsed {
         let mut left = self.assignment()?;
         while self.accept(b",") {
+            self.another()?;
             let right = self.assignment()?;
             left = Expr::Binary(BinaryOp::Comma, Box::new(left), Box::new(right));
         }
@@ -202,13 +223,20 @@ impl<'a> ExprParser<'a> {
         if !self.accept(b":") {
             return Err(());
         }
-        let no = self.assignment()?;
+        // An assignment there needs parentheses.
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(());
+        }
+        let no = self.choice()?;
+        self.depth -= 1;
         Ok(Expr::Choose(Box::new(condition), Box::new(yes), Box::new(no)))
     }
 
     fn or(&mut self) -> Parsed {
         let mut left = self.and()?;
         while self.accept(b"||") {
+            self.another()?;
             left = Expr::Or(Box::new(left), Box::new(self.and()?));
         }
         Ok(left)
@@ -217,6 +245,7 @@ impl<'a> ExprParser<'a> {
     fn and(&mut self) -> Parsed {
         let mut left = self.level(0)?;
         while self.accept(b"&&") {
+            self.another()?;
             left = Expr::And(Box::new(left), Box::new(self.level(0)?));
         }
         Ok(left)
@@ -231,6 +260,7 @@ impl<'a> ExprParser<'a> {
                 return Ok(left);
             };
             self.pos += text.len();
+            self.another()?;
             self.skip();
             let at = self.pos;
             let right = Box::new(self.level(level + 1)?);

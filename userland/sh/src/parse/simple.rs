@@ -16,7 +16,7 @@ const DECLARATIONS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"
 
 impl Parser<'_> {
     pub(super) fn simple(&mut self) -> Parse<Command> {
-        let line = self.line;
+        let mut line = self.line;
         let (mut assigns, mut args, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         let (mut declaration, mut reads_lists) = (false, false);
         loop {
@@ -42,6 +42,9 @@ impl Parser<'_> {
                     continue;
                 }
                 if args.is_empty() {
+                    if assigns.is_empty() {
+                        line = self.line;
+                    }
                     assigns.push(assign);
                 } else {
                     args.push(Arg::Assign(assign));
@@ -59,6 +62,11 @@ impl Parser<'_> {
                     braces: false,
                 }));
                 continue;
+            }
+            let word = if args.is_empty() { word } else { super::word::tilde_after_equals(word) };
+            if args.is_empty() && assigns.is_empty() {
+                // A first word of several lines counts as where it ends.
+                line = self.line;
             }
             if args.is_empty() {
                 reads_lists = matches!(word.literal(), Some(b"eval" | b"let"));

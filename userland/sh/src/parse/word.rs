@@ -540,6 +540,32 @@ pub(super) fn may_brace(parts: &[Part]) -> bool {
     has(b'{') && has(b'}') && (has(b',') || unquoted().any(|text| text.windows(2).any(|pair| pair == b"..")))
 }
 
+/// A word that looks like an assignment has its tildes expanded like one, wherever it stands among the arguments.
+pub(super) fn tilde_after_equals(mut word: Word) -> Word {
+    let Some(Part::Lit(text)) = word.parts.first() else { return word };
+    let len = name_len(text);
+    if len == 0 || text.get(len) != Some(&b'=') {
+        return word;
+    }
+    let (name, value) = text.split_at_checked(len + 1).unwrap_or((text, b""));
+    // What follows the literal text would be part of the user's name.
+    let ends = word.parts.len() == 1 || value.iter().any(|byte| matches!(byte, b'/' | b':'));
+    if value.first() == Some(&b'~') && ends {
+        let mut parts = vec![Part::Lit(name.to_vec())];
+        // As if it stood behind a colon, which is left out again.
+        split_tildes(&[b":", value].concat(), &mut parts);
+        if let Some(Part::Lit(colon)) = parts.get_mut(1) {
+            colon.remove(0);
+        }
+        parts.retain(|part| !matches!(part, Part::Lit(text) if text.is_empty()));
+        parts.extend(word.parts.drain(1..));
+        word.parts = parts;
+        return word;
+    }
+    tilde_after_colons(&mut word);
+    word
+}
+
 /// In the value of an assignment a tilde also expands after a colon.
 pub(super) fn tilde_after_colons(word: &mut Word) {
     let needed = |part: &Part| matches!(part, Part::Lit(text) if text.windows(2).any(|pair| pair == b":~"));

@@ -50,7 +50,8 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     {
         return Ok(shell.bad_option(format, "printf [-v var] format [arguments]"));
     }
-    let mut print = Printf { shell, args: rest, at: 0, out: Bytes::new(), status: 0, ended: false };
+    let keeps = target.is_some();
+    let mut print = Printf { shell, args: rest, at: 0, out: Bytes::new(), keeps, status: 0, ended: false };
     loop {
         let before = print.at;
         print.once(format);
@@ -96,6 +97,8 @@ struct Printf<'a> {
     args: &'a [Bytes],
     at: usize,
     out: Bytes,
+    /// The text is for a variable, so that nothing is written.
+    keeps: bool,
     status: u8,
     /// `\c` was met in an argument of `%b`, or the format is wrong.
     ended: bool,
@@ -109,6 +112,14 @@ impl Printf<'_> {
     }
 
     fn fail(&mut self, text: Bytes) {
+        // Lines that are complete have been written before anything is complained about.
+        if !self.keeps
+            && let Some(at) = self.out.iter().rposition(|&byte| byte == b'\n')
+        {
+            let rest = self.out.split_off(at + 1);
+            let lines = std::mem::replace(&mut self.out, rest);
+            self.status = self.status.max(self.shell.print(lines));
+        }
         self.shell.complain_builtin(text);
         self.status = 1;
     }
@@ -346,8 +357,13 @@ impl Printf<'_> {
             value = next.unwrap_or(u64::MAX);
             len += 1;
         }
-        if len != digits.len() {
-            self.fail([arg, b": invalid number"].concat());
+        if len != digits.len() || (len == 0 && !arg.is_empty()) {
+            let kind: &[u8] = match radix {
+                8 => b": invalid octal number",
+                16 => b": invalid hex number",
+                _ => b": invalid number",
+            };
+            self.fail([arg, kind].concat());
         }
         let limit = if negative { 1 << 63 } else { u64::MAX };
         if over || value > limit {
@@ -364,6 +380,9 @@ impl Printf<'_> {
         }
         let text = lossy(arg.trim_ascii()).into_owned();
         if text.is_empty() {
+            if !arg.is_empty() {
+                self.fail([arg, b": invalid number"].concat());
+            }
             return 0.0;
         }
         if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
