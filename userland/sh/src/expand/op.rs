@@ -113,7 +113,9 @@ impl Shell {
             None => None,
         };
         let is_text = match target {
-            Target::Var(name) => matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Text(_))),
+            Target::Var(name) => self
+                .variable_meant(name)
+                .is_some_and(|name| matches!(self.vars.get(&name).map(|var| &var.value), Some(Value::Text(_)))),
             _ => false,
         };
         let content = match content {
