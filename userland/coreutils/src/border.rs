@@ -1,6 +1,13 @@
-//! What the tools of uutils get wrong where WASI has no word for it, put right before they run.
+//! What the tools of uutils get wrong where WASI has no word for it, or where GNU does otherwise, put right before they
+//! run.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::message::{complain, named, quoted};
+use tidebox_rt::{Errno, FileKind};
+
+use crate::{access, chunks, dates, grammar, order};
 
 /// Group and others may do nothing with what `mktemp` makes.
 const PRIVATE: u32 = 0o077;
@@ -10,100 +17,277 @@ const PRIVATE: u32 = 0o077;
 pub(crate) enum Turn {
     /// It runs with these.
     Run(Vec<OsString>),
-    /// The answer is known without it.
+    /// It runs with these, and ends with this code even if it went well.
+    RunAndFail(Vec<OsString>, i32),
+    /// The answer is known without it, and was told.
     Answer(i32),
-    /// It cannot do that here.
-    Refuse(&'static str),
+    /// It ends with this message.
+    Refuse(String, i32),
+    /// So it does, and says where to read more.
+    Usage(String, i32),
 }
 
-/// Decides what becomes of a command line, the tool's name first.
-pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>) -> Turn {
+/// Decides what becomes of a command line, the tool's name first. `run` is the tool itself.
+pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>, run: fn(std::vec::IntoIter<OsString>) -> i32) -> Turn {
     match tool {
         "mktemp" => {
             // std cannot ask for another mode than the one that the umask leaves.
             let _ = tidebox_rt::umask(Some(PRIVATE));
             Turn::Run(arguments)
         }
-        "sort" => sort(arguments),
-        "test" | "[" => test(arguments),
+        "cut" => Turn::Run(cut(arguments)),
+        "date" => dates::date(arguments),
+        "link" => link(arguments),
+        "join" => join(arguments),
+        "od" => od(arguments),
+        "paste" => paste(arguments),
+        "rm" => rm(arguments),
+        "realpath" => realpath(arguments),
+        "shred" => shred(arguments),
+        "shuf" => shuf(arguments),
+        "sort" => order::sort(arguments, run),
+        "split" => chunks::split(arguments, run),
+        "test" | "[" => access::test(arguments),
+        "touch" => dates::touch(arguments),
+        "truncate" => truncate(arguments),
+        "uniq" => uniq(arguments),
         _ => Turn::Run(arguments),
     }
 }
 
-/// `sort` merges and checks by a second thread, which there is not. Sorting gives the same as merging.
-fn sort(arguments: Vec<OsString>) -> Turn {
-    /// Options that take the rest of their argument, or the next one, as a value.
-    const VALUED: &[u8] = b"kStTo";
-    let mut kept = Vec::with_capacity(arguments.len());
-    let mut rest = arguments.into_iter();
-    kept.extend(rest.next());
-    while let Some(argument) = rest.next() {
-        let bytes = argument.as_encoded_bytes();
-        if bytes == b"--" {
-            kept.push(argument);
-            break;
-        }
-        if bytes == b"--merge" {
-            continue;
-        }
-        if bytes.starts_with(b"--check") {
-            return Turn::Refuse("checking (-c, -C) is not supported here; compare the file with what sort prints");
-        }
-        if bytes.len() < 2 || !bytes.starts_with(b"-") || bytes.starts_with(b"--") {
-            kept.push(argument);
-            continue;
-        }
-        let letters = bytes.get(1..).unwrap_or_default();
-        let end = letters.iter().position(|letter| VALUED.contains(letter)).unwrap_or(letters.len());
-        let (flags, value) = letters.split_at_checked(end).unwrap_or((letters, b""));
-        if flags.contains(&b'c') || flags.contains(&b'C') {
-            return Turn::Refuse("checking (-c, -C) is not supported here; compare the file with what sort prints");
-        }
-        let takes_next = value.len() == 1;
-        if flags.contains(&b'm') {
-            let flags: Vec<u8> = flags.iter().copied().filter(|letter| *letter != b'm').collect();
-            if !(flags.is_empty() && value.is_empty()) {
-                kept.push(os_string(&[b"-", flags.as_slice(), value].concat()));
-            }
-        } else {
-            kept.push(argument);
-        }
-        if takes_next {
-            kept.extend(rest.next());
-        }
-    }
-    kept.extend(rest);
-    Turn::Run(kept)
-}
-
-fn os_string(bytes: &[u8]) -> OsString {
+pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     tidebox_rt::path_of_bytes(bytes).as_os_str().to_owned()
 }
 
-/// `test -r`, `-w` and `-x` ask the kernel, because std knows no modes. Only where they are the whole question.
-fn test(arguments: Vec<OsString>) -> Turn {
-    let mut words: Vec<&OsStr> = arguments.iter().skip(1).map(OsString::as_os_str).collect();
-    if arguments.first().is_some_and(|name| name.as_encoded_bytes().ends_with(b"["))
-        && words.pop() != Some("]".as_ref())
-    {
-        // `[` says itself what it misses.
-        return Turn::Run(arguments);
+/// Where the options end: the position of `--`, or the number of arguments.
+pub(crate) fn options_end(arguments: &[OsString]) -> usize {
+    arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len())
+}
+
+/// Whether an argument is an operand as far as it looks like one.
+fn is_operand(argument: &OsString) -> bool {
+    let bytes = argument.as_encoded_bytes();
+    bytes.len() < 2 || !bytes.starts_with(b"-")
+}
+
+/// Characters are bytes to GNU's `cut`.
+fn cut(arguments: Vec<OsString>) -> Vec<OsString> {
+    let end = options_end(&arguments);
+    let other = |(at, argument): (usize, OsString)| {
+        let bytes = argument.as_encoded_bytes();
+        if at == 0 || at >= end {
+            return argument;
+        }
+        match (bytes.strip_prefix(b"-c"), bytes.strip_prefix(b"--characters")) {
+            (Some(list), _) => os_string(&[b"-b", list].concat()),
+            (_, Some(list)) => os_string(&[b"--bytes", list].concat()),
+            _ => argument,
+        }
+    };
+    arguments.into_iter().enumerate().map(other).collect()
+}
+
+/// `uniq +N` of old skips characters.
+fn uniq(mut arguments: Vec<OsString>) -> Turn {
+    let end = options_end(&arguments);
+    for argument in arguments.iter_mut().take(end).skip(1) {
+        let digits = argument.as_encoded_bytes().strip_prefix(b"+").filter(|digits| !digits.is_empty());
+        if let Some(digits) = digits.filter(|digits| digits.iter().all(u8::is_ascii_digit)) {
+            *argument = os_string(&[b"-s", digits].concat());
+        }
     }
-    let negated = words.len() == 3 && words.first() == Some(&OsStr::new("!"));
-    if negated {
-        words.remove(0);
+    let (mut group, mut other) = (false, false);
+    for (name, item) in grammar::items("uniq", &arguments).unwrap_or_default() {
+        let Item::Option(letter, value) = item else {
+            continue;
+        };
+        group |= name == "group";
+        other |=
+            matches!(letter, 'c' | 'd' | 'D' | 'u') || matches!(name, "count" | "repeated" | "all-repeated" | "unique");
+        let what = match (letter, name) {
+            ('f', _) | (_, "skip-fields") => "fields to skip",
+            ('s', _) | (_, "skip-chars") => "bytes to skip",
+            ('w', _) | (_, "check-chars") => "bytes to compare",
+            _ => continue,
+        };
+        let value = value.unwrap_or_default();
+        if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+            return Turn::Refuse(format!("{}: invalid number of {what}", String::from_utf8_lossy(&value)), 1);
+        }
     }
-    let [operator, file] = words.as_slice() else {
+    match group && other {
+        true => Turn::Usage("--group is mutually exclusive with -c/-d/-D/-u".to_owned(), 1),
+        false => Turn::Run(arguments),
+    }
+}
+
+/// A name that is taken is told of in the words of POSIX.
+fn link(arguments: Vec<OsString>) -> Turn {
+    let names: Vec<&[u8]> = arguments.iter().skip(1).map(|name| name.as_encoded_bytes()).collect();
+    match names.as_slice() {
+        [from, to] if tidebox_rt::stat(to, false).is_ok() && tidebox_rt::stat(from, false).is_ok() => {
+            Turn::Refuse(format!("cannot create link {} to {}: File exists", quoted(to), quoted(from)), 1)
+        }
+        _ => Turn::Run(arguments),
+    }
+}
+
+/// A file that is not there cannot be opened.
+fn shred(arguments: Vec<OsString>) -> Turn {
+    let missing = |(_, item): &(&str, Item)| match item {
+        Item::Operand(file) => {
+            let error = tidebox_rt::stat(file, true).err().filter(|_| file != b"-")?;
+            Some(format!("{}: failed to open for writing: {}", named(file), error.text()))
+        }
+        Item::Option(..) => None,
+    };
+    match grammar::items("shred", &arguments).unwrap_or_default().iter().find_map(missing) {
+        Some(message) => Turn::Refuse(message, 1),
+        None => Turn::Run(arguments),
+    }
+}
+
+/// A path without a name is none.
+fn realpath(arguments: Vec<OsString>) -> Turn {
+    let empty = |argument: &&OsString| argument.is_empty();
+    match arguments.iter().find(empty) {
+        Some(_) => Turn::Refuse("'': No such file or directory".to_owned(), 1),
+        None => Turn::Run(arguments),
+    }
+}
+
+/// Numbers of `shuf` that are none.
+fn shuf(arguments: Vec<OsString>) -> Turn {
+    let number = |text: &[u8]| std::str::from_utf8(text).ok().and_then(|text| text.parse::<u64>().ok());
+    for (name, item) in grammar::items("shuf", &arguments).unwrap_or_default() {
+        let Item::Option(letter, Some(value)) = item else {
+            continue;
+        };
+        let shown = tidebox_gnu::message::cited(&value);
+        match (letter, name) {
+            ('n', _) | (_, "head-count") if value.is_empty() || !value.iter().all(u8::is_ascii_digit) => {
+                return Turn::Refuse(format!("invalid line count: {shown}"), 1);
+            }
+            ('i', _) | (_, "input-range") => {
+                let dash = value.iter().position(|byte| *byte == b'-').unwrap_or(value.len());
+                let (low, high) = (value.get(..dash).and_then(number), value.get(dash + 1..).and_then(number));
+                // A range may be empty, but no less.
+                if !matches!((low, high), (Some(low), Some(high)) if low <= high.saturating_add(1)) {
+                    return Turn::Refuse(format!("invalid input range: {shown}"), 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    Turn::Run(arguments)
+}
+
+/// `truncate` needs a size, and says so before it looks at any file.
+fn truncate(arguments: Vec<OsString>) -> Turn {
+    let Some(items) = grammar::items("truncate", &arguments) else {
         return Turn::Run(arguments);
     };
-    let wanted = match operator.as_encoded_bytes() {
-        b"-r" => 4,
-        b"-w" => 2,
-        b"-x" => 1,
-        _ => return Turn::Run(arguments),
+    let (mut size, mut reference, mut files) = (None, false, 0);
+    for (name, item) in items {
+        match (item, name) {
+            (Item::Operand(_), _) => files += 1,
+            (Item::Option('s', value), _) | (Item::Option(_, value), "size") => size = value,
+            (Item::Option('r', _), _) | (_, "reference") => reference = true,
+            _ => {}
+        }
+    }
+    let option = |name: &str| tidebox_gnu::message::cited(name.as_bytes());
+    let (by_size, by_reference) = (option("--size"), option("--reference"));
+    match size {
+        None if !reference => Turn::Usage(format!("you must specify either {by_size} or {by_reference}"), 1),
+        Some(size) if reference && !size.first().is_some_and(|first| b"+-<>/%".contains(first)) => {
+            Turn::Usage(format!("you must specify a relative {by_size} with {by_reference}"), 1)
+        }
+        _ if files == 0 => Turn::Usage("missing file operand".to_owned(), 1),
+        _ => Turn::Run(arguments),
+    }
+}
+
+/// The files of `join -a` and `-v` are 1 and 2.
+fn join(arguments: Vec<OsString>) -> Turn {
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        let bytes = word.as_encoded_bytes();
+        let Some(value) = bytes.strip_prefix(b"-a").or_else(|| bytes.strip_prefix(b"-v")) else {
+            continue;
+        };
+        let value = if value.is_empty() { words.next().map(|word| word.as_encoded_bytes()) } else { Some(value) };
+        if let Some(value) = value.filter(|value| !matches!(*value, b"1" | b"2")) {
+            return Turn::Refuse(format!("invalid field number: {}", tidebox_gnu::message::cited(value)), 1);
+        }
+    }
+    Turn::Run(arguments)
+}
+
+/// A width that does not fit is replaced with a warning.
+fn od(mut arguments: Vec<OsString>) -> Turn {
+    for argument in arguments.iter_mut().skip(1) {
+        if matches!(argument.as_encoded_bytes(), b"-w0" | b"--width=0") {
+            complain("od", "warning: invalid width 0; using 2 instead");
+            *argument = os_string(b"-w2");
+        }
+    }
+    Turn::Run(arguments)
+}
+
+/// Files that cannot be opened are named, and nothing is printed of the others then.
+fn paste(arguments: Vec<OsString>) -> Turn {
+    let mut missing = false;
+    for (_, item) in grammar::items("paste", &arguments).unwrap_or_default() {
+        let Item::Operand(file) = item else {
+            continue;
+        };
+        if let Some(error) = tidebox_rt::stat(&file, true).err().filter(|_| file != b"-") {
+            complain("paste", &format!("{}: {}", named(&file), error.text()));
+            missing = true;
+        }
+    }
+    if missing { Turn::Answer(1) } else { Turn::Run(arguments) }
+}
+
+/// What has no name cannot be there, and a file with a slash behind it is no folder.
+fn rm(arguments: Vec<OsString>) -> Turn {
+    let forced = |argument: &OsString| {
+        let bytes = argument.as_encoded_bytes();
+        bytes == b"--force" || (bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b'f'))
     };
-    let allowed = tidebox_rt::access(file.as_encoded_bytes(), wanted).is_ok();
-    Turn::Answer(i32::from(allowed == negated))
+    let end = options_end(&arguments);
+    let force = arguments.iter().take(end).skip(1).any(forced);
+    let mut failed = false;
+    let mut kept = Vec::with_capacity(arguments.len());
+    let mut operands = 0;
+    for (at, argument) in arguments.into_iter().enumerate() {
+        let bytes = argument.as_encoded_bytes();
+        let operand = at > 0 && at != end && (at > end || is_operand(&argument));
+        let error = match bytes {
+            b"" => Some(Errno::NOENT),
+            _ if operand && bytes.ends_with(b"/") => {
+                let stat = tidebox_rt::stat(bytes.strip_suffix(b"/").unwrap_or(bytes), false);
+                stat.is_ok_and(|stat| stat.kind() == FileKind::File).then_some(Errno::NOTDIR)
+            }
+            _ => None,
+        };
+        operands += usize::from(operand);
+        match error.filter(|_| operand) {
+            None => kept.push(argument),
+            Some(Errno::NOENT) if force => {}
+            Some(error) => {
+                complain("rm", &format!("cannot remove {}: {}", quoted(bytes), error.text()));
+                failed = true;
+            }
+        }
+    }
+    let left = kept.iter().skip(1).any(is_operand) || end < kept.len();
+    match (failed, operands > 0 && !left) {
+        (_, true) => Turn::Answer(i32::from(failed)),
+        (true, false) => Turn::RunAndFail(kept, 1),
+        (false, false) => Turn::Run(kept),
+    }
 }
 
 #[cfg(test)]
@@ -116,37 +300,28 @@ mod tests {
         text.split(' ').map(OsString::from).collect()
     }
 
-    #[test]
-    fn merging_becomes_sorting() {
-        for (asked, run) in [
-            ("sort -m a", "sort a"),
-            ("sort -nmr -k 2 --merge a", "sort -nr -k 2 a"),
-            ("sort -mt m -k2m a", "sort -t m -k2m a"),
-            ("sort -o -m a", "sort -o -m a"),
-            ("sort -- -m", "sort -- -m"),
-            ("sort - -r", "sort - -r"),
-        ] {
-            assert_eq!(prepare("sort", words(asked)), Turn::Run(words(run)), "{asked}");
-        }
+    fn prepared(line: &str) -> Turn {
+        let arguments = words(line);
+        let tool = line.split(' ').next().unwrap_or_default();
+        prepare(tool, arguments, |_| 0)
     }
 
     #[test]
-    fn checking_is_refused_instead_of_ending_in_a_panic() {
-        for asked in ["sort -c a", "sort -rC a", "sort --check=quiet a"] {
-            assert!(matches!(prepare("sort", words(asked)), Turn::Refuse(_)), "{asked}");
-        }
-        assert_eq!(prepare("sort", words("sort -t c a")), Turn::Run(words("sort -t c a")));
+    fn characters_of_cut_are_bytes() {
+        assert_eq!(prepared("cut -c1-2 -- -c3"), Turn::Run(words("cut -b1-2 -- -c3")));
+        assert_eq!(prepared("cut --characters=3 f"), Turn::Run(words("cut --bytes=3 f")));
     }
 
     #[test]
-    fn questions_about_rights_are_asked_of_the_kernel() {
-        for (asked, code) in [("test -x /", 0), ("[ ! -x / ]", 1), ("[ -r /nowhere ]", 1), ("test ! -w /nowhere", 0)] {
-            let tool = if asked.starts_with('[') { "[" } else { "test" };
-            assert_eq!(prepare(tool, words(asked)), Turn::Answer(code), "{asked}");
-        }
-        for asked in ["test -d /", "test -x", "[ -x /", "test a = b"] {
-            let tool = if asked.starts_with('[') { "[" } else { "test" };
-            assert_eq!(prepare(tool, words(asked)), Turn::Run(words(asked)), "{asked}");
-        }
+    fn the_old_form_of_uniq_skips_characters() {
+        assert_eq!(prepared("uniq +3 f"), Turn::Run(words("uniq -s3 f")));
+        assert_eq!(prepared("uniq -- +3"), Turn::Run(words("uniq -- +3")));
+    }
+
+    #[test]
+    fn what_rm_is_not_given_is_not_removed() {
+        assert_eq!(prepare("rm", vec!["rm".into(), "-f".into(), "".into()], |_| 0), Turn::Answer(0));
+        assert_eq!(prepare("rm", vec!["rm".into(), "".into()], |_| 0), Turn::Answer(1));
+        assert_eq!(prepared("rm -r x"), Turn::Run(words("rm -r x")));
     }
 }

@@ -2,14 +2,22 @@
 //!
 //! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
 
+mod access;
 mod border;
-mod copied_mode;
+mod chunks;
+mod dates;
+mod grammar;
+mod order;
 mod table;
+mod wording;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::exit;
+
+use border::Turn;
+use tidebox_gnu::message;
 
 /// Exit code of a name that is no tool, as the shell answers an unknown command.
 const UNKNOWN_TOOL: i32 = 127;
@@ -51,25 +59,51 @@ fn run_named_by_argument(arguments: Vec<OsString>) -> i32 {
 }
 
 fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
-    let arguments = match border::prepare(tool.name, arguments) {
-        border::Turn::Run(arguments) => arguments,
-        border::Turn::Answer(code) => return code,
-        border::Turn::Refuse(reason) => {
-            tidebox_gnu::message::complain(tool.name, reason);
-            return 2;
-        }
-    };
+    if arguments.len() == 2
+        && arguments.get(1).is_some_and(|only| only == "--version")
+        && !matches!(tool.name, "echo" | "[" | "test")
+    {
+        return version(tool.name);
+    }
+    if let Err(mistake) = grammar::check(tool.name, &arguments) {
+        return wrong(tool.name, &mistake.message, mistake.code);
+    }
+    fluent::correct(wording::MESSAGES, message::unicode_locale());
     // Without messages every error would read as its identifier, so a failure here is worth an exit code of its own.
     if let Err(error) = uucore::locale::setup_localization(tool.messages) {
         complain(&format!("cannot load the messages of {}: {error}", tool.name));
         return 99;
     }
-    let copies = (tool.name == "cp").then(|| copied_mode::Plan::new(&arguments));
-    let code = (tool.main)(arguments.into_iter());
-    if let Some(copies) = copies {
-        copies.apply();
+    match border::prepare(tool.name, arguments, tool.main) {
+        Turn::Run(arguments) => (tool.main)(arguments.into_iter()),
+        Turn::RunAndFail(arguments, code) => {
+            let ended = (tool.main)(arguments.into_iter());
+            if ended == 0 && tool.name == "date" {
+                message::complain("date", "cannot set date: Operation not permitted");
+            }
+            ended.max(code)
+        }
+        Turn::Answer(code) => code,
+        Turn::Refuse(message, code) => {
+            message::complain(tool.name, &message);
+            code
+        }
+        Turn::Usage(message, code) => wrong(tool.name, &message, code),
     }
-    code
+}
+
+/// What `--version` says.
+fn version(tool: &str) -> i32 {
+    let text = format!("{tool} (Tidebox) {}, with the command line of GNU coreutils 9\n", env!("CARGO_PKG_VERSION"));
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+/// Says what is wrong with a command line and where to read more.
+fn wrong(tool: &str, message: &str, code: i32) -> i32 {
+    tidebox_gnu::tool::usage(tool, message, code)
 }
 
 fn list() -> i32 {

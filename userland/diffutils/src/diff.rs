@@ -10,7 +10,7 @@ use crate::file::{File, same};
 use crate::format::{header, print};
 use crate::options::{HELP, Options, Request, Style, parse};
 use crate::output::Output;
-use crate::script::{Rules, Script};
+use crate::script::Script;
 use crate::{DIFFERENT, Failure, TROUBLE};
 
 /// How much of a file is searched for a NUL byte, which makes it binary; GNU looks at one block.
@@ -24,9 +24,12 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             output.flush()?;
             Ok(0)
         }
-        Request::Compare(options, names) => {
+        Request::Compare(options, pairs) => {
             let mut run = Run { options: &options, output, above: Vec::new() };
-            let code = run.operands(names)?;
+            let mut code = 0;
+            for names in pairs {
+                code = code.max(run.operands(names)?);
+            }
             run.output.flush()?;
             Ok(code)
         }
@@ -41,8 +44,8 @@ struct Side {
 }
 
 impl Side {
-    fn find(name: Vec<u8>) -> Result<Self, (Vec<u8>, Errno)> {
-        let stat = if name == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(&name, true) };
+    fn find(name: Vec<u8>, follow: bool) -> Result<Self, (Vec<u8>, Errno)> {
+        let stat = if name == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(&name, follow) };
         match stat {
             Ok(stat) => Ok(Self { name, stat: Some(stat) }),
             Err(errno) => Err((name, errno)),
@@ -80,7 +83,8 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn operands(&mut self, names: [Vec<u8>; 2]) -> Result<i32, Failure> {
-        let [a, b] = names.map(Side::find);
+        let follow = !self.options.links;
+        let [a, b] = names.map(|name| Side::find(name, follow));
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => match (a.is_dir(), b.is_dir()) {
                 (true, false) => (self.within(a, &b)?, Ok(b)),
@@ -95,7 +99,9 @@ impl Run<'_> {
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => (a, b),
             (Ok(a), Err((name, Errno::NOENT))) if self.options.new_file => (a, Side { name, stat: None }),
-            (Err((name, Errno::NOENT)), Ok(b)) if self.options.new_file => (Side { name, stat: None }, b),
+            (Err((name, Errno::NOENT)), Ok(b)) if self.options.new_file || self.options.new_in_first => {
+                (Side { name, stat: None }, b)
+            }
             (a, b) => {
                 for (name, errno) in [a.err(), b.err()].into_iter().flatten() {
                     self.complain(&name, errno)?;
@@ -112,7 +118,7 @@ impl Run<'_> {
             return Err(Failure::Other("cannot compare '-' to a directory".to_owned()));
         }
         let base = file.name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        Ok(Side::find(joined(&folder.name, base)))
+        Ok(Side::find(joined(&folder.name, base), !self.options.links))
     }
 
     fn complain(&mut self, name: &[u8], errno: Errno) -> Result<(), Failure> {
@@ -139,6 +145,13 @@ impl Run<'_> {
                 let (x, y) = (kind(x), kind(y));
                 self.say(&format!("File {} is a {x} while file {} is a {y}\n", a.shown(), b.shown()))?;
                 return Ok(DIFFERENT);
+            }
+            if self.options.links && x.kind() == FileKind::Symlink {
+                let differ = tidebox_rt::read_link(&a.name) != tidebox_rt::read_link(&b.name);
+                if differ {
+                    self.say(&format!("Symbolic links {} and {} differ\n", a.shown(), b.shown()))?;
+                }
+                return Ok(if differ { DIFFERENT } else { 0 });
             }
             if same(x, y) || (a.name == b"-" && b.name == b"-") {
                 return self.end(a, b, false);
@@ -170,25 +183,26 @@ impl Run<'_> {
                 return Ok(TROUBLE);
             }
         };
-        let rules = self.options.rules;
-        if old == new {
+        let rules = &self.options.rules;
+        let whole = matches!(self.options.style, Style::Columns | Style::Groups) && !self.options.brief;
+        if old == new && !whole {
             return self.end(a, b, false);
         }
         let binary = |text: &[u8]| memchr::memchr(0, text.get(..BINARY_PREFIX).unwrap_or(text)).is_some();
-        if !self.options.text && (binary(&old) || binary(&new)) {
+        if old != new && !self.options.text && (binary(&old) || binary(&new)) {
             if !self.options.brief {
                 self.say(&format!("Binary files {} and {} differ\n", a.shown(), b.shown()))?;
             }
             return self.end(a, b, true);
         }
-        if self.options.brief && rules == Rules::default() {
+        if self.options.brief && rules.are_strict() {
             return self.end(a, b, true);
         }
         if rules.strip_return {
             (old, new) = (without_returns(&old), without_returns(&new));
         }
         let script = Script::new(&old, &new, rules);
-        if !script.differs() || self.options.brief {
+        if !whole && (!script.differs() || self.options.brief) {
             return self.end(a, b, script.differs());
         }
         if nested {
@@ -197,8 +211,21 @@ impl Run<'_> {
         let style = self.options.style;
         let headers = [self.header(0, a, old_time, style), self.header(1, b, new_time, style)];
         let headers = [headers[0].as_slice(), headers[1].as_slice()];
-        print(&script, style, headers, self.options.shows_function, &mut self.output)?;
-        Ok(DIFFERENT)
+        print(&script, self.options, headers, &mut self.output)?;
+        if !script.differs() {
+            return self.end(a, b, false);
+        }
+        let mut code = DIFFERENT;
+        if matches!(style, Style::Ed | Style::ForwardEd) {
+            for (side, text) in [(a, &old), (b, &new)] {
+                if !text.is_empty() && !text.ends_with(b"\n") {
+                    self.output.flush()?;
+                    complain("diff", &format!("{}: No newline at end of file\n", side.shown()));
+                    code = TROUBLE;
+                }
+            }
+        }
+        Ok(code)
     }
 
     fn header(&self, index: usize, side: &Side, time: u64, style: Style) -> Vec<u8> {
@@ -252,7 +279,8 @@ impl Run<'_> {
 
     /// Compares what two folders hold under one name.
     fn entry(&mut self, a: &Side, b: &Side, name: &[u8], held: [bool; 2]) -> Result<i32, Failure> {
-        if held != [true, true] && !self.options.new_file {
+        let empty = self.options.new_file || (self.options.new_in_first && held == [false, true]);
+        if held != [true, true] && !empty {
             let holder = if held[0] { a } else { b };
             self.say(&format!("Only in {}: {}\n", holder.shown(), String::from_utf8_lossy(name)))?;
             return Ok(DIFFERENT);
@@ -260,7 +288,7 @@ impl Run<'_> {
         let mut sides = Vec::with_capacity(2);
         for (folder, held) in [a, b].into_iter().zip(held) {
             let path = joined(&folder.name, name);
-            let side = if held { Side::find(path) } else { Ok(Side { name: path, stat: None }) };
+            let side = if held { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
             match side {
                 Ok(side) => sides.push(side),
                 Err((name, errno)) => {
@@ -283,7 +311,10 @@ impl Run<'_> {
         let excluded =
             |name: &[u8]| self.options.excluded.iter().any(|pattern| matches(pattern, name, Flags::default()));
         let entries = tidebox_rt::read_dir(&side.name)?;
-        Ok(entries.into_iter().map(|entry| entry.name).filter(|name| !excluded(name)).collect())
+        let before =
+            |name: &Vec<u8>| self.above.len() < 2 && self.options.starting.as_ref().is_some_and(|start| name < start);
+        let names = entries.into_iter().map(|entry| entry.name);
+        Ok(names.filter(|name| !excluded(name) && !before(name)).collect())
     }
 }
 
@@ -327,9 +358,6 @@ pub(crate) fn quoted(word: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=:".contains(byte) || !byte.is_ascii();
     if !word.is_empty() && word.iter().all(plain) {
         return word.to_vec();
-    }
-    if !word.iter().any(|byte| b"\"$`\\!".contains(byte)) {
-        return [b"\"", word, b"\""].concat();
     }
     let mut out = vec![b'\''];
     for byte in word {

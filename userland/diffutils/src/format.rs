@@ -1,45 +1,46 @@
 //! What is printed of two files that differ.
 
 use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::message::unicode_locale;
 
-use crate::Failure;
-use crate::options::Style;
+use crate::options::{Heading, Layout, Options, Palette, Style};
 use crate::output::Output;
-use crate::script::{Change, Script};
+use crate::script::{Change, Script, expanded};
+use crate::{Failure, columns, edits, groups};
 
 const NO_LINE_END: &[u8] = b"\\ No newline at end of file\n";
 
 /// Prints the changes of a script. `headers` name both files in the styles that name them.
 pub(crate) fn print(
     script: &Script<'_>,
-    style: Style,
+    options: &Options,
     headers: [&[u8]; 2],
-    shows_function: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let (context, marks) = match style {
-        Style::Normal => {
-            return script
-                .changes
-                .iter()
-                .filter(|change| !change.ignored)
-                .try_for_each(|change| normal(script, change, output));
-        }
+    let layout = &options.layout;
+    let printer = Printer { layout };
+    let (context, marks) = match options.style {
+        Style::Normal => return script.counted().try_for_each(|change| printer.normal(script, change, output)),
+        Style::Ed => return edits::ed(script, output),
+        Style::ForwardEd => return edits::forward_ed(script, output),
+        Style::Rcs => return edits::rcs(script, output),
+        Style::Columns => return columns::print(script, layout, output),
+        Style::Groups => return groups::print(script, &options.formats, output),
         Style::Context(context) => (context, ["*** ", "--- "]),
         Style::Unified(context) => (context, ["--- ", "+++ "]),
     };
     for (mark, header) in marks.into_iter().zip(headers) {
-        output.put(&[mark.as_bytes(), header, b"\n"].concat())?;
+        printer.painted(|palette| &palette.header, &[mark.as_bytes(), header].concat(), output)?;
     }
     for changes in hunks(&script.changes, context) {
         if changes.iter().all(|change| change.ignored) {
             continue;
         }
-        let Some(hunk) = Hunk::new(script, changes, context) else {
+        let Some(hunk) = Hunk::new(&printer, script, changes, context) else {
             continue;
         };
-        let function = if shows_function { hunk.function() } else { Vec::new() };
-        match style {
+        let function = options.heading.as_ref().map(|heading| hunk.function(heading)).unwrap_or_default();
+        match options.style {
             Style::Unified(_) => hunk.unified(&function, output)?,
             _ => hunk.context(&function, output)?,
         }
@@ -54,8 +55,8 @@ pub(crate) fn header(name: &[u8], mtime_ns: u64, style: Style) -> Vec<u8> {
     let mut out = named(name);
     out.push(b'\t');
     let time = match style {
-        // Context output shows the time in the words of the C locale.
-        Style::Context(_) => field('c'),
+        // In the C locale context output shows the time in its words.
+        Style::Context(_) if !unicode_locale() => field('c'),
         _ => format!("{} {}.{:09} {}", field('F'), field('T'), moment.nanoseconds, field('z')),
     };
     out.extend_from_slice(time.as_bytes());
@@ -81,39 +82,95 @@ fn named(name: &[u8]) -> Vec<u8> {
     out
 }
 
-fn line(mark: &[u8], line: &[u8], output: &mut Output) -> Result<(), Failure> {
-    output.put(mark)?;
-    output.put(line)?;
-    if !line.ends_with(b"\n") {
-        output.put(b"\n")?;
-        output.put(NO_LINE_END)?;
-    }
-    Ok(())
+/// Prints lines as the layout says.
+struct Printer<'a> {
+    layout: &'a Layout,
 }
 
-fn normal(script: &Script<'_>, change: &Change, output: &mut Output) -> Result<(), Failure> {
-    let Change { old, new, .. } = change;
-    let letter = match (old.is_empty(), new.is_empty()) {
-        (true, _) => 'a',
-        (_, true) => 'd',
-        _ => 'c',
-    };
-    // An empty range is named by the line before it.
-    let range = |range: &std::ops::Range<usize>| match range.len() {
-        0 | 1 => range.end.to_string(),
-        _ => format!("{},{}", range.start + 1, range.end),
-    };
-    output.put(format!("{}{letter}{}\n", range(old), range(new)).as_bytes())?;
-    for text in script.old.get(old.clone()).unwrap_or_default() {
-        line(b"< ", text, output)?;
+impl Printer<'_> {
+    /// A line of our own in a colour.
+    fn painted(&self, colour: impl Fn(&Palette) -> &String, text: &[u8], output: &mut Output) -> Result<(), Failure> {
+        match &self.layout.palette {
+            Some(palette) => {
+                output.put(format!("\x1b[{}m", colour(palette)).as_bytes())?;
+                output.put(text)?;
+                output.put(b"\x1b[0m\n")
+            }
+            None => {
+                output.put(text)?;
+                output.put(b"\n")
+            }
+        }
     }
-    if letter == 'c' {
-        output.put(b"---\n")?;
+
+    /// A line of a text behind its mark.
+    fn line(&self, mark: &[u8], side: Side, line: &[u8], output: &mut Output) -> Result<(), Failure> {
+        let layout = self.layout;
+        let (body, ends) = match line.strip_suffix(b"\n") {
+            Some(body) => (body, true),
+            None => (line, false),
+        };
+        let colour = layout.palette.as_ref().and_then(|palette| match side {
+            Side::Old => Some(&palette.deleted),
+            Side::New => Some(&palette.added),
+            Side::Both => None,
+        });
+        if let Some(colour) = colour {
+            output.put(format!("\x1b[{colour}m").as_bytes())?;
+        }
+        if layout.bare_blanks && body.is_empty() && side == Side::Both {
+            output.put(mark.trim_ascii_end())?;
+        } else if layout.initial_tab {
+            output.put(mark.strip_suffix(b" ").unwrap_or(mark))?;
+            output.put(b"\t")?;
+        } else {
+            output.put(mark)?;
+        }
+        if layout.expand_tabs {
+            output.put(&expanded(body, layout.tab_size))?;
+        } else {
+            output.put(body)?;
+        }
+        if colour.is_some() {
+            output.put(b"\x1b[0m")?;
+        }
+        output.put(b"\n")?;
+        if ends { Ok(()) } else { output.put(NO_LINE_END) }
     }
-    for text in script.new.get(new.clone()).unwrap_or_default() {
-        line(b"> ", text, output)?;
+
+    fn normal(&self, script: &Script<'_>, change: &Change, output: &mut Output) -> Result<(), Failure> {
+        let Change { old, new, .. } = change;
+        let letter = match (old.is_empty(), new.is_empty()) {
+            (true, _) => 'a',
+            (_, true) => 'd',
+            _ => 'c',
+        };
+        // An empty range is named by the line before it.
+        let range = |range: &std::ops::Range<usize>| match range.len() {
+            0 | 1 => range.end.to_string(),
+            _ => format!("{},{}", range.start + 1, range.end),
+        };
+        let head = format!("{}{letter}{}", range(old), range(new));
+        self.painted(|palette| &palette.line, head.as_bytes(), output)?;
+        for text in script.old.get(old.clone()).unwrap_or_default() {
+            self.line(b"< ", Side::Old, text, output)?;
+        }
+        if letter == 'c' {
+            output.put(b"---\n")?;
+        }
+        for text in script.new.get(new.clone()).unwrap_or_default() {
+            self.line(b"> ", Side::New, text, output)?;
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Which text a line is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Old,
+    New,
+    Both,
 }
 
 /// Groups changes whose context touches. One that counts for nothing joins only from a shorter distance, as in GNU.
@@ -126,6 +183,7 @@ fn hunks(changes: &[Change], context: usize) -> impl Iterator<Item = &[Change]> 
 
 /// Changes that are printed together, with context.
 struct Hunk<'a> {
+    printer: &'a Printer<'a>,
     script: &'a Script<'a>,
     changes: &'a [Change],
     old: std::ops::Range<usize>,
@@ -133,7 +191,7 @@ struct Hunk<'a> {
 }
 
 impl<'a> Hunk<'a> {
-    fn new(script: &'a Script<'a>, changes: &'a [Change], context: usize) -> Option<Self> {
+    fn new(printer: &'a Printer<'a>, script: &'a Script<'a>, changes: &'a [Change], context: usize) -> Option<Self> {
         let (first, last) = (changes.first()?, changes.last()?);
         // What is equal before and after is equally long on both sides.
         let before = context.min(first.old.start).min(first.new.start);
@@ -142,13 +200,21 @@ impl<'a> Hunk<'a> {
             .min(script.new.len().saturating_sub(last.new.end));
         let old = first.old.start - before..last.old.end + after;
         let new = first.new.start - before..last.new.end + after;
-        Some(Self { script, changes, old, new })
+        Some(Self { printer, script, changes, old, new })
     }
 
-    /// The last line before the hunk that looks like the head of a C function.
-    fn function(&self) -> Vec<u8> {
-        let heads =
-            |line: &&&[u8]| line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'));
+    /// The last line before the hunk that is a heading.
+    fn function(&self, heading: &Heading) -> Vec<u8> {
+        let heads = |line: &&&[u8]| match heading {
+            Heading::Function => {
+                line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'))
+            }
+            Heading::Matching(regex) => {
+                let line = line.strip_suffix(b"\n").unwrap_or(line);
+                // A line that takes too long to search does not match.
+                regex.find_in_line(line, 0).is_ok_and(|found| found.is_some())
+            }
+        };
         let before = self.script.old.get(..self.old.start).unwrap_or_default();
         let Some(line) = before.iter().rev().find(heads) else {
             return Vec::new();
@@ -164,25 +230,29 @@ impl<'a> Hunk<'a> {
             1 => range.end.to_string(),
             lines => format!("{},{lines}", range.start + 1),
         };
-        output.put(format!("@@ -{} +{} @@", range(&self.old), range(&self.new)).as_bytes())?;
+        let head = format!("@@ -{} +{} @@", range(&self.old), range(&self.new));
+        match &self.printer.layout.palette {
+            Some(palette) => output.put(format!("\x1b[{}m{head}\x1b[0m", palette.line).as_bytes())?,
+            None => output.put(head.as_bytes())?,
+        }
         output.put(function)?;
         output.put(b"\n")?;
         let (old, new) = (&self.script.old, &self.script.new);
         let mut at = self.old.start;
         for change in self.changes {
             for text in old.get(at..change.old.start).unwrap_or_default() {
-                line(b" ", text, output)?;
+                self.printer.line(b" ", Side::Both, text, output)?;
             }
             for text in old.get(change.old.clone()).unwrap_or_default() {
-                line(b"-", text, output)?;
+                self.printer.line(b"-", Side::Old, text, output)?;
             }
             for text in new.get(change.new.clone()).unwrap_or_default() {
-                line(b"+", text, output)?;
+                self.printer.line(b"+", Side::New, text, output)?;
             }
             at = change.old.end;
         }
         for text in old.get(at..self.old.end).unwrap_or_default() {
-            line(b" ", text, output)?;
+            self.printer.line(b" ", Side::Both, text, output)?;
         }
         Ok(())
     }
@@ -194,11 +264,14 @@ impl<'a> Hunk<'a> {
         };
         output.put(b"***************")?;
         output.put(function)?;
-        output.put(format!("\n*** {} ****\n", range(&self.old)).as_bytes())?;
+        output.put(b"\n")?;
+        let head = format!("*** {} ****", range(&self.old));
+        self.printer.painted(|palette| &palette.line, head.as_bytes(), output)?;
         if self.changes.iter().any(|change| !change.old.is_empty()) {
             self.side(&self.script.old, &self.old, b"- ", |change| &change.old, output)?;
         }
-        output.put(format!("--- {} ----\n", range(&self.new)).as_bytes())?;
+        let head = format!("--- {} ----", range(&self.new));
+        self.printer.painted(|palette| &palette.line, head.as_bytes(), output)?;
         if self.changes.iter().any(|change| !change.new.is_empty()) {
             self.side(&self.script.new, &self.new, b"+ ", |change| &change.new, output)?;
         }
@@ -218,16 +291,17 @@ impl<'a> Hunk<'a> {
         for change in self.changes {
             let changed = part(change);
             for text in lines.get(at..changed.start).unwrap_or_default() {
-                line(b"  ", text, output)?;
+                self.printer.line(b"  ", Side::Both, text, output)?;
             }
             let replaced = !change.old.is_empty() && !change.new.is_empty();
             for text in lines.get(changed.clone()).unwrap_or_default() {
-                line(if replaced { b"! " } else { mark }, text, output)?;
+                let side = if mark == b"- " { Side::Old } else { Side::New };
+                self.printer.line(if replaced { b"! " } else { mark }, side, text, output)?;
             }
             at = changed.end;
         }
         for text in lines.get(at..range.end).unwrap_or_default() {
-            line(b"  ", text, output)?;
+            self.printer.line(b"  ", Side::Both, text, output)?;
         }
         Ok(())
     }

@@ -3,9 +3,12 @@
 //! The program's name chooses the tool. Both read whatever can be opened: files, pipes and devices.
 
 mod cmp;
+mod columns;
 mod diff;
+mod edits;
 mod file;
 mod format;
+mod groups;
 mod options;
 mod output;
 mod script;

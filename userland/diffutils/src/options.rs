@@ -1,8 +1,13 @@
 //! The command line of `diff`.
 
+use std::rc::Rc;
+
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
 
 use crate::Failure;
+use crate::file::File;
+use crate::groups::Formats;
 use crate::script::{Rules, Space};
 
 pub(crate) const HELP: &str = "\
@@ -14,15 +19,41 @@ Compares FILES line by line: 'FILE1 FILE2', 'DIR1 DIR2', or a folder and a file 
   -s, --report-identical-files  say when files are the same
   -c, -C NUM, --context[=NUM]   print NUM (3) lines of copied context
   -u, -U NUM, --unified[=NUM]   print NUM (3) lines of unified context
+  -e, --ed                      print commands of ed
+  -f, --forward-ed              print such commands in the order of the text
+  -n, --rcs                     print what RCS reads
+  -y, --side-by-side            print both files in two columns
+  -W, --width=NUM               of both together (130)
+      --left-column             print common lines on the left only
+      --suppress-common-lines   do not print them
+  -D, --ifdef=NAME              print both files in one with #ifdef NAME
+      --GROUP-group-format=FORMAT, --LINE-line-format=FORMAT, --line-format=FORMAT
+                                print both files in one by formats; GROUP is old, new, unchanged or
+                                changed, LINE old, new or unchanged
   -p, --show-c-function         show which C function a change is in
+  -F, --show-function-line=RE   show the last line before a change that matches RE
+  -t, --expand-tabs             print tabs as spaces
+  -T, --initial-tab             print a tab after each mark
+      --tabsize=NUM             tab stops are at every NUM columns (8)
+      --suppress-blank-empty    print no space before empty lines
+      --color[=WHEN]            colours: never, always or auto
+      --palette=PALETTE         which colours
   -L, --label=LABEL             use LABEL instead of file name and time
   -r, --recursive               compare folders in folders
   -N, --new-file                treat missing files as empty
+  -P, --unidirectional-new-file treat missing first files as empty
+      --no-dereference          compare links themselves
   -x, --exclude=PATTERN         leave out files that match PATTERN
+  -X, --exclude-from=FILE       leave out files that match a pattern in FILE
+  -S, --starting-file=FILE      begin with FILE
+      --from-file=FILE          compare FILE with all operands
+      --to-file=FILE            compare all operands with FILE
   -i, --ignore-case             ignore case
   -Z, --ignore-trailing-space   ignore white space at the ends of lines
   -b, --ignore-space-change     ignore the amount of white space
   -w, --ignore-all-space        ignore white space
+  -E, --ignore-tab-expansion    ignore whether blanks are tabs
+  -I, --ignore-matching-lines=RE  ignore changes where all lines match RE
   -B, --ignore-blank-lines      ignore changes that are all blank lines
   -a, --text                    take every file for text
       --strip-trailing-cr       ignore carriage returns before line ends
@@ -41,6 +72,72 @@ pub(crate) enum Style {
     Context(usize),
     /// Lines of context around merged versions.
     Unified(usize),
+    /// Commands of `ed`.
+    Ed,
+    /// The same forwards.
+    ForwardEd,
+    /// What RCS reads.
+    Rcs,
+    /// Both texts in two columns.
+    Columns,
+    /// Both texts in one, by formats.
+    Groups,
+}
+
+/// How lines are laid out.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) expand_tabs: bool,
+    pub(crate) tab_size: usize,
+    /// A tab follows each mark, so that tabs line up.
+    pub(crate) initial_tab: bool,
+    /// Empty lines of context have no blank before them.
+    pub(crate) bare_blanks: bool,
+    pub(crate) width: usize,
+    pub(crate) left_column: bool,
+    pub(crate) suppress_common: bool,
+    pub(crate) palette: Option<Palette>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self {
+            expand_tabs: false,
+            tab_size: 8,
+            initial_tab: false,
+            bare_blanks: false,
+            width: 130,
+            left_column: false,
+            suppress_common: false,
+            palette: None,
+        }
+    }
+}
+
+/// Colours as terminals take them: of headers, line numbers, deleted and added lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Palette {
+    pub(crate) header: String,
+    pub(crate) line: String,
+    pub(crate) deleted: String,
+    pub(crate) added: String,
+}
+
+impl Palette {
+    fn new(words: &str) -> Self {
+        let mut palette =
+            Self { header: "1".to_owned(), line: "36".to_owned(), deleted: "31".to_owned(), added: "32".to_owned() };
+        for word in words.split(':') {
+            match word.split_once('=') {
+                Some(("hd", value)) => palette.header = value.to_owned(),
+                Some(("ln", value)) => palette.line = value.to_owned(),
+                Some(("de", value)) => palette.deleted = value.to_owned(),
+                Some(("ad", value)) => palette.added = value.to_owned(),
+                _ => {}
+            }
+        }
+        palette
+    }
 }
 
 /// What `diff` was asked for.
@@ -48,16 +145,34 @@ pub(crate) enum Style {
 pub(crate) struct Options {
     pub(crate) style: Style,
     pub(crate) rules: Rules,
+    pub(crate) layout: Layout,
+    pub(crate) formats: Formats,
     pub(crate) brief: bool,
     pub(crate) tells_same: bool,
     pub(crate) recursive: bool,
     pub(crate) new_file: bool,
+    /// Files that only the second folder has count as empty in the first one.
+    pub(crate) new_in_first: bool,
     pub(crate) text: bool,
-    pub(crate) shows_function: bool,
+    /// Links are compared themselves.
+    pub(crate) links: bool,
+    /// Headings show the last line before that matches.
+    pub(crate) heading: Option<Heading>,
     pub(crate) labels: Vec<Vec<u8>>,
     pub(crate) excluded: Vec<Vec<u8>>,
+    /// Names before this one are passed over.
+    pub(crate) starting: Option<Vec<u8>>,
     /// The options as they were given, to be shown before each pair of files of folders.
     pub(crate) given: Vec<Vec<u8>>,
+}
+
+/// Which lines are headings.
+#[derive(Debug)]
+pub(crate) enum Heading {
+    /// Heads of C functions.
+    Function,
+    /// Lines that match.
+    Matching(Box<Regex>),
 }
 
 /// A command line.
@@ -65,8 +180,8 @@ pub(crate) struct Options {
 pub(crate) enum Request {
     /// Print how to use it.
     Help,
-    /// Compare two operands.
-    Compare(Box<Options>, [Vec<u8>; 2]),
+    /// Compare these pairs.
+    Compare(Box<Options>, Vec<[Vec<u8>; 2]>),
 }
 
 const HELP_KEY: char = '\u{e001}';
@@ -76,13 +191,27 @@ const COLOR: char = '\u{e004}';
 const IGNORED: char = '\u{e005}';
 const CONTEXT: char = '\u{e006}';
 const UNIFIED: char = '\u{e007}';
-const UNSUPPORTED: char = '\u{e008}';
-
-/// Letters of GNU's options that are refused by name rather than as unknown.
-const REFUSED: &str = "DEFISTWXelnty";
+const FROM_FILE: char = '\u{e008}';
+const TO_FILE: char = '\u{e009}';
+const PALETTE: char = '\u{e00a}';
+const TAB_SIZE: char = '\u{e00b}';
+const LEFT_COLUMN: char = '\u{e00c}';
+const SUPPRESS_COMMON: char = '\u{e00d}';
+const BARE_BLANKS: char = '\u{e00e}';
+const NO_DEREFERENCE: char = '\u{e00f}';
+const LINE_FORMAT: char = '\u{e010}';
+const OLD_LINE: char = '\u{e011}';
+const NEW_LINE: char = '\u{e012}';
+const SAME_LINE: char = '\u{e013}';
+const OLD_GROUP: char = '\u{e014}';
+const NEW_GROUP: char = '\u{e015}';
+const SAME_GROUP: char = '\u{e016}';
+const CHANGED_GROUP: char = '\u{e017}';
+const NAME_CASE: char = '\u{e018}';
 
 const LONG: &[Long] = &[
     long("brief", Takes::Nothing, 'q'),
+    long("changed-group-format", Takes::Value, CHANGED_GROUP),
     long("color", Takes::Maybe, COLOR),
     long("colour", Takes::Maybe, COLOR),
     long("context", Takes::Maybe, CONTEXT),
@@ -90,43 +219,58 @@ const LONG: &[Long] = &[
     long("exclude", Takes::Value, 'x'),
     long("exclude-from", Takes::Value, 'X'),
     long("expand-tabs", Takes::Nothing, 't'),
-    long("from-file", Takes::Value, UNSUPPORTED),
+    long("forward-ed", Takes::Nothing, 'f'),
+    long("from-file", Takes::Value, FROM_FILE),
     long("help", Takes::Nothing, HELP_KEY),
     long("horizon-lines", Takes::Value, IGNORED),
     long("ifdef", Takes::Value, 'D'),
     long("ignore-all-space", Takes::Nothing, 'w'),
     long("ignore-blank-lines", Takes::Nothing, 'B'),
     long("ignore-case", Takes::Nothing, 'i'),
+    long("ignore-file-name-case", Takes::Nothing, NAME_CASE),
     long("ignore-matching-lines", Takes::Value, 'I'),
     long("ignore-space-change", Takes::Nothing, 'b'),
     long("ignore-tab-expansion", Takes::Nothing, 'E'),
     long("ignore-trailing-space", Takes::Nothing, 'Z'),
     long("initial-tab", Takes::Nothing, 'T'),
     long("label", Takes::Value, 'L'),
-    long("line-format", Takes::Value, UNSUPPORTED),
+    long("left-column", Takes::Nothing, LEFT_COLUMN),
+    long("line-format", Takes::Value, LINE_FORMAT),
     long("minimal", Takes::Nothing, 'd'),
     long("new-file", Takes::Nothing, 'N'),
-    long("no-dereference", Takes::Nothing, UNSUPPORTED),
+    long("new-group-format", Takes::Value, NEW_GROUP),
+    long("new-line-format", Takes::Value, NEW_LINE),
+    long("no-dereference", Takes::Nothing, NO_DEREFERENCE),
+    long("no-ignore-file-name-case", Takes::Nothing, IGNORED),
     long("normal", Takes::Nothing, NORMAL),
+    long("old-group-format", Takes::Value, OLD_GROUP),
+    long("old-line-format", Takes::Value, OLD_LINE),
     long("paginate", Takes::Nothing, 'l'),
+    long("palette", Takes::Value, PALETTE),
     long("rcs", Takes::Nothing, 'n'),
     long("recursive", Takes::Nothing, 'r'),
     long("report-identical-files", Takes::Nothing, 's'),
     long("show-c-function", Takes::Nothing, 'p'),
     long("show-function-line", Takes::Value, 'F'),
     long("side-by-side", Takes::Nothing, 'y'),
-    long("speed-large-files", Takes::Nothing, IGNORED),
+    long("speed-large-files", Takes::Nothing, 'H'),
     long("starting-file", Takes::Value, 'S'),
     long("strip-trailing-cr", Takes::Nothing, STRIP),
+    long("suppress-blank-empty", Takes::Nothing, BARE_BLANKS),
+    long("suppress-common-lines", Takes::Nothing, SUPPRESS_COMMON),
+    long("tabsize", Takes::Value, TAB_SIZE),
     long("text", Takes::Nothing, 'a'),
-    long("to-file", Takes::Value, UNSUPPORTED),
+    long("to-file", Takes::Value, TO_FILE),
+    long("unchanged-group-format", Takes::Value, SAME_GROUP),
+    long("unchanged-line-format", Takes::Value, SAME_LINE),
+    long("unidirectional-new-file", Takes::Nothing, 'P'),
     long("unified", Takes::Maybe, UNIFIED),
     long("width", Takes::Value, 'W'),
 ];
 
 /// Reads a command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Failure> {
-    let short = "0123456789aBbcC:D:dEeF:HI:iL:lNnpqrS:sTtuU:W:wX:x:yZ";
+    let short = "0123456789aBbcC:D:dEefF:HhI:iL:lNnPpqrS:sTtuU:W:wX:x:yZ";
     let given = arguments.clone();
     let mut reader = Reader::default();
     let mut operands = Vec::new();
@@ -135,25 +279,38 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Failure> {
         match item {
             Item::Operand(operand) => operands.push(operand),
             Item::Option(HELP_KEY, _) => return Ok(Request::Help),
-            Item::Option(key, value) => reader.option(key, value)?,
+            Item::Option(key, value) => reader.option(key, value.unwrap_or_default())?,
         }
     }
     let given = without(given, &operands);
-    let mut operands = operands.into_iter();
     let last = given.last().map_or(&b"diff"[..], Vec::as_slice);
-    let (first, second) = match (operands.next(), operands.next()) {
-        (Some(first), Some(second)) => (first, second),
+    let pairs = match (&reader.from, &reader.to) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::Other("--from-file and --to-file both specified".to_owned()));
+        }
+        (Some(from), None) => operands.into_iter().map(|to| [from.clone(), to]).collect(),
+        (None, Some(to)) => operands.into_iter().map(|from| [from, to.clone()]).collect(),
+        (None, None) => vec![pair(operands, last)?],
+    };
+    let mut options = reader.finish()?;
+    options.given = given;
+    Ok(Request::Compare(Box::new(options), pairs))
+}
+
+/// Just two operands.
+fn pair(operands: Vec<Vec<u8>>, last: &[u8]) -> Result<[Vec<u8>; 2], Failure> {
+    let mut operands = operands.into_iter();
+    let pair = match (operands.next(), operands.next()) {
+        (Some(first), Some(second)) => [first, second],
         (first, _) => {
             let after = first.as_deref().unwrap_or(last);
             return Err(Failure::Usage(format!("missing operand after '{}'", String::from_utf8_lossy(after))));
         }
     };
-    if let Some(extra) = operands.next() {
-        return Err(Failure::Usage(format!("extra operand '{}'", String::from_utf8_lossy(&extra))));
+    match operands.next() {
+        Some(extra) => Err(Failure::Usage(format!("extra operand '{}'", String::from_utf8_lossy(&extra)))),
+        None => Ok(pair),
     }
-    let mut options = reader.finish()?;
-    options.given = given;
-    Ok(Request::Compare(Box::new(options), [first, second]))
 }
 
 /// The arguments that are no operands.
@@ -172,38 +329,88 @@ struct Reader {
     explicit: bool,
     /// Digits given as options: `-u5` is an old way to write `-U5`.
     digits: String,
+    patterns: Vec<Vec<u8>>,
+    function: bool,
+    color: bool,
+    palette: String,
+    from: Option<Vec<u8>>,
+    to: Option<Vec<u8>>,
 }
 
 impl Reader {
-    fn option(&mut self, key: char, value: Option<Vec<u8>>) -> Result<(), Failure> {
+    fn option(&mut self, key: char, value: Vec<u8>) -> Result<(), Failure> {
         let options = &mut self.options;
         match key {
             'a' => options.text = true,
             'B' => options.rules.ignore_blank_lines = true,
             'b' => options.rules.space = options.rules.space.max(Space::Some),
+            'E' => options.rules.ignore_tabs = true,
             'Z' => options.rules.space = options.rules.space.max(Space::NotAtEnd),
             'w' => options.rules.space = Space::Nothing,
             'd' => options.rules.minimal = true,
+            'F' => options.heading = Some(Heading::Matching(Box::new(regex(&[value])?))),
+            'I' => self.patterns.push(value),
             'i' => options.rules.ignore_case = true,
-            'L' => options.labels.push(value.unwrap_or_default()),
+            'L' => options.labels.push(value),
             'N' => options.new_file = true,
-            'p' => options.shows_function = true,
+            'P' => options.new_in_first = true,
+            'p' => self.function = true,
             'q' => options.brief = true,
             'r' => options.recursive = true,
+            'S' => options.starting = Some(value),
             's' => options.tells_same = true,
-            'x' => options.excluded.push(value.unwrap_or_default()),
-            'H' | IGNORED => {}
+            'x' => options.excluded.push(value),
+            'X' => options.excluded.extend(listed(&value)?),
+            'H' | 'h' | IGNORED => {}
             '0'..='9' => self.digits.push(key),
             STRIP => options.rules.strip_return = true,
-            COLOR => match value.as_deref() {
-                Some(b"never" | b"auto") => {}
-                _ => return Err(unsupported("--color other than =never and =auto")),
+            NO_DEREFERENCE => options.links = true,
+            FROM_FILE => self.from = Some(value),
+            TO_FILE => self.to = Some(value),
+            NAME_CASE => return Err(unsupported("--ignore-file-name-case")),
+            'l' => return Err(unsupported("-l (pass the output to pr instead)")),
+            't' | 'T' | 'W' | COLOR | PALETTE | TAB_SIZE | LEFT_COLUMN | SUPPRESS_COMMON | BARE_BLANKS => {
+                self.layout(key, &value)?;
+            }
+            'D' | LINE_FORMAT..=CHANGED_GROUP => {
+                self.styled('D', None)?;
+                formats(&mut self.options.formats, key, value)?;
+            }
+            'e' | 'f' | 'n' | 'y' => self.styled(key, None)?,
+            NORMAL => self.styled('N', None)?,
+            'c' | 'u' => self.styled(key, None)?,
+            'C' => self.styled('c', Some(value))?,
+            'U' => self.styled('u', Some(value))?,
+            CONTEXT => self.styled('c', Some(value).filter(|value| !value.is_empty()))?,
+            _ => self.styled('u', Some(value).filter(|value| !value.is_empty()))?,
+        }
+        Ok(())
+    }
+
+    fn layout(&mut self, key: char, value: &[u8]) -> Result<(), Failure> {
+        let layout = &mut self.options.layout;
+        let number = |what: &str| {
+            let number = std::str::from_utf8(value).ok().and_then(|text| text.parse::<u16>().ok());
+            let wrong = || Failure::Usage(format!("invalid {what} '{}'", String::from_utf8_lossy(value)));
+            number.filter(|number| *number > 0).map(usize::from).ok_or_else(wrong)
+        };
+        match key {
+            't' => layout.expand_tabs = true,
+            'T' => layout.initial_tab = true,
+            'W' => layout.width = number("width")?,
+            TAB_SIZE => layout.tab_size = number("tabsize")?,
+            LEFT_COLUMN => layout.left_column = true,
+            SUPPRESS_COMMON => layout.suppress_common = true,
+            BARE_BLANKS => layout.bare_blanks = true,
+            PALETTE => self.palette = String::from_utf8_lossy(value).into_owned(),
+            _ => match value {
+                b"" | b"auto" => self.color = tidebox_rt::is_terminal(1),
+                b"always" => self.color = true,
+                b"never" => self.color = false,
+                _ => {
+                    return Err(Failure::Usage(format!("invalid color '{}'", String::from_utf8_lossy(value))));
+                }
             },
-            'c' | 'C' | CONTEXT => self.styled('c', value)?,
-            'u' | 'U' | UNIFIED => self.styled('u', value)?,
-            NORMAL => self.styled('n', None)?,
-            key if REFUSED.contains(key) => return Err(unsupported(&format!("-{key}"))),
-            _ => return Err(unsupported("an option given (--from-file, --to-file, --line-format, --no-dereference)")),
         }
         Ok(())
     }
@@ -234,15 +441,80 @@ impl Reader {
             let number = lines(self.digits.as_bytes())?;
             context = if self.explicit { context.max(number) } else { number };
         }
+        let headed = self.function || self.options.heading.is_some();
         self.options.style = match self.style {
             Some('u') => Style::Unified(context),
             Some('c') => Style::Context(context),
+            Some('e') => Style::Ed,
+            Some('f') => Style::ForwardEd,
+            Some('n') => Style::Rcs,
+            Some('y') => Style::Columns,
+            Some('D') => Style::Groups,
             // As in GNU, -p alone asks for context.
-            None if self.options.shows_function => Style::Context(3),
+            None if headed => Style::Context(3),
             _ => Style::Normal,
         };
+        if self.function && self.options.heading.is_none() {
+            self.options.heading = Some(Heading::Function);
+        }
+        if !self.patterns.is_empty() {
+            self.options.rules.ignored = Some(Rc::new(regex(&self.patterns)?));
+        }
+        if self.color {
+            self.options.layout.palette = Some(Palette::new(&self.palette));
+        }
         Ok(self.options)
     }
+}
+
+/// `-D` and the options for formats.
+fn formats(formats: &mut Formats, key: char, value: Vec<u8>) -> Result<(), Failure> {
+    let (slot, option) = match key {
+        'D' => {
+            formats.ifdef(&value);
+            return Ok(());
+        }
+        LINE_FORMAT => {
+            for slot in [&mut formats.old_line, &mut formats.new_line, &mut formats.same_line] {
+                Formats::set(slot, value.clone(), "--line-format")?;
+            }
+            return Ok(());
+        }
+        OLD_LINE => (&mut formats.old_line, "--old-line-format"),
+        NEW_LINE => (&mut formats.new_line, "--new-line-format"),
+        SAME_LINE => (&mut formats.same_line, "--unchanged-line-format"),
+        OLD_GROUP => (&mut formats.old_group, "--old-group-format"),
+        NEW_GROUP => (&mut formats.new_group, "--new-group-format"),
+        SAME_GROUP => (&mut formats.same_group, "--unchanged-group-format"),
+        _ => (&mut formats.changed_group, "--changed-group-format"),
+    };
+    Formats::set(slot, value, option)
+}
+
+/// A basic regular expression for lines.
+fn regex(patterns: &[Vec<u8>]) -> Result<Regex, Failure> {
+    let options = regex::Options {
+        dialect: Dialect::Basic,
+        ignore_case: false,
+        whole_line: false,
+        whole_word: false,
+        subject: Subject::Lines,
+        terminator: b'\n',
+        captures: false,
+        unicode: tidebox_gnu::message::unicode_locale(),
+    };
+    Regex::new(patterns, &options).map_err(|error| {
+        let shown = String::from_utf8_lossy(patterns.first().map_or(&b""[..], Vec::as_slice)).into_owned();
+        Failure::Other(format!("{shown}: {error}"))
+    })
+}
+
+/// The lines of a file of patterns.
+fn listed(name: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+    let wrong =
+        |errno: tidebox_rt::Errno| Failure::Other(format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
+    let text = File::open(name).and_then(|file| file.load()).map_err(wrong)?;
+    Ok(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
 fn lines(text: &[u8]) -> Result<usize, Failure> {
@@ -253,5 +525,5 @@ fn lines(text: &[u8]) -> Result<usize, Failure> {
 }
 
 fn unsupported(what: &str) -> Failure {
-    Failure::Usage(format!("{what} is not supported here; normal, -u and -c output are"))
+    Failure::Usage(format!("{what} is not supported here"))
 }

@@ -2,16 +2,22 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
+use tidebox_gnu::regex::Regex;
 
 /// How lines are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     /// Letters are the same in either case.
     pub(crate) ignore_case: bool,
     /// What white space counts for.
     pub(crate) space: Space,
+    /// A tab is the same as the spaces that it stands for.
+    pub(crate) ignore_tabs: bool,
+    /// A change of nothing but lines that match is none.
+    pub(crate) ignored: Option<Rc<Regex>>,
     /// A change of nothing but blank lines is none.
     pub(crate) ignore_blank_lines: bool,
     /// A carriage return before a line end is not read.
@@ -51,9 +57,22 @@ pub(crate) struct Script<'a> {
     pub(crate) changes: Vec<Change>,
 }
 
+impl Rules {
+    /// Whether every byte counts, so that texts differ when their bytes do.
+    pub(crate) fn are_strict(&self) -> bool {
+        let plain = !self.ignore_case && !self.ignore_blank_lines && !self.ignore_tabs && !self.strip_return;
+        plain && self.space == Space::Exact && self.ignored.is_none()
+    }
+}
+
 impl<'a> Script<'a> {
+    /// The changes that count.
+    pub(crate) fn counted(&self) -> impl DoubleEndedIterator<Item = &Change> {
+        self.changes.iter().filter(|change| !change.ignored)
+    }
+
     /// Compares two texts.
-    pub(crate) fn new(old: &'a [u8], new: &'a [u8], rules: Rules) -> Self {
+    pub(crate) fn new(old: &'a [u8], new: &'a [u8], rules: &Rules) -> Self {
         let (old, new) = (lines(old), lines(new));
         let mut input: InternedInput<Cow<'_, [u8]>> = InternedInput::default();
         input.update_before(old.iter().map(|line| essence(line, rules)));
@@ -62,8 +81,15 @@ impl<'a> Script<'a> {
         let mut diff = Diff::compute(algorithm, &input);
         diff.postprocess_no_heuristic(&input);
         let mut changes = collect(&diff, old.len(), new.len());
-        if rules.ignore_blank_lines {
-            let blank = |line: &&[u8]| is_blank(line, rules);
+        if rules.ignore_blank_lines || rules.ignored.is_some() {
+            let blank = |line: &&[u8]| {
+                let matches = |regex: &Rc<Regex>| {
+                    let line = line.strip_suffix(b"\n").unwrap_or(line);
+                    // A line that takes too long to search does not match.
+                    regex.find_in_line(line, 0).is_ok_and(|found| found.is_some())
+                };
+                (rules.ignore_blank_lines && is_blank(line, rules)) || rules.ignored.as_ref().is_some_and(matches)
+            };
             for change in &mut changes {
                 let all_old = old.get(change.old.clone()).unwrap_or_default().iter().all(blank);
                 change.ignored = all_old && new.get(change.new.clone()).unwrap_or_default().iter().all(blank);
@@ -106,13 +132,14 @@ fn collect(diff: &Diff, old_lines: usize, new_lines: usize) -> Vec<Change> {
 }
 
 /// What of a line is compared. Where white space counts, a missing line end makes a line different.
-pub(crate) fn essence(line: &[u8], rules: Rules) -> Cow<'_, [u8]> {
+pub(crate) fn essence<'l>(line: &'l [u8], rules: &Rules) -> Cow<'l, [u8]> {
     let mut line = line;
     if rules.space != Space::Exact {
         let end = line.iter().rposition(|byte| !is_space(*byte)).map_or(0, |last| last + 1);
         line = line.get(..end).unwrap_or_default();
     }
     let mut line = match rules.space {
+        Space::Exact | Space::NotAtEnd if rules.ignore_tabs => Cow::Owned(expanded(line, 8)),
         Space::Exact | Space::NotAtEnd => Cow::Borrowed(line),
         Space::Nothing => Cow::Owned(line.iter().copied().filter(|byte| !is_space(*byte)).collect()),
         Space::Some => Cow::Owned(one_space(line)),
@@ -121,6 +148,26 @@ pub(crate) fn essence(line: &[u8], rules: Rules) -> Cow<'_, [u8]> {
         line.to_mut().make_ascii_lowercase();
     }
     line
+}
+
+/// A line with spaces in place of its tabs.
+pub(crate) fn expanded(line: &[u8], tab: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.len());
+    let mut column = 0;
+    for byte in line {
+        match byte {
+            b'\t' => {
+                let spaces = tab - column % tab;
+                out.resize(out.len() + spaces, b' ');
+                column += spaces;
+            }
+            byte => {
+                out.push(*byte);
+                column += 1;
+            }
+        }
+    }
+    out
 }
 
 /// Each run of white space as one space.
@@ -143,7 +190,7 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-fn is_blank(line: &[u8], rules: Rules) -> bool {
+fn is_blank(line: &[u8], rules: &Rules) -> bool {
     match rules.space {
         Space::Exact => line == b"\n",
         _ => line.iter().all(|byte| is_space(*byte)),

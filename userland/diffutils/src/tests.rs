@@ -4,7 +4,7 @@ use crate::script::{Change, Rules, Script, Space, essence};
 use crate::{TOOLS, find};
 
 fn changes(old: &str, new: &str, rules: Rules) -> Vec<Change> {
-    Script::new(old.as_bytes(), new.as_bytes(), rules).changes
+    Script::new(old.as_bytes(), new.as_bytes(), &rules).changes
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn changes_lead_from_the_old_text_to_the_new_one() {
     for _ in 0..500 {
         let mut text = || (0..random(30)).map(|_| format!("{}\n", random(5))).collect::<String>();
         let (old, new) = (text(), text());
-        let script = Script::new(old.as_bytes(), new.as_bytes(), Rules::default());
+        let script = Script::new(old.as_bytes(), new.as_bytes(), &Rules::default());
         let mut made = Vec::new();
         let mut at = 0;
         for change in &script.changes {
@@ -58,20 +58,20 @@ fn a_missing_line_end_is_a_change_unless_white_space_is_none() {
 #[test]
 fn white_space_counts_as_the_rules_say() {
     let line = b"a \t b  \n";
-    let shown = |space| essence(line, Rules { space, ..Rules::default() }).into_owned();
+    let shown = |space| essence(line, &Rules { space, ..Rules::default() }).into_owned();
     assert_eq!(shown(Space::Exact), line);
     assert_eq!(shown(Space::NotAtEnd), b"a \t b");
     assert_eq!(shown(Space::Some), b"a b");
     assert_eq!(shown(Space::Nothing), b"ab");
-    assert_eq!(essence(b"aBc\n", Rules { ignore_case: true, ..Rules::default() }).as_ref(), b"abc\n");
+    assert_eq!(essence(b"aBc\n", &Rules { ignore_case: true, ..Rules::default() }).as_ref(), b"abc\n");
 }
 
 #[test]
 fn a_change_of_blank_lines_only_can_be_ignored() {
     let rules = Rules { ignore_blank_lines: true, ..Rules::default() };
-    assert!(!Script::new(b"a\nb\n", b"a\n\n\nb\n", rules).differs());
-    assert!(Script::new(b"a\nb\n", b"a\n\nx\nb\n", rules).differs());
-    assert!(Script::new(b"a\nb\n", b"a\n \nb\n", rules).differs());
+    assert!(!Script::new(b"a\nb\n", b"a\n\n\nb\n", &rules).differs());
+    assert!(Script::new(b"a\nb\n", b"a\n\nx\nb\n", &rules).differs());
+    assert!(Script::new(b"a\nb\n", b"a\n \nb\n", &rules).differs());
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn carriage_returns_vanish_only_before_line_ends() {
 
 #[test]
 fn words_are_quoted_for_a_shell_where_they_need_it() {
-    for (word, wanted) in [("a/b", "a/b"), ("a b", "\"a b\""), ("$a'", "'$a'\\'''"), ("", "\"\"")] {
+    for (word, wanted) in [("a/b", "a/b"), ("a b", "'a b'"), ("$a'", "'$a'\\'''"), ("", "''")] {
         assert_eq!(String::from_utf8_lossy(&quoted(word.as_bytes())), wanted);
     }
 }

@@ -1,7 +1,7 @@
 //! `chmod`: file modes.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_gnu::mode::{Change, letters};
 use tidebox_rt::{FileKind, Stat};
 
@@ -116,10 +116,10 @@ fn source(reference: Option<Vec<u8>>, modes: Vec<Vec<u8>>, operands: &mut Vec<Ve
         modes.join(&b',')
     };
     if operands.is_empty() {
-        return Err(Answer::Usage(format!("missing operand after {}", quoted(&mode)), 1));
+        return Err(Answer::Usage(format!("missing operand after {}", cited(&mode)), 1));
     }
     let change = std::str::from_utf8(&mode).ok().and_then(Change::parse);
-    change.map(Source::Change).ok_or_else(|| Answer::Usage(format!("invalid mode: {}", quoted(&mode)), 1))
+    change.map(Source::Change).ok_or_else(|| Answer::Usage(format!("invalid mode: {}", cited(&mode)), 1))
 }
 
 impl Chmod {

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
-use tidebox_gnu::message::{bytes_path, quoted, reason};
+use tidebox_gnu::message::{bytes_path, cited, quoted, reason};
 
 use crate::answer::Answer;
 
@@ -109,12 +109,12 @@ fn simple_number(text: &str) -> Option<u64> {
 impl Copy {
     fn operand(&mut self, argument: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(argument).into_owned();
-        let unknown = || format!("unrecognized operand {}", quoted(argument));
+        let unknown = || format!("unrecognized operand {}", cited(argument));
         let (key, value) = text.split_once('=').ok_or_else(unknown)?;
         let bytes = argument.get(key.len() + 1..).unwrap_or_default().to_vec();
-        let amount = || number(value).ok_or_else(|| format!("invalid number: {}", quoted(value.as_bytes())));
+        let amount = || number(value).ok_or_else(|| format!("invalid number: {}", cited(value.as_bytes())));
         let block = || match amount()? {
-            0 => Err(format!("invalid number: {}", quoted(value.as_bytes()))),
+            0 => Err(format!("invalid number: {}", cited(value.as_bytes()))),
             size if size > LARGEST_BLOCK => {
                 Err(format!("blocks are {LARGEST_BLOCK} bytes long at most: {key}={value}"))
             }
@@ -165,13 +165,23 @@ impl Copy {
                         "noatime",
                     ];
                     if !known.contains(&word) {
-                        return Err(format!("invalid conversion or flag: {}", quoted(word.as_bytes())));
+                        return Err(format!(
+                            "{}: {}",
+                            if key == "conv" {
+                                "invalid conversion"
+                            } else if key == "iflag" {
+                                "invalid input flag"
+                            } else {
+                                "invalid output flag"
+                            },
+                            cited(word.as_bytes())
+                        ));
                     }
                     self.words.push(word.to_owned());
                 }
             }
             "status" if ["none", "noxfer", "progress"].contains(&value) => value.clone_into(&mut self.status),
-            "status" => return Err(format!("invalid status level: {}", quoted(value.as_bytes()))),
+            "status" => return Err(format!("invalid status level: {}", cited(value.as_bytes()))),
             "cbs" => {}
             _ => return Err(unknown()),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::glob::{self, Flags};
-use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_rt::{FileKind, Stat};
 
 use crate::answer::Answer;
@@ -177,12 +177,12 @@ impl Options {
             EXCLUDE => self.exclude.push(value),
             'd' => {
                 let text = String::from_utf8_lossy(&value);
-                let depth = text.parse().map_err(|_| format!("invalid maximum depth {}", quoted(&value)))?;
+                let depth = text.parse().map_err(|_| format!("invalid maximum depth {}", cited(&value)))?;
                 self.most_depth = Some(depth);
             }
             'B' => {
                 let size = block_size(&String::from_utf8_lossy(&value));
-                self.unit = size.ok_or_else(|| format!("invalid --block-size argument {}", quoted(&value)))?;
+                self.unit = size.ok_or_else(|| format!("invalid --block-size argument {}", cited(&value)))?;
             }
             _ => {}
         }
@@ -191,7 +191,7 @@ impl Options {
 }
 
 /// Reads `1`, `512`, `1K`, `M`, `human-readable` and the like.
-fn block_size(text: &str) -> Option<Unit> {
+pub(crate) fn block_size(text: &str) -> Option<Unit> {
     match text {
         "human-readable" => return Some(Unit::Human(1024)),
         "si" => return Some(Unit::Human(1000)),

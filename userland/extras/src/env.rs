@@ -1,11 +1,13 @@
 //! `env`: commands in another environment.
 
+use std::io::Write;
+
 use tidebox_gnu::command::Command;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::quoted;
+use tidebox_gnu::message::{cited, quoted};
 
 use crate::answer::Answer;
-use crate::run;
+use crate::{run, signal};
 
 const HELP: &str = "\
 Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARGUMENT]...]
@@ -16,10 +18,17 @@ Runs COMMAND with each NAME set to VALUE; without COMMAND prints the environment
   -0, --null                end lines with a zero byte
   -C, --chdir=FOLDER        run COMMAND in FOLDER
   -S, --split-string=TEXT   take TEXT apart into arguments, as in #! lines
-  -v, --debug               has no effect
+      --ignore-signal[=SIG]  COMMAND ignores SIG, or all signals that can be ignored
+      --default-signal[=SIG] it does not (the default)
+      --list-signal-handling tell which signals it ignores
+  -v, --debug               tell what is done
 ";
 
 const HELP_KEY: char = '\u{e001}';
+const BLOCK: char = '\u{e002}';
+const DEFAULT: char = '\u{e003}';
+const IGNORE: char = '\u{e004}';
+const LIST: char = '\u{e005}';
 
 const LONG: &[Long] = &[
     long("ignore-environment", Takes::Nothing, 'i'),
@@ -28,6 +37,10 @@ const LONG: &[Long] = &[
     long("chdir", Takes::Value, 'C'),
     long("debug", Takes::Nothing, 'v'),
     long("split-string", Takes::Value, 'S'),
+    long("block-signal", Takes::Maybe, BLOCK),
+    long("default-signal", Takes::Maybe, DEFAULT),
+    long("ignore-signal", Takes::Maybe, IGNORE),
+    long("list-signal-handling", Takes::Nothing, LIST),
     long("help", Takes::Nothing, HELP_KEY),
 ];
 
@@ -36,8 +49,7 @@ const MOST_SPLITS: u32 = 16;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut environment = tidebox_rt::environ();
-    let mut folder = Vec::new();
-    let mut end = b'\n';
+    let mut call = Call::default();
     let mut splits = 0;
     let mut rest = arguments;
     let mut words: Vec<Vec<u8>> = 'again: loop {
@@ -49,20 +61,37 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
                 Ok(None) => break 'again words,
                 Ok(Some(Item::Operand(word))) => words.push(word),
                 Ok(Some(Item::Option(key, value))) => match (key, value.unwrap_or_default()) {
-                    ('i', _) => environment.clear(),
-                    ('u', name) if name.is_empty() || name.contains(&b'=') => {
-                        return Answer::Failure(format!("cannot unset {}: Invalid argument", quoted(&name)), 125);
+                    ('i', _) => {
+                        call.tell("cleaning environ");
+                        environment.clear();
                     }
-                    ('u', name) => unset(&mut environment, &name),
-                    ('0', _) => end = 0,
-                    ('C', path) => folder = path,
+                    ('u', name) if name.is_empty() || name.contains(&b'=') => {
+                        return Answer::Failure(format!("cannot unset {}: Invalid argument", cited(&name)), 125);
+                    }
+                    ('u', name) => {
+                        call.tell(&format!("unset:    {}", String::from_utf8_lossy(&name)));
+                        unset(&mut environment, &name);
+                    }
+                    ('0', _) => call.end = Some(0),
+                    ('C', path) => call.folder = path,
+                    ('v', _) => call.tells = true,
+                    (LIST, _) => call.lists = true,
+                    (BLOCK, _) => return Answer::Failure("signals cannot be blocked here".to_owned(), 125),
+                    (DEFAULT | IGNORE, names) => {
+                        if let Err(message) = call.signals(&names, key == IGNORE) {
+                            return Answer::Usage(message, 125);
+                        }
+                    }
                     ('S', text) => {
                         splits += 1;
                         if splits > MOST_SPLITS {
                             return Answer::Failure("-S is used too often within -S".to_owned(), 125);
                         }
                         rest = match split(&text, &environment) {
-                            Ok(words) => words,
+                            Ok(words) => {
+                                call.tell_split(&text, &words);
+                                words
+                            }
                             Err(message) => return Answer::Failure(message, 125),
                         };
                         rest.extend(parser.remaining());
@@ -81,32 +110,95 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     while let Some(assignment) = words.first().filter(|word| word.contains(&b'=')) {
         let assignment = assignment.clone();
         let name = assignment.split(|byte| *byte == b'=').next().unwrap_or_default().to_vec();
+        call.tell(&format!("setenv:   {}", String::from_utf8_lossy(&assignment)));
         unset(&mut environment, &name);
         environment.push(assignment);
         words.remove(0);
     }
-    finish(&words, &environment, &folder, end)
+    call.finish(&words, &environment)
 }
 
-fn finish(words: &[Vec<u8>], environment: &[Vec<u8>], folder: &[u8], end: u8) -> Answer {
-    if words.is_empty() {
-        if !folder.is_empty() {
-            return Answer::Usage("must specify command with --chdir (-C)".to_owned(), 125);
+/// How the command is called.
+#[derive(Debug, Default)]
+struct Call {
+    folder: Vec<u8>,
+    /// What ends lines, where that was said.
+    end: Option<u8>,
+    /// Signals that it ignores; bit *n* is signal *n* of Linux.
+    ignored: u64,
+    tells: bool,
+    lists: bool,
+}
+
+impl Call {
+    fn tell(&self, line: &str) {
+        if self.tells {
+            // Nobody is left to read it when stderr is closed.
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
-        let lines: Vec<u8> = environment.iter().flat_map(|entry| entry.iter().copied().chain([end])).collect();
-        return Answer::Print(lines);
     }
-    if end == 0 {
-        return Answer::Usage("cannot specify --null (-0) with command".to_owned(), 125);
+
+    fn tell_split(&self, text: &[u8], words: &[Vec<u8>]) {
+        self.tell(&format!("split -S:  {}", cited(text)));
+        for (at, word) in words.iter().enumerate() {
+            self.tell(&format!("{}{}", if at == 0 { " into:    " } else { "     &    " }, cited(word)));
+        }
     }
-    if !folder.is_empty()
-        && let Err(error) = tidebox_rt::read_dir(folder)
-    {
-        return Answer::Failure(format!("cannot change directory to {}: {}", quoted(folder), error.text()), 125);
+
+    /// Notes signals by their names; none means all that can be ignored.
+    fn signals(&mut self, names: &[u8], ignore: bool) -> Result<(), String> {
+        let mut set = 0;
+        if names.is_empty() {
+            set = (1..32).filter(|number| ![9, 19].contains(number)).fold(0_u64, |set, number| set | 1 << number);
+        }
+        for name in names.split(|byte| *byte == b',').filter(|name| !name.is_empty()) {
+            let number = signal::parse(&String::from_utf8_lossy(name)).filter(|number| (1..64).contains(number));
+            set |= 1_u64 << number.ok_or_else(|| format!("{}: invalid signal", cited(name)))?;
+        }
+        self.ignored = if ignore { self.ignored | set } else { self.ignored & !set };
+        Ok(())
     }
-    let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-    let command = Command { environment: Some(environment), directory: folder, ..Command::new(&arguments) };
-    run::run(&command)
+
+    fn finish(&self, words: &[Vec<u8>], environment: &[Vec<u8>]) -> Answer {
+        let folder = self.folder.as_slice();
+        let end = self.end.unwrap_or(b'\n');
+        if self.lists {
+            for number in (1..32).filter(|number| self.ignored & 1 << number != 0) {
+                let name = signal::name(number).unwrap_or_default();
+                let _ = writeln!(std::io::stderr(), "{name:<10} ({number:2}): IGNORE");
+            }
+        }
+        if words.is_empty() {
+            if !folder.is_empty() {
+                return Answer::Usage("must specify command with --chdir (-C)".to_owned(), 125);
+            }
+            let lines: Vec<u8> = environment.iter().flat_map(|entry| entry.iter().copied().chain([end])).collect();
+            return Answer::Print(lines);
+        }
+        if end == 0 {
+            return Answer::Usage("cannot specify --null (-0) with command".to_owned(), 125);
+        }
+        if !folder.is_empty()
+            && let Err(error) = tidebox_rt::read_dir(folder)
+        {
+            return Answer::Failure(format!("cannot change directory to {}: {}", quoted(folder), error.text()), 125);
+        }
+        let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        self.tell(&format!("executing: {}", String::from_utf8_lossy(arguments.first().copied().unwrap_or_default())));
+        for (at, argument) in arguments.iter().enumerate() {
+            self.tell(&format!("   arg[{at}]= {}", cited(argument)));
+        }
+        let command = Command {
+            environment: Some(environment),
+            directory: folder,
+            ignored: (1..32)
+                .filter(|number| self.ignored & 1 << number != 0)
+                .filter_map(signal::to_kernel)
+                .fold(0, |set, number| set | 1 << number),
+            ..Command::new(&arguments)
+        };
+        run::run(&command)
+    }
 }
 
 fn unset(environment: &mut Vec<Vec<u8>>, name: &[u8]) {
@@ -146,7 +238,7 @@ pub(crate) fn split(text: &[u8], environment: &[Vec<u8>]) -> Result<Vec<Vec<u8>>
                 word.get_or_insert_default().extend_from_slice(value.unwrap_or_default());
             }
             (b' ' | b'\t' | b'\n' | b'\r' | 11 | 12, None) => words.extend(word.take()),
-            (b'#', None) if word.is_none() && words.is_empty() => break,
+            (b'#', None) if word.is_none() => break,
             (byte, _) => word.get_or_insert_default().push(byte),
         }
     }

@@ -1,6 +1,6 @@
 //! `kill`: signals to other processes.
 
-use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::Errno;
 
 use crate::answer::Answer;
@@ -32,7 +32,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     if let Some(text) = chosen {
         match signal::parse(&text) {
             Some(parsed) => number = parsed,
-            None => return Answer::Usage(format!("{}: invalid signal", quoted(text.as_bytes())), 1),
+            None => return Answer::Usage(format!("{}: invalid signal", cited(text.as_bytes())), 1),
         }
     }
     if words.first().is_some_and(|word| word == "--") {
@@ -50,7 +50,7 @@ fn send(number: u32, words: &[String]) -> Answer {
         let sent = match word.parse::<i32>() {
             Ok(pid) => signal::to_kernel(number).map_or(Err(Errno::INVAL), |signal| tidebox_rt::kill(pid, signal)),
             Err(_) => {
-                complain("kill", &format!("{}: invalid process id", quoted(word.as_bytes())));
+                complain("kill", &format!("{}: invalid process id", cited(word.as_bytes())));
                 code = 1;
                 continue;
             }
@@ -73,7 +73,7 @@ fn list(words: &[String]) -> Answer {
     }
     for word in words {
         let Some(number) = signal::parse(word) else {
-            return Answer::Failure(format!("{}: invalid signal", quoted(word.as_bytes())), 1);
+            return Answer::Failure(format!("{}: invalid signal", cited(word.as_bytes())), 1);
         };
         // Numbers become names and names numbers.
         match signal::name(number).filter(|_| word.parse::<u32>().is_ok()) {

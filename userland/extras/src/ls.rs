@@ -1,8 +1,10 @@
 //! `ls`: what is in folders.
 
+mod color;
 mod format;
 mod options;
 mod order;
+mod quote;
 
 use std::rc::Rc;
 
@@ -13,9 +15,10 @@ use tidebox_rt::{FileKind, Stat};
 use crate::answer::Answer;
 use crate::print;
 use format::Format;
-use options::{Follow, Options, Request, Shows};
+use options::{Follow, Options, Request, Shows, Wrong};
 #[cfg(test)]
 pub(crate) use order::version;
+use quote::Style;
 
 /// A file that is listed.
 #[derive(Clone, Debug)]
@@ -55,19 +58,21 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
 
 /// `dir`: names in columns.
 pub(crate) fn dir(arguments: Vec<Vec<u8>>) -> Answer {
-    list(arguments, Options { layout: options::Layout::Columns, escapes: true, ..Options::default() })
+    list(arguments, Options { layout: options::Layout::Columns, style: Style::Escape, ..Options::default() })
 }
 
 /// `vdir`: one file on each line, with its state.
 pub(crate) fn vdir(arguments: Vec<Vec<u8>>) -> Answer {
-    list(arguments, Options { layout: options::Layout::Long, escapes: true, ..Options::default() })
+    list(arguments, Options { layout: options::Layout::Long, style: Style::Escape, ..Options::default() })
 }
 
 fn list(arguments: Vec<Vec<u8>>, defaults: Options) -> Answer {
     let options = match options::parse(arguments, defaults) {
         Ok(Request::List(options)) => *options,
         Ok(Request::Say(text)) => return text.into(),
-        Err(message) => return Answer::Usage(message, MAJOR),
+        Err(Wrong::Usage(message)) => return Answer::Usage(message, MAJOR),
+        Err(Wrong::Word(message)) => return Answer::Usage(message, MINOR),
+        Err(Wrong::Value(message)) => return Answer::Failure(message, MAJOR),
     };
     let format = Format::new(&options);
     let mut ls = Ls { options, format, out: Vec::new(), code: 0, begun: false };
@@ -158,7 +163,8 @@ impl Ls {
                 if std::mem::replace(&mut self.begun, true) {
                     self.out.push(b'\n');
                 }
-                self.out.extend_from_slice(&folder.path);
+                let name = quote::written(&folder.path, self.options.style, self.options.hides);
+                self.out.extend_from_slice(&name);
                 self.out.extend_from_slice(b":\n");
             }
             self.format.write(&files, true, &mut self.out);
@@ -175,7 +181,9 @@ impl Ls {
 
     fn is_shown(&self, name: &[u8]) -> bool {
         let hidden = name.starts_with(b".") && self.options.shows == Shows::Visible;
-        !hidden && !self.options.ignore.iter().any(|glob| glob::matches(glob, name, Flags::default()))
+        let kept_back = self.options.shows == Shows::Visible
+            && self.options.hidden.iter().any(|glob| glob::matches(glob, name, Flags::default()));
+        !hidden && !kept_back && !self.options.ignore.iter().any(|glob| glob::matches(glob, name, Flags::default()))
     }
 
     fn entry(&mut self, folder: &[u8], name: Vec<u8>, kind: FileKind) -> Option<Listed> {

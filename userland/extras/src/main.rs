@@ -12,9 +12,11 @@ mod hostname;
 mod kill;
 mod ls;
 mod mkdir;
+mod nice;
 mod nohup;
 mod run;
 mod signal;
+mod sleep;
 mod stat;
 mod sync;
 #[cfg(test)]
@@ -47,7 +49,9 @@ const TOOLS: &[(&str, Main)] = &[
     ("logname", user::logname),
     ("ls", ls::main),
     ("mkdir", mkdir::main),
+    ("nice", nice::main),
     ("nohup", nohup::main),
+    ("sleep", sleep::main),
     ("stat", stat::main),
     ("sync", sync::main),
     ("timeout", timeout::main),

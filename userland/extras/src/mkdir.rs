@@ -1,9 +1,7 @@
 //! `mkdir`: new folders.
 
-use std::fs;
-
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{bytes_path, complain, path_bytes, quoted, reason};
+use tidebox_gnu::message::{bytes_path, cited, complain, path_bytes, quoted};
 use tidebox_gnu::mode::Change;
 
 use crate::answer::Answer;
@@ -39,7 +37,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
             Ok(Some(Item::Option(key, value))) => match (key, value.unwrap_or_default()) {
                 ('m', text) => match std::str::from_utf8(&text).ok().and_then(Change::parse) {
                     Some(change) => mode = Some(change),
-                    None => return Answer::Failure(format!("invalid mode {}", quoted(&text)), 1),
+                    None => return Answer::Failure(format!("invalid mode {}", cited(&text)), 1),
                 },
                 ('p', _) => parents = true,
                 ('v', _) => verbose = true,
@@ -70,11 +68,14 @@ fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out:
         missing.extend(above.take_while(|above| !above.is_dir()));
     }
     for path in missing.into_iter().rev() {
-        match fs::create_dir(path) {
+        match tidebox_rt::make_dir(path_bytes(path)) {
             Ok(()) => {}
             Err(_) if parents && path.is_dir() => continue,
             Err(error) => {
-                return Err(format!("cannot create directory {}: {}", quoted(path_bytes(path)), reason(&error)));
+                // A file in the way up is told of as what it is not.
+                let above = path.ancestors().skip(1).any(|above| above.is_file());
+                let reason = if above { "Not a directory" } else { error.text() };
+                return Err(format!("cannot create directory {}: {reason}", cited(folder)));
             }
         }
         if verbose {

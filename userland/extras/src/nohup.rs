@@ -1,10 +1,10 @@
 //! `nohup`: commands that a hangup does not end.
 
 use tidebox_gnu::command::Command;
+use tidebox_gnu::message::quoted;
 use tidebox_rt::Errno;
 
 use crate::answer::Answer;
-use crate::run;
 use crate::signal::HANGUP;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
@@ -19,7 +19,10 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let command = Command { ignored: 1 << HANGUP, ..Command::new(&arguments) };
     match command.run() {
         Ok(status) => Answer::Code(i32::from(status.code())),
-        Err(error @ Errno::NOENT) => run::failed_to_run(&command, error),
-        Err(error) => run::failed_to_run(&command, error),
+        Err(error) => {
+            let code = if error == Errno::NOENT { 127 } else { 126 };
+            let name = quoted(arguments.first().copied().unwrap_or_default());
+            Answer::Failure(format!("failed to run command {name}: {}", error.text()), code)
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Running the command that a tool is given.
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::message::quoted;
+use tidebox_gnu::message::cited;
 use tidebox_rt::Errno;
 
 use crate::answer::Answer;
@@ -18,7 +18,7 @@ pub(crate) fn run(command: &Command<'_>) -> Answer {
 pub(crate) fn refused(command: &Command<'_>, error: Errno) -> Answer {
     let name = command.arguments.first().copied().unwrap_or_default();
     let code = if error == Errno::NOENT { 127 } else { 126 };
-    Answer::Failure(format!("{}: {}", quoted(name), error.text()), code)
+    Answer::Failure(format!("{}: {}", cited(name), error.text()), code)
 }
 
 /// `failed to run command ...`, as some tools put it.

@@ -284,6 +284,7 @@ fn digits(rest: &[u8], at: &mut usize) -> Option<usize> {
 
 fn escape<'r>(rest: &'r [u8], out: &mut Vec<u8>) -> &'r [u8] {
     let Some((letter, after)) = rest.split_first() else {
+        complain("stat", "warning: backslash at end of format");
         out.push(b'\\');
         return rest;
     };
@@ -303,7 +304,18 @@ fn escape<'r>(rest: &'r [u8], out: &mut Vec<u8>) -> &'r [u8] {
             out.push(u8::try_from(value & 255).unwrap_or(0));
             return after;
         }
-        other => *other,
+        b'"' | b'\\' => *letter,
+        b'x' if after.first().is_some_and(u8::is_ascii_hexdigit) => {
+            let count = after.iter().take(2).take_while(|byte| byte.is_ascii_hexdigit()).count();
+            let (digits, after) = after.split_at_checked(count).unwrap_or((after, b""));
+            let value = std::str::from_utf8(digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            out.push(value.unwrap_or(0));
+            return after;
+        }
+        other => {
+            complain("stat", &format!("warning: unrecognized escape '\\{}'", char::from(*other)));
+            *other
+        }
     });
     after
 }
@@ -350,7 +362,8 @@ fn seconds(ns: u64, digits: Option<usize>) -> String {
         Some(digits) => {
             let fraction = format!("{:09}", moment.nanoseconds);
             let shown = fraction.get(..digits.min(9)).unwrap_or_default();
-            format!("{}.{shown}", moment.seconds)
+            let point = if shown.is_empty() { "" } else { "." };
+            format!("{}{point}{shown}", moment.seconds)
         }
     }
 }

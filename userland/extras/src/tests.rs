@@ -23,7 +23,8 @@ fn durations_read_as_in_gnu() {
         assert_eq!(timeout::duration(text.as_bytes()), Ok(wanted), "{text}");
     }
     for text in ["", "x", "1x", "-1", "+1", "nan", "1ms"] {
-        assert_eq!(timeout::duration(text.as_bytes()), Err(format!("invalid time interval '{text}'")), "{text}");
+        let message = format!("invalid time interval {}", tidebox_gnu::message::cited(text.as_bytes()));
+        assert_eq!(timeout::duration(text.as_bytes()), Err(message), "{text}");
     }
     assert_eq!(timeout::duration(b"1e300d"), Ok(u64::MAX));
 }

@@ -1,8 +1,10 @@
 //! `timeout`: commands that end in time.
 
+use std::io::Write;
+
 use tidebox_gnu::command::Command;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::{Disposition, Errno, Readiness, Status};
 
 use crate::answer::Answer;
@@ -71,13 +73,17 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
             Ok(time) => options.run(time, command),
             Err(message) => Answer::Usage(message, 125),
         },
-        _ => Answer::Usage("missing operand".to_owned(), 125),
+        _ => {
+            // As in GNU, no message but this one.
+            let _ = writeln!(std::io::stderr(), "Try 'timeout --help' for more information.");
+            Answer::Code(125)
+        }
     }
 }
 
 /// Nanoseconds; 0 is for ever.
 pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
-    let wrong = || format!("invalid time interval {}", quoted(text));
+    let wrong = || format!("invalid time interval {}", cited(text));
     let string = std::str::from_utf8(text).map_err(|_| wrong())?;
     let (digits, unit) = match string.strip_suffix(['s', 'm', 'h', 'd']) {
         Some(digits) => (digits, string.get(digits.len()..).unwrap_or_default()),
@@ -102,7 +108,7 @@ impl Options {
         match key {
             's' => {
                 let parsed = signal::parse(&String::from_utf8_lossy(value));
-                self.signal = parsed.ok_or_else(|| format!("{}: invalid signal", quoted(value)))?;
+                self.signal = parsed.ok_or_else(|| format!("{}: invalid signal", cited(value)))?;
             }
             'k' => self.kill_after = Some(duration(value)?),
             'v' => self.verbose = true,
@@ -156,7 +162,7 @@ impl Options {
         if self.verbose {
             let name = command.arguments.first().copied().unwrap_or_default();
             let shown = signal::name(number).map_or_else(|| number.to_string(), str::to_owned);
-            complain("timeout", &format!("sending signal {shown} to command {}", quoted(name)));
+            complain("timeout", &format!("sending signal {shown} to command {}", cited(name)));
         }
         let (Ok(pid), Some(number)) = (i32::try_from(pid), signal::to_kernel(number)) else {
             return;

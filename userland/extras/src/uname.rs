@@ -1,7 +1,7 @@
 //! `uname`: what the system is.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::quoted;
+use tidebox_gnu::message::cited;
 
 use crate::answer::Answer;
 use crate::hostname;
@@ -47,7 +47,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         match parser.next_item() {
             Err(message) => return Answer::Usage(message, 1),
             Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => return Answer::Usage(format!("extra operand {}", quoted(&operand)), 1),
+            Ok(Some(Item::Operand(operand))) => return Answer::Usage(format!("extra operand {}", cited(&operand)), 1),
             Ok(Some(Item::Option('h', _))) => return HELP.into(),
             // What is unknown is left out of everything, as in GNU.
             Ok(Some(Item::Option('a', _))) => keys.extend("snrvmo".chars()),

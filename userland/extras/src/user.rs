@@ -1,7 +1,7 @@
 //! `id`, `whoami`, `groups`, `logname`: who the caller is.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::quoted;
+use tidebox_gnu::message::cited;
 use tidebox_gnu::user::{Kind, Names};
 
 use crate::answer::Answer;
@@ -43,7 +43,7 @@ fn caller() -> Result<Who, Answer> {
 
 fn named(name: &[u8]) -> Result<Who, Answer> {
     let id = Names::load(Kind::User).id(&String::from_utf8_lossy(name));
-    let id = id.ok_or_else(|| Answer::Failure(format!("{}: no such user", quoted(name)), 1))?;
+    let id = id.ok_or_else(|| Answer::Failure(format!("{}: no such user", cited(name)), 1))?;
     Ok(Who { user: id, group: id })
 }
 
@@ -114,7 +114,7 @@ fn without_arguments(arguments: &[Vec<u8>]) -> Result<(), Answer> {
             let letter = char::from(first.get(1).copied().unwrap_or(b'-'));
             Err(Answer::Usage(format!("invalid option -- '{letter}'"), 1))
         }
-        Some(first) => Err(Answer::Usage(format!("extra operand {}", quoted(first)), 1)),
+        Some(first) => Err(Answer::Usage(format!("extra operand {}", cited(first)), 1)),
         None => Ok(()),
     }
 }

@@ -1,21 +1,26 @@
 //! `which`: where a command is.
 
+use std::io::Write;
+
 use tidebox_gnu::getopt::{Item, Parser, Spec};
 
 use crate::answer::Answer;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut all = false;
-    let mut silent = false;
     let mut names = Vec::new();
-    let mut parser = Parser::new(Spec { short: "as", long: &[], permute: true }, arguments);
+    let mut parser = Parser::new(Spec { short: "a", long: &[], permute: false }, arguments);
     loop {
         match parser.next_item() {
-            Err(message) => return Answer::Failure(format!("{message}\nUsage: which [-a] [-s] NAME..."), 2),
+            Err(message) => {
+                // The words of Debian's, which is a shell script.
+                let letter = message.chars().rev().nth(1).unwrap_or('-');
+                let _ = writeln!(std::io::stderr(), "Illegal option -{letter}");
+                return Answer::PrintAndCode(b"Usage: /usr/bin/which [-a] args\n".to_vec(), 2);
+            }
             Ok(None) => break,
             Ok(Some(Item::Operand(name))) => names.push(name),
-            Ok(Some(Item::Option('a', _))) => all = true,
-            Ok(Some(Item::Option(..))) => silent = true,
+            Ok(Some(Item::Option(..))) => all = true,
         }
     }
     let path = std::env::var_os("PATH").map(std::ffi::OsString::into_encoded_bytes).unwrap_or_default();
@@ -25,9 +30,6 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         let found = places(name, &path, all);
         missing |= found.is_empty();
         out.extend(found.into_iter().flat_map(|place| place.into_iter().chain([b'\n'])));
-    }
-    if silent {
-        out.clear();
     }
     Answer::PrintAndCode(out, i32::from(missing))
 }

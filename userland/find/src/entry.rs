@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 /// A file, of which no more is asked of the system than the expression needs.
@@ -74,7 +74,7 @@ impl Entry {
     }
 
     pub(crate) fn complain(&self, error: Errno) {
-        complain("find", &format!("'{}': {}", String::from_utf8_lossy(&self.path), error.text()));
+        complain("find", &format!("{}: {}", cited(&self.path), error.text()));
     }
 
     /// What the file is, without asking for its state when the folder has told.

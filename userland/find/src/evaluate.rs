@@ -1,11 +1,11 @@
 //! The expression, applied to a file.
 
 use tidebox_gnu::glob::{self, Flags};
-use tidebox_gnu::message::{bytes_path, complain, reason};
+use tidebox_gnu::message::{bytes_path, cited, complain, reason};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::entry::{Entry, letter};
-use crate::expression::{Action, Bits, Expression, Stamp, Test};
+use crate::expression::{Action, Bits, Compare, Expression, Stamp, Test};
 use crate::output::Output;
 use crate::parse::{Search, Settings};
 use crate::printf::{self, OwnerNames};
@@ -59,7 +59,7 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn complain(&mut self, path: &[u8], error: &str) {
         self.failed = true;
         self.flush();
-        complain("find", &format!("'{}': {error}", String::from_utf8_lossy(path)));
+        complain("find", &format!("{}: {error}", cited(path)));
     }
 
     /// Prints a message about a circle of links.
@@ -127,6 +127,7 @@ impl<'a> Evaluator<'a> {
                 kind.is_some_and(|kind| letters.contains(&letter(kind)))
             }
             Test::Access(bits) => tidebox_rt::access(&entry.path, *bits).is_ok(),
+            Test::FileSystem(name) => name == printf::FILE_SYSTEM,
             Test::Empty => self.is_empty(entry),
             _ => match entry.stat_or_complain(&mut self.failed) {
                 Some(stat) => self.test_state(test, stat),
@@ -140,12 +141,21 @@ impl<'a> Evaluator<'a> {
             Test::Size { compare, unit } => compare.holds(stat.size.div_ceil(*unit)),
             Test::Age { stamp, compare, unit } => {
                 let age = self.settings.now.saturating_sub(time(stat, *stamp));
-                let units = match unit {
-                    // Minutes are rounded up, days down.
-                    60 => age.div_ceil(60 * SECOND_NS),
-                    unit => age / (unit * SECOND_NS),
+                let units = match (unit, compare) {
+                    // Less than so many minutes means just that; otherwise minutes are rounded up, days down.
+                    (60, Compare::Less(bound)) => return age < bound.saturating_mul(60 * SECOND_NS),
+                    (60, _) => age.div_ceil(60 * SECOND_NS),
+                    (unit, _) => age / (unit * SECOND_NS),
                 };
                 compare.holds(units)
+            }
+            Test::Used(compare) => {
+                let day = 24 * 60 * 60 * SECOND_NS;
+                stat.atime_ns.checked_sub(stat.ctime_ns).is_some_and(|rest| match compare {
+                    Compare::Less(days) => rest < days.saturating_mul(day),
+                    Compare::Equal(days) => rest / day + 1 == *days,
+                    Compare::More(days) => rest > days.saturating_mul(day),
+                })
             }
             Test::NewerThan { stamp, than } => time(stat, *stamp) > *than,
             Test::Permission { change, bits } => {
@@ -230,8 +240,7 @@ impl<'a> Evaluator<'a> {
             Err(error) => {
                 self.failed = true;
                 self.flush();
-                let shown = String::from_utf8_lossy(&entry.path).into_owned();
-                complain("find", &format!("cannot delete '{shown}': {}", reason(&error)));
+                complain("find", &format!("cannot delete {}: {}", cited(&entry.path), reason(&error)));
                 false
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::Status;
 
 use crate::entry::Entry;
@@ -57,7 +57,7 @@ impl Execute {
             self.keep(folder, path);
             return true;
         }
-        if self.asks && !self.ask(&path) {
+        if self.asks && !self.ask(&entry.path) {
             return false;
         }
         let words: Vec<Vec<u8>> = self.words.iter().map(|word| fill_in(word, &path)).collect();
@@ -105,13 +105,13 @@ impl Execute {
         match command.run() {
             Ok(Status::Exited(code)) => code == 0,
             Ok(Status::Killed(signal)) => {
-                let name = String::from_utf8_lossy(arguments.first().copied().unwrap_or_default()).into_owned();
-                complain("find", &format!("'{name}' terminated by signal {signal}"));
+                let name = cited(arguments.first().copied().unwrap_or_default());
+                complain("find", &format!("{name} terminated by signal {signal}"));
                 false
             }
             Err(error) => {
-                let name = String::from_utf8_lossy(arguments.first().copied().unwrap_or_default()).into_owned();
-                complain("find", &format!("'{name}': {}", error.text()));
+                let name = cited(arguments.first().copied().unwrap_or_default());
+                complain("find", &format!("{name}: {}", error.text()));
                 false
             }
         }

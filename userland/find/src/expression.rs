@@ -89,6 +89,10 @@ pub(crate) enum Test {
         compare: Compare,
         unit: u64,
     },
+    /// Days between the last change of state and the last access.
+    Used(Compare),
+    /// On a file system of that type.
+    FileSystem(Vec<u8>),
     /// Newer than a moment, in nanoseconds since 1970.
     NewerThan {
         stamp: Stamp,

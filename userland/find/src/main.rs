@@ -46,5 +46,6 @@ fn run() -> i32 {
         }
     };
     walk::walk(&search, &mut evaluator);
+    evaluator.failed |= search.failed;
     evaluator.end()
 }

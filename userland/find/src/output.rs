@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, cited, reason};
 
 /// Bytes that wait before they are written.
 const BUFFER: usize = 32 * 1024;
@@ -59,7 +59,8 @@ impl Output {
         let mut outputs = vec![Self::new(None, "standard output".to_owned())];
         for name in &targets.files {
             let shown = String::from_utf8_lossy(name).into_owned();
-            let file = File::create(bytes_path(name)).map_err(|error| format!("'{shown}': {}", reason(&error)))?;
+            let file =
+                File::create(bytes_path(name)).map_err(|error| format!("{}: {}", cited(name), reason(&error)))?;
             outputs.push(Self::new(Some(file), shown));
         }
         Ok(outputs)
@@ -88,6 +89,6 @@ impl Output {
 
     /// Why nothing more can be written.
     pub(crate) fn error(&self) -> Option<String> {
-        self.error.as_ref().map(|error| format!("'{}': {}", self.name, reason(error)))
+        self.error.as_ref().map(|error| format!("{}: {}", cited(self.name.as_bytes()), reason(error)))
     }
 }

@@ -1,13 +1,16 @@
 //! The command line: options, starting points, expression.
 
 use std::collections::VecDeque;
+use std::io::Read;
+
+use tidebox_gnu::message::{bytes_path, cited, complain, reason};
 
 use crate::expression::{Action, Expression, Test};
 use crate::output::Targets;
 use crate::primary::{self, Primary};
 
 /// Parentheses within parentheses. More would only serve to exhaust the stack.
-const MOST_NESTING: usize = 100;
+const MOST_NESTING: usize = 200;
 
 const HELP: &str = include_str!("help.txt");
 
@@ -33,6 +36,8 @@ pub(crate) struct Search {
     pub(crate) settings: Settings,
     pub(crate) targets: Targets,
     pub(crate) warnings: Vec<String>,
+    /// Something was wrong with the starting points, which has been told.
+    pub(crate) failed: bool,
 }
 
 /// What holds for the search as a whole, wherever it stands.
@@ -73,15 +78,51 @@ pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
     }) {
         return Ok(Request::Say(text));
     }
-    if starts.is_empty() {
-        starts.push(b".".to_vec());
-    }
     let mut parser = ExpressionParser::new(rest, follow);
     let expression = parser.all()?;
+    parser.context.check()?;
     follow = parser.context.follow;
-    let primary::Context { settings, targets, warnings, .. } = parser.context;
-    let search = Search { starts, follow, expression, settings, targets, warnings };
+    let primary::Context { settings, targets, warnings, list, .. } = parser.context;
+    if let (Some(_), Some(first)) = (&list, starts.first()) {
+        return Err(format!(
+            "extra operand {}\nfind: file operands cannot be combined with -files0-from",
+            cited(first)
+        ));
+    }
+    if starts.is_empty() && list.is_none() {
+        starts.push(b".".to_vec());
+    }
+    let mut failed = false;
+    if let Some(list) = list {
+        (starts, failed) = listed(&list)?;
+    }
+    let search = Search { starts, follow, expression, settings, targets, warnings, failed };
     Ok(Request::Search(Box::new(search)))
+}
+
+/// The starting points that stand in a file, each ended by a zero byte, and whether any was empty.
+fn listed(file: &[u8]) -> Result<(Vec<Vec<u8>>, bool), String> {
+    let mut text = Vec::new();
+    let read = match file {
+        b"-" => std::io::stdin().lock().read_to_end(&mut text),
+        _ => std::fs::File::open(bytes_path(file)).and_then(|mut file| file.read_to_end(&mut text)),
+    };
+    read.map_err(|error| format!("cannot open {} for reading: {}", cited(file), reason(&error)))?;
+    let shown = if file == b"-" { cited(b"(standard input)") } else { cited(file) };
+    let text = text.strip_suffix(b"\0").unwrap_or(&text);
+    let mut starts = Vec::new();
+    let mut failed = false;
+    for (at, start) in text.split(|byte| *byte == 0).enumerate() {
+        match start {
+            b"" if text.is_empty() => {}
+            b"" => {
+                complain("find", &format!("{shown}:{}: invalid zero-length file name", at + 1));
+                failed = true;
+            }
+            start => starts.push(start.to_vec()),
+        }
+    }
+    Ok((starts, failed))
 }
 
 /// Takes `-H`, `-L`, `-P`, `-O` and `-D` from before the starting points.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tidebox_gnu::message::{bytes_path, unicode_locale};
+use tidebox_gnu::message::{cited, unicode_locale};
 use tidebox_gnu::mode::Change;
 use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
 use tidebox_gnu::user::{Kind, Names};
@@ -37,6 +37,12 @@ pub(crate) struct Context {
     dialect: Dialect,
     /// Suspicious expressions are told of (`-warn`).
     warns: bool,
+    deletes: bool,
+    prunes: bool,
+    /// `-depth` is written out.
+    says_depth: bool,
+    /// The file with the starting points.
+    pub(crate) list: Option<Vec<u8>>,
 }
 
 impl Context {
@@ -49,7 +55,28 @@ impl Context {
             now: tidebox_rt::realtime_ns(),
             ignore_races: false,
         };
-        Self { follow, settings, targets: Targets::new(), warnings: Vec::new(), dialect: Dialect::Emacs, warns: false }
+        Self {
+            follow,
+            settings,
+            targets: Targets::new(),
+            warnings: Vec::new(),
+            dialect: Dialect::Emacs,
+            warns: false,
+            deletes: false,
+            prunes: false,
+            says_depth: false,
+            list: None,
+        }
+    }
+
+    /// Pruning has no effect once folders come last, and what was to be spared would be deleted.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.deletes && self.prunes && !self.says_depth {
+            return Err("The -delete action automatically turns on -depth, but -prune does nothing when -depth is in \
+                        effect.  If you want to carry on anyway, just explicitly use the -depth option."
+                .to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -83,9 +110,11 @@ fn test(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Tes
             let glob = value(name, rest)?;
             if context.warns && glob.contains(&b'/') && glob.len() > 1 {
                 context.warnings.push(format!(
-                    "'{name}' matches against basenames only, but the given pattern contains a directory separator \
-                     ('/'), thus the expression will evaluate to false all the time.  Did you mean '{}wholename'?",
-                    if name == "-iname" { "-i" } else { "-" }
+                    "{} matches against basenames only, but the given pattern contains a directory separator ({}), thus \
+                     the expression will evaluate to false all the time.  Did you mean {}?",
+                    cited(name.as_bytes()),
+                    cited(b"/"),
+                    cited(if name == "-iname" { b"-iwholename" } else { b"-wholename" })
                 ));
             }
             Test::Name { glob, ignore_case: name == "-iname" }
@@ -113,6 +142,8 @@ fn test(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Tes
         "-gid" => Test::Group(compare(name, &text(name, rest)?)?),
         "-nouser" => Test::NoUser,
         "-nogroup" => Test::NoGroup,
+        "-used" => Test::Used(compare(name, &text(name, rest)?)?),
+        "-fstype" => Test::FileSystem(value(name, rest)?),
         "-links" => Test::Links(compare(name, &text(name, rest)?)?),
         "-inum" => Test::Inode(compare(name, &text(name, rest)?)?),
         "-samefile" => {
@@ -145,9 +176,13 @@ fn action(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<A
         "-delete" => {
             // A folder can be deleted only after what is in it.
             context.settings.depth_first = true;
+            context.deletes = true;
             Action::Delete
         }
-        "-prune" => Action::Prune,
+        "-prune" => {
+            context.prunes = true;
+            Action::Prune
+        }
         "-quit" => Action::Quit,
         _ => return Ok(None),
     }))
@@ -158,7 +193,8 @@ fn setting(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Re
     match name {
         "-maxdepth" => settings.most_depth = depth(name, &text(name, rest)?)?,
         "-mindepth" => settings.least_depth = depth(name, &text(name, rest)?)?,
-        "-depth" | "-d" => settings.depth_first = true,
+        "-depth" | "-d" => (settings.depth_first, context.says_depth) = (true, true),
+        "-files0-from" => context.list = Some(value(name, rest)?),
         "-xdev" | "-mount" => settings.one_device = true,
         "-ignore_readdir_race" => settings.ignore_races = true,
         "-noignore_readdir_race" => settings.ignore_races = false,
@@ -182,7 +218,9 @@ fn setting(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Re
 }
 
 fn depth(name: &str, text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| format!("Expected a positive decimal integer argument to {name}, but got '{text}'"))
+    text.parse().map_err(|_| {
+        format!("Expected a positive decimal integer argument to {name}, but got {}", cited(text.as_bytes()))
+    })
 }
 
 fn compare(name: &str, text: &str) -> Result<Compare, String> {
@@ -244,7 +282,7 @@ fn age(name: &str, rest: &mut Rest, stamp: Stamp, unit: u64) -> Result<Test, Str
 }
 
 fn stat_of(path: &[u8]) -> Result<Stat, String> {
-    tidebox_rt::stat(path, true).map_err(|error| format!("'{}': {}", String::from_utf8_lossy(path), error.text()))
+    tidebox_rt::stat(path, true).map_err(|error| format!("{}: {}", cited(path), error.text()))
 }
 
 /// `-newerXY`: X of the file against Y of the reference, or against a time when Y is `t`.
@@ -269,7 +307,7 @@ fn newer_than(name: &str, rest: &mut Rest) -> Result<Test, String> {
 }
 
 fn moment(text: &str) -> Result<u64, String> {
-    let wrong = || format!("I cannot figure out how to interpret '{text}' as a date or time");
+    let wrong = || format!("I cannot figure out how to interpret {} as a date or time", cited(text.as_bytes()));
     let parsed = parse_datetime::parse_datetime(text).map_err(|_| wrong())?;
     let seconds = u64::try_from(parsed.unix_epoch_second()).unwrap_or(0);
     let nanoseconds = u64::try_from(parsed.subsec_nanosecond()).unwrap_or(0);
@@ -282,7 +320,10 @@ fn permission(text: &str) -> Result<Test, String> {
         Some(b'/') => (Bits::Any, text.get(1..)),
         _ => (Bits::Exactly, Some(text)),
     };
-    let change = mode.and_then(Change::parse).ok_or_else(|| format!("invalid mode '{text}'"))?;
+    // A plus sign before digits once meant what a slash means now.
+    let old = text.strip_prefix('+').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
+    let change = mode.filter(|_| !old).and_then(Change::parse);
+    let change = change.ok_or_else(|| format!("invalid mode {}", cited(text.as_bytes())))?;
     Ok(Test::Permission { change: Box::new(change), bits })
 }
 
@@ -292,8 +333,8 @@ fn owner(kind: Kind, name: &str) -> Result<Compare, String> {
         return Err(format!("The argument to -{word} should not be empty"));
     }
     let id = Names::load(kind).id(name).ok_or_else(|| match kind {
-        Kind::User => format!("'{name}' is not the name of a known user"),
-        Kind::Group => format!("'{name}' is not the name of an existing group"),
+        Kind::User => format!("{} is not the name of a known user", cited(name.as_bytes())),
+        Kind::Group => format!("{} is not the name of an existing group", cited(name.as_bytes())),
     })?;
     Ok(Compare::Equal(u64::from(id)))
 }
@@ -316,17 +357,32 @@ fn types(name: &str, text: &str) -> Result<Vec<u8>, String> {
     Ok(letters)
 }
 
+/// The types that `-regextype` knows, in the order of its message.
+const DIALECTS: [&str; 13] = [
+    "findutils-default",
+    "ed",
+    "emacs",
+    "gnu-awk",
+    "grep",
+    "posix-awk",
+    "awk",
+    "posix-basic",
+    "posix-egrep",
+    "egrep",
+    "posix-extended",
+    "posix-minimal-basic",
+    "sed",
+];
+
 fn dialect(name: &str) -> Result<Dialect, String> {
     Ok(match name {
         "findutils-default" | "emacs" => Dialect::Emacs,
         "ed" | "sed" | "grep" | "posix-basic" | "posix-minimal-basic" => Dialect::Basic,
         "egrep" | "posix-egrep" | "posix-extended" | "awk" | "posix-awk" | "gnu-awk" => Dialect::Extended,
         _ => {
-            return Err(format!(
-                "Unknown regular expression type '{name}'; valid types are 'findutils-default', 'ed', 'emacs', \
-                 'gnu-awk', 'grep', 'posix-awk', 'awk', 'posix-basic', 'posix-egrep', 'egrep', 'posix-extended', \
-                 'posix-minimal-basic', 'sed'."
-            ));
+            let known = DIALECTS.map(|name| cited(name.as_bytes())).join(", ");
+            let name = cited(name.as_bytes());
+            return Err(format!("Unknown regular expression type {name}; valid types are {known}."));
         }
     })
 }
@@ -386,9 +442,9 @@ fn check_path(name: &str) -> Result<(), String> {
     let relative = path.as_encoded_bytes().split(|byte| *byte == b':').find(|folder| !folder.starts_with(b"/"));
     match relative {
         Some(folder) if !path.is_empty() => Err(format!(
-            "The relative path '{}' is included in the PATH environment variable, which is insecure in combination with \
+            "The relative path {} is included in the PATH environment variable, which is insecure in combination with \
              the {name} action of find.  Please remove that entry from $PATH",
-            bytes_path(folder).display()
+            cited(folder)
         )),
         _ => Ok(()),
     }

@@ -41,6 +41,9 @@ enum Field {
     Time(char, char),
 }
 
+/// The type of every file system here.
+pub(crate) const FILE_SYSTEM: &[u8] = b"tidebox";
+
 /// The widest field. Wider ones would only serve to fill the memory.
 const WIDEST: usize = 4096;
 
@@ -158,7 +161,9 @@ impl Format {
                 Part::Stop => break,
                 Part::Field { pad, field } => {
                     let value = field.value(entry, names, *pad, failed);
-                    pad.write(&value, &mut out);
+                    // Only what is a number to GNU is filled with zeros.
+                    let zeros = pad.zeros && matches!(field, Field::Letter('d' | 'm'));
+                    Pad { zeros, ..*pad }.write(&value, &mut out);
                 }
             }
         }
@@ -215,7 +220,7 @@ impl Field {
             Self::Letter('P') => entry.below_start().to_vec(),
             Self::Letter('H') => entry.path.get(..entry.start).unwrap_or_default().to_vec(),
             Self::Letter('d') => entry.depth.to_string().into_bytes(),
-            Self::Letter('F') => b"tidebox".to_vec(),
+            Self::Letter('F') => FILE_SYSTEM.to_vec(),
             Self::Letter('Z') => Vec::new(),
             Self::Letter('y') => entry.kind().map_or_else(|| vec![b'U'], |kind| vec![letter(kind)]),
             Self::Letter('Y') => other_type(entry),
@@ -305,6 +310,22 @@ pub(crate) fn link_target(entry: &Entry) -> Vec<u8> {
     tidebox_rt::read_link(&entry.path).unwrap_or_default()
 }
 
+/// A name on one line: blanks, quotes and what does not print are escaped as in C.
+fn escape(name: &[u8], line: &mut Vec<u8>) {
+    for byte in name {
+        match byte {
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\t' => line.extend_from_slice(b"\\t"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            0x08 => line.extend_from_slice(b"\\b"),
+            0x0c => line.extend_from_slice(b"\\f"),
+            b' ' | b'"' | b'\\' => line.extend_from_slice(&[b'\\', *byte]),
+            0x21..=0x7e => line.push(*byte),
+            other => line.extend_from_slice(format!("\\{other:03o}").as_bytes()),
+        }
+    }
+}
+
 /// The line of `-ls`.
 pub(crate) fn listing(entry: &Entry, names: &OwnerNames, now: u64, failed: &mut bool) -> Option<Vec<u8>> {
     /// Half a year, after which the year is shown in place of the time of day.
@@ -327,11 +348,11 @@ pub(crate) fn listing(entry: &Entry, names: &OwnerNames, now: u64, failed: &mut 
         when.unwrap_or_default(),
     )
     .into_bytes();
-    line.extend_from_slice(&entry.path);
+    escape(&entry.path, &mut line);
     let target = link_target(entry);
     if !target.is_empty() {
         line.extend_from_slice(b" -> ");
-        line.extend_from_slice(&target);
+        escape(&target, &mut line);
     }
     line.push(b'\n');
     Some(line)

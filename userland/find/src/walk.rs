@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tidebox_gnu::message::cited;
 use tidebox_rt::{FileKind, Stat};
 
 use crate::entry::Entry;
@@ -73,10 +74,10 @@ impl Walk<'_> {
     }
 
     fn visit(&mut self, entry: Entry, parent: Option<Rc<Ancestor>>, evaluator: &mut Evaluator<'_>) -> bool {
-        let enters = entry.kind() == Some(FileKind::Dir) && entry.depth < self.search.settings.most_depth;
-        if !enters {
+        if entry.kind() != Some(FileKind::Dir) {
             return !self.look_at(&entry, evaluator).quit;
         }
+        // A circle is told of where it is met, also at the last depth.
         let ancestor = match self.ancestor(&entry, parent) {
             Ok(ancestor) => ancestor,
             Err(message) => {
@@ -84,6 +85,9 @@ impl Walk<'_> {
                 return true;
             }
         };
+        if entry.depth >= self.search.settings.most_depth {
+            return !self.look_at(&entry, evaluator).quit;
+        }
         let foreign = self.search.settings.one_device && entry.stat().is_ok_and(|stat| stat.dev != self.device);
         if self.search.settings.depth_first {
             let at = self.waiting.len();
@@ -137,9 +141,9 @@ impl Walk<'_> {
         while let Some(ancestor) = above {
             if ancestor.id == id {
                 return Err(format!(
-                    "File system loop detected; '{}' is part of the same file system loop as '{}'.",
-                    String::from_utf8_lossy(&entry.path),
-                    String::from_utf8_lossy(&ancestor.path)
+                    "File system loop detected; {} is part of the same file system loop as {}.",
+                    cited(&entry.path),
+                    cited(&ancestor.path)
                 ));
             }
             above = ancestor.parent.as_ref();

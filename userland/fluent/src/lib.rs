@@ -4,10 +4,13 @@
 //! into a tree: more than half of the run time of a short command. This crate takes its place (`[patch.crates-io]`),
 //! with the same names and signatures. Loading only finds where each message begins; text is read when it is printed.
 //!
+//! Messages can be corrected: [`correct`] gives some of them another text.
+//!
 //! It knows what the messages of uutils contain: text, variables, literals, references to other messages, and choices
 //! by number or word. Functions, terms and attributes are unknown to it and are printed as they are written.
 
 mod args;
+mod correction;
 mod format;
 mod pattern;
 mod resource;
@@ -19,6 +22,7 @@ use std::borrow::{Borrow, Cow};
 use unic_langid::LanguageIdentifier;
 
 pub use args::{FluentArgs, FluentValue};
+pub use correction::correct;
 pub use resource::FluentResource;
 
 /// A mistake found while a message is put together. None is ever reported: what cannot be filled in is printed as it is
@@ -85,10 +89,12 @@ impl<R: Borrow<FluentResource>> FluentBundle<R> {
         _errors: &mut Vec<FluentError>,
     ) -> Cow<'b, str> {
         let french = self.locales.first().is_some_and(|locale| locale.language.as_str() == "fr");
-        format::Formatter { find: &|id| self.find(id), args, french }.text(pattern.source)
+        correction::marked(format::Formatter { find: &|id| self.find(id), args, french }.text(pattern.source))
     }
 
     fn find(&self, id: &str) -> Option<&str> {
-        self.resources.iter().rev().find_map(|resource| resource.borrow().find(id))
+        let corrected =
+            || correction::find(id).filter(|_| self.resources.iter().any(|known| known.borrow().find(id).is_some()));
+        corrected().or_else(|| self.resources.iter().rev().find_map(|resource| resource.borrow().find(id)))
     }
 }

@@ -88,6 +88,17 @@ impl<'a> Parser<'a> {
         self.short().map(Some)
     }
 
+    /// The argument that is read next, unless one is half read.
+    pub fn peek(&self) -> Option<&[u8]> {
+        self.rest.front().filter(|_| self.cluster.is_empty()).map(Vec::as_slice)
+    }
+
+    /// Takes the argument that is read next as an operand, whatever it looks like.
+    pub fn take_operand(&mut self) -> Option<Vec<u8>> {
+        self.ended |= !self.spec.permute;
+        self.rest.pop_front().filter(|_| self.cluster.is_empty())
+    }
+
     fn short(&mut self) -> Result<Item, String> {
         let letter = char::from(self.cluster.remove(0));
         let takes = self.takes(letter).ok_or_else(|| format!("invalid option -- '{letter}'"))?;

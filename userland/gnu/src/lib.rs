@@ -4,6 +4,7 @@
 //! this, so that they read options, patterns and globs in one way.
 
 pub mod calendar;
+pub mod choice;
 pub mod command;
 pub mod getopt;
 pub mod glob;

@@ -57,27 +57,122 @@ pub fn unicode_locale() -> bool {
 
 /// A name as a message shows it that quotes only where the name could be misread.
 pub fn shown(name: &[u8]) -> std::borrow::Cow<'_, str> {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=:".contains(byte) || !byte.is_ascii();
-    let text = String::from_utf8_lossy(name);
-    if !name.is_empty() && name.iter().all(plain) {
-        return text;
-    }
-    if text.contains('\'') && !text.contains(['"', '$', '`', '\\']) {
-        return format!("\"{text}\"").into();
-    }
-    format!("'{}'", text.replace('\'', "'\\''")).into()
+    named(name).into()
 }
 
-/// Quotes a name for a message, as GNU tools do in the C locale.
+/// Cites what somebody wrote (a number, a mode, an operand), in the quotes of the locale: ‘so’ where it is Unicode.
+pub fn cited(text: &[u8]) -> String {
+    let (open, close) = if unicode_locale() { ("\u{2018}", "\u{2019}") } else { ("'", "'") };
+    let mut out = String::from(open);
+    for chunk in text.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            match char {
+                '\\' => out.push_str("\\\\"),
+                '\'' if close == "'" => out.push_str("\\'"),
+                char if char.is_control() => escape(char, &mut out),
+                char => out.push(char),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\{byte:03o}")));
+    }
+    out.push_str(close);
+    out
+}
+
+/// Quotes a file's name so that a shell reads it as one word.
 pub fn quoted(name: &[u8]) -> String {
+    let plain = |byte: &u8| !byte.is_ascii_control() && *byte != b'\'';
+    if std::str::from_utf8(name).is_ok() {
+        if name.iter().all(plain) {
+            return format!("'{}'", String::from_utf8_lossy(name));
+        }
+        let soft = |byte: &u8| !byte.is_ascii_control() && !b"\"$`\\!".contains(byte);
+        if name.iter().all(soft) {
+            return format!("\"{}\"", String::from_utf8_lossy(name));
+        }
+    }
+    // Stretches that a shell takes literally stand in '', the others in $''.
     let mut out = String::from("'");
-    for char in String::from_utf8_lossy(name).chars() {
-        match char {
-            '\'' => out.push_str("\\'"),
-            '\n' => out.push_str("\\n"),
-            char => out.push(char),
+    let mut escaped = false;
+    let mut switch = |out: &mut String, to: bool| {
+        if escaped != to {
+            out.push_str(if to { "'$'" } else { "''" });
+            escaped = to;
+        }
+    };
+    for chunk in name.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            match char {
+                '\'' => {
+                    switch(&mut out, false);
+                    out.push_str("'\\''");
+                }
+                char if char.is_control() => {
+                    switch(&mut out, true);
+                    escape(char, &mut out);
+                }
+                char => {
+                    switch(&mut out, false);
+                    out.push(char);
+                }
+            }
+        }
+        for byte in chunk.invalid() {
+            switch(&mut out, true);
+            out.push_str(&format!("\\{byte:03o}"));
         }
     }
     out.push('\'');
     out
+}
+
+/// A file's name as it stands at the head of a message: in quotes only where it could be misread.
+pub fn named(name: &[u8]) -> String {
+    let harmless = |byte: &u8| !byte.is_ascii_control() && !b" !\"$&'()*;<=>?[\\^`|".contains(byte);
+    let leads = name.first().is_some_and(|byte| !b"~#".contains(byte));
+    match std::str::from_utf8(name) {
+        Ok(text) if leads && name.iter().all(harmless) && text != "{" && text != "}" => text.to_owned(),
+        _ => quoted(name),
+    }
+}
+
+/// A control character as C writes it.
+fn escape(char: char, out: &mut String) {
+    match char {
+        '\u{7}' => out.push_str("\\a"),
+        '\u{8}' => out.push_str("\\b"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\u{b}' => out.push_str("\\v"),
+        '\u{c}' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        char => char.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("\\{byte:03o}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{named, quoted};
+
+    #[test]
+    fn a_quoted_name_is_one_word_of_a_shell() {
+        for (name, wanted) in [
+            (&b"a b"[..], "'a b'"),
+            (b"", "''"),
+            (b"it's", "\"it's\""),
+            (b"it's $1", "'it'\\''s $1'"),
+            (b"a\nb", "'a'$'\\n''b'"),
+            (b"\xff", "''$'\\377'"),
+            ("\u{e4}".as_bytes(), "'\u{e4}'"),
+        ] {
+            assert_eq!(quoted(name), wanted);
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_misread_stands_alone() {
+        for (name, wanted) in [("a/b.c", "a/b.c"), ("", "''"), ("a b", "'a b'"), ("~x", "'~x'"), ("x~", "x~")] {
+            assert_eq!(named(name.as_bytes()), wanted);
+        }
+    }
 }

@@ -157,6 +157,10 @@ impl Grep<'_> {
                     return;
                 }
             },
+            None if self.is_output_state(tidebox_rt::fstat(0).ok()) => {
+                self.trouble(&shown, "input file is also the output");
+                return;
+            }
             None => self.search(std::io::stdin().lock()),
         };
         if let Some(error) = &found.error {
@@ -187,6 +191,10 @@ impl Grep<'_> {
 
     /// Whether searching the file would go on for ever, because what is found is appended to it.
     fn is_output(&self, path: &Path) -> bool {
+        self.is_output_state(tidebox_rt::stat(path_bytes(path), true).ok())
+    }
+
+    fn is_output_state(&self, file: Option<tidebox_rt::Stat>) -> bool {
         if self.options.quiet || self.options.listing != Listing::Lines || self.options.max_count == Some(1) {
             return false;
         }
@@ -194,7 +202,7 @@ impl Grep<'_> {
         let Some(out) = out else {
             return false;
         };
-        tidebox_rt::stat(path_bytes(path), true).is_ok_and(|file| (file.dev, file.ino) == (out.dev, out.ino))
+        file.is_some_and(|file| (file.dev, file.ino) == (out.dev, out.ino))
     }
 
     fn end(mut self) -> i32 {

@@ -2,8 +2,9 @@
 
 use std::io::Read;
 
+use tidebox_gnu::choice::choose;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{bytes_path, complain, quoted, reason, unicode_locale};
+use tidebox_gnu::message::{bytes_path, complain, reason, unicode_locale};
 use tidebox_gnu::regex::{self, Dialect, Subject};
 
 use crate::walk::Filter;
@@ -374,16 +375,12 @@ impl Reader {
     }
 
     fn directories(&mut self, value: &[u8]) -> Result<(), Stop> {
-        self.options.directories = match value {
-            b"read" => Directories::Read,
-            b"recurse" => Directories::Recurse,
-            b"skip" => Directories::Skip,
-            _ => {
-                return Err(Stop::Usage(Some(format!(
-                    "invalid argument {} for '--directories'\nValid arguments are:\n  - 'read'\n  - 'recurse'\n  - 'skip'",
-                    quoted(value)
-                ))));
-            }
+        let words: &[&[&str]] = &[&["read"], &["recurse"], &["skip"]];
+        let chosen = choose("--directories", value, words).map_err(|message| Stop::Usage(Some(message)))?;
+        self.options.directories = match chosen {
+            0 => Directories::Read,
+            1 => Directories::Recurse,
+            _ => Directories::Skip,
         };
         Ok(())
     }

@@ -259,6 +259,10 @@ impl Colors {
             number: "32".to_owned(),
             separator: "36".to_owned(),
         };
+        if let Some(old) = std::env::var("GREP_COLOR").ok().filter(|old| !old.is_empty()) {
+            complain("grep", &format!("warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'"));
+            (colors.selected_match, colors.context_match) = (old.clone(), old);
+        }
         for entry in std::env::var("GREP_COLORS").unwrap_or_default().split(':') {
             let (key, value) = entry.split_once('=').unwrap_or((entry, ""));
             let slot = match key {

@@ -89,7 +89,9 @@ impl<'a> Searcher<'a> {
         }
         let fresh = input.bytes_mut().get_mut(before..).unwrap_or_default();
         if !self.found.binary && memchr(0, fresh).is_none() {
-            return true;
+            // A file that does not count when it is binary is looked at before any line of it is.
+            let checks = self.options.binary == Binary::Never && self.options.regex.unicode && before == 0;
+            return !(checks && std::str::from_utf8(fresh).is_err_and(|error| error.error_len().is_some()));
         }
         if self.options.binary == Binary::Never {
             return false;
@@ -206,11 +208,29 @@ impl<'a> Searcher<'a> {
             at = end + 1;
         }
         self.print(text, line, offset, true);
+        if !self.prints {
+            return false;
+        }
         self.pending = self.options.after.unwrap_or(0);
         !(self.full && self.pending == 0)
     }
 
+    /// Whether a line holds what is no text in the locale; the file is binary then and nothing more of it is printed.
+    fn is_no_text(&mut self, text: &[u8], line: &Range<usize>, selected: bool) -> bool {
+        let bytes = text.get(line.clone()).unwrap_or_default();
+        let checks = self.prints && self.options.regex.unicode && self.options.binary != Binary::Text;
+        if !checks || std::str::from_utf8(bytes).is_ok() || (self.options.only_matching && !selected) {
+            return false;
+        }
+        self.found.binary = true;
+        self.prints = false;
+        true
+    }
+
     fn print(&mut self, text: &[u8], line: Range<usize>, offset: u64, selected: bool) {
+        if !self.prints || self.is_no_text(text, &line, selected) {
+            return;
+        }
         if self.options.line_numbers {
             self.count_to(text, line.start);
         }

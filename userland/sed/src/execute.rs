@@ -54,6 +54,8 @@ pub(crate) struct Machine<'a> {
     space: Vec<u8>,
     ended: bool,
     hold: Vec<u8>,
+    /// The line in the hold space had an end.
+    hold_ended: bool,
     /// Something was replaced since the last line was read or `t` was taken.
     replaced: bool,
     ranges: Vec<Range>,
@@ -92,6 +94,7 @@ impl<'a> Machine<'a> {
             space: Vec::new(),
             ended: true,
             hold: Vec::new(),
+            hold_ended: true,
             replaced: false,
             ranges: vec![Range::Closed; script.ranges],
             last: None,
@@ -138,7 +141,11 @@ impl<'a> Machine<'a> {
             complain("sed", message);
             return if self.failure.is_some() { 1 } else { 4 };
         }
-        if self.code == 0 && self.input.failed { 2 } else { self.code }
+        match (self.input.broken, self.code) {
+            (true, _) => 4,
+            (false, 0) if self.input.failed => 2,
+            (false, code) => code,
+        }
     }
 
     /// Reads the first line of a cycle. `false` when none is left.
@@ -150,10 +157,23 @@ impl<'a> Machine<'a> {
             Some(line) => {
                 (self.space, self.ended) = (line.text, line.ended);
                 self.replaced = false;
+                if self.input.number == 1 {
+                    self.before_first();
+                }
                 true
             }
             None => false,
         }
+    }
+
+    /// Prints what `0r FILE` puts before the first line.
+    fn before_first(&mut self) {
+        for command in &self.script.commands {
+            if let (Lines::One(Address::Zero), Action::Read(name)) = (&command.lines, &command.action) {
+                self.queue.push(Queued::File(name.clone()));
+            }
+        }
+        self.flush_queue();
     }
 
     fn read_line(&mut self) -> Option<Line> {
@@ -304,13 +324,21 @@ impl<'a> Machine<'a> {
                 let name = self.input.name.clone();
                 self.out.text(&[name.as_slice(), b"\n"].concat());
             }
-            Action::Get => self.space.clone_from(&self.hold),
+            Action::Get => {
+                self.space.clone_from(&self.hold);
+                self.ended = self.hold_ended;
+            }
             Action::GetAppend => {
+                self.ended = self.hold_ended;
                 self.space.push(self.options.delimiter);
                 self.space.extend_from_slice(&self.hold);
             }
-            Action::Hold => self.hold.clone_from(&self.space),
+            Action::Hold => {
+                self.hold.clone_from(&self.space);
+                self.hold_ended = self.ended;
+            }
             Action::HoldAppend => {
+                self.hold_ended = self.ended;
                 self.hold.push(self.options.delimiter);
                 self.hold.extend_from_slice(&self.space);
             }
@@ -339,7 +367,10 @@ impl<'a> Machine<'a> {
                 let line = self.first_line().to_vec();
                 self.out.write(*target, &line, true);
             }
-            Action::Exchange => std::mem::swap(&mut self.space, &mut self.hold),
+            Action::Exchange => {
+                std::mem::swap(&mut self.space, &mut self.hold);
+                std::mem::swap(&mut self.ended, &mut self.hold_ended);
+            }
             Action::Empty => self.space.clear(),
         }
         Flow::Next
@@ -575,7 +606,7 @@ fn replace(regex: &Regex, substitute: &Substitute, text: &[u8]) -> Result<Option
 /// The line of `l`: what cannot be printed as escapes, broken into lines of so many columns.
 fn listed(space: &[u8], columns: usize) -> Vec<u8> {
     // The last column is for the backslash.
-    let width = if columns > 1 { columns - 1 } else { usize::MAX };
+    let width = if columns > 0 { columns - 1 } else { usize::MAX };
     let mut out = Vec::new();
     let mut column = 0;
     for byte in space {

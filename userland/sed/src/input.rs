@@ -95,6 +95,8 @@ pub(crate) struct Input {
     in_place: bool,
     /// Files that could not be read.
     pub(crate) failed: bool,
+    /// Reading failed in a way that ends everything.
+    pub(crate) broken: bool,
     /// The number of the line read last.
     pub(crate) number: u64,
 }
@@ -117,7 +119,7 @@ impl Input {
             waiting.push_back(b"-".to_vec());
         }
         let name = b"-".to_vec();
-        Self { waiting, current: None, name, delimiter, separate, in_place, failed: false, number: 0 }
+        Self { waiting, current: None, name, delimiter, separate, in_place, failed: false, broken: false, number: 0 }
     }
 
     pub(crate) fn step(&mut self) -> Step {
@@ -130,7 +132,7 @@ impl Input {
                     }
                     Ok(None) => {}
                     Err(error) => {
-                        self.failed = true;
+                        self.give_up();
                         let name = String::from_utf8_lossy(&self.name).into_owned();
                         complain("sed", &format!("read error on {name}: {}", reason(&error)));
                     }
@@ -149,6 +151,12 @@ impl Input {
         }
     }
 
+    /// Nothing more is read.
+    fn give_up(&mut self) {
+        (self.failed, self.broken) = (true, true);
+        self.waiting.clear();
+    }
+
     fn open(&mut self, name: Vec<u8>) -> bool {
         let shown = String::from_utf8_lossy(&name).into_owned();
         let from: Box<dyn Read> = if name == b"-" && !self.in_place {
@@ -158,12 +166,12 @@ impl Input {
             match std::fs::metadata(path) {
                 Ok(metadata) if self.in_place && !metadata.is_file() => {
                     complain("sed", &format!("couldn't edit {shown}: not a regular file"));
-                    self.failed = true;
+                    self.give_up();
                     return false;
                 }
                 Ok(metadata) if metadata.is_dir() => {
                     complain("sed", &format!("read error on {shown}: Is a directory"));
-                    self.failed = true;
+                    self.give_up();
                     return false;
                 }
                 _ => {}

@@ -141,15 +141,19 @@ impl Options {
             }
             'f' => self.pieces.push(script_file(&value)?),
             'l' => {
-                let text = String::from_utf8_lossy(&value).into_owned();
-                let columns = text.parse().map_err(|_| Some((format!("invalid line length: {text}"), 1)))?;
-                self.columns = columns;
+                // As in GNU, what is no number is 0, and a line of one column is not broken.
+                let digits: Vec<u8> = value.iter().copied().take_while(u8::is_ascii_digit).collect();
+                self.columns = String::from_utf8_lossy(&digits).parse().unwrap_or(0);
+                if self.columns == 1 {
+                    self.columns = 0;
+                }
             }
             'u' => self.unbuffered = true,
             'z' => self.delimiter = 0,
             POSIX => self.posix = true,
             SANDBOX => self.sandbox = true,
             FOLLOW => self.follow_links = true,
+            DEBUG => return Err(Some(("--debug is not supported here".to_owned(), 1))),
             _ => {}
         }
         Ok(())
@@ -171,6 +175,6 @@ fn script_file(name: &[u8]) -> Result<Piece, Refusal> {
             }
             Ok(Piece { origin: Origin::File(shown), text })
         }
-        Err(error) => Err(Some((format!("couldn't open file {shown}: {}", reason(&error)), 1))),
+        Err(error) => Err(Some((format!("couldn't open file {shown}: {}", reason(&error)), 4))),
     }
 }

@@ -244,8 +244,13 @@ impl<'a> Parser<'a> {
             b's' => self.substitute()?,
             b'y' => self.translate()?,
             b'v' => {
-                // It asks for a version of GNU sed, all of which have what is here.
-                self.word(|byte| byte == b';' || byte == b'\n' || byte == b'}');
+                self.skip_blanks();
+                let version = self.word(|byte| byte == b';' || byte == b'\n' || byte == b'}');
+                let text = String::from_utf8_lossy(&version).into_owned();
+                let numbers: Vec<u32> = text.trim().split('.').map(|part| part.parse().unwrap_or(0)).collect();
+                if numbers > vec![4, 9] {
+                    return self.error("expected newer version of sed");
+                }
                 Action::Nothing
             }
             b'x' => Action::Exchange,
@@ -323,7 +328,8 @@ impl<'a> Parser<'a> {
         };
         self.skip_blanks();
         if self.peek() != Some(b',') {
-            if from == Address::Zero {
+            // Only `0r` means something: before the first line.
+            if from == Address::Zero && self.peek() != Some(b'r') {
                 self.next();
                 return self.error("invalid usage of line address 0");
             }

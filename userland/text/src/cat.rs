@@ -1,11 +1,11 @@
 //! `cat`: copies files to standard output, one after the other.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{complain, named};
 use tidebox_rt::{Errno, FileKind};
 
 use crate::Failure;
-use crate::input::{CHUNK, Input, complain_about, shown};
+use crate::input::{CHUNK, Input, complain_about};
 use crate::render::{Render, Style};
 
 const HELP: &str = "\
@@ -61,7 +61,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         if let Err(trouble) = copy.file(file)? {
             match trouble {
                 Trouble::System(errno) => complain_about("cat", file, errno),
-                Trouble::Itself => complain("cat", &format!("{}: input file is output file", shown(file))),
+                Trouble::Itself => complain("cat", &format!("{}: input file is output file", named(file))),
             }
             code = 1;
         }

@@ -1,8 +1,6 @@
 //! Where text comes from.
 
-use std::borrow::Cow;
-
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{complain, named};
 use tidebox_rt::{Errno, Fd, Open};
 
 /// Bytes moved at once: twice what a pipe holds, so that a pipe is emptied by one read.
@@ -52,18 +50,7 @@ impl Drop for Input<'_> {
     }
 }
 
-/// A file's name as a message shows it: in quotes only where it could be misread.
-pub(crate) fn shown(name: &[u8]) -> Cow<'_, str> {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=".contains(byte) || !byte.is_ascii();
-    if !name.is_empty() && name.iter().all(plain) {
-        return String::from_utf8_lossy(name);
-    }
-    let text = String::from_utf8_lossy(name);
-    let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    Cow::Owned(format!("{mark}{text}{mark}"))
-}
-
 /// Says what is wrong with a file.
 pub(crate) fn complain_about(tool: &str, name: &[u8], errno: Errno) {
-    complain(tool, &format!("{}: {}", shown(name), errno.text()));
+    complain(tool, &format!("{}: {}", named(name), errno.text()));
 }

@@ -1,14 +1,23 @@
-//! Tools that copy text.
+//! Tools that copy and count text.
 //!
 //! The `cat` of uutils asks for the kind of a file through std, which knows neither pipes nor devices in WASI, and
-//! refuses both. This one does not ask.
+//! refuses both. Its `tail` cannot follow files there; its `fold` and `wc` count columns and words otherwise than GNU, its
+//! `nl` indents lines without a number otherwise, and its `fmt` breaks paragraphs by other rules.
 
+mod breaks;
 mod cat;
+mod fmt;
+mod fold;
+mod follow;
 mod input;
+mod nl;
+mod number;
 mod render;
 mod tac;
+mod tail;
 #[cfg(test)]
 mod tests;
+mod wc;
 
 use std::process::exit;
 
@@ -19,14 +28,22 @@ use tidebox_rt::Errno;
 type Main = fn(Vec<Vec<u8>>) -> Result<i32, Failure>;
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[("cat", cat::main), ("tac", tac::main)];
+const TOOLS: &[(&str, Main)] = &[
+    ("cat", cat::main),
+    ("fmt", fmt::main),
+    ("fold", fold::main),
+    ("nl", nl::main),
+    ("tac", tac::main),
+    ("tail", tail::main),
+    ("wc", wc::main),
+];
 
 /// Why a tool ended early.
 #[derive(Debug, PartialEq, Eq)]
 enum Failure {
     /// The command line is wrong.
     Usage(String),
-    /// It asks for what this tool does not do.
+    /// It asks for what cannot be done.
     Unsupported(String),
     /// Standard output does not take what is written.
     Write(Errno),

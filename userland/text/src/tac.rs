@@ -1,18 +1,20 @@
 //! `tac`: prints the records of files last first.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{complain, named, quoted, unicode_locale};
+use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
 use tidebox_rt::Errno;
 
 use crate::Failure;
 use crate::cat::write;
-use crate::input::{CHUNK, Input, shown};
+use crate::input::{CHUNK, Input};
 
 const HELP: &str = "\
 Usage: tac [OPTION]... [FILE]...
 Prints the lines of each FILE, last first; without FILE, or where FILE is -, of standard input.
 
   -b, --before            a separator belongs to what follows it
+  -r, --regex             STRING is a regular expression
   -s, --separator=STRING  separate by STRING instead of line ends
 ";
 
@@ -27,7 +29,7 @@ const LONG: &[Long] = &[
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut separator = b"\n".to_vec();
-    let mut before = false;
+    let (mut before, mut regex) = (false, false);
     let mut files = Vec::new();
     let mut parser = Parser::new(Spec { short: "brs:", long: LONG, permute: true }, arguments);
     while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
@@ -35,24 +37,28 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             Item::Operand(operand) => files.push(operand),
             Item::Option(HELP_KEY, _) => return write(HELP.as_bytes()).map(|()| 0),
             Item::Option('s', value) => separator = value.unwrap_or_default(),
-            Item::Option('r', _) => {
-                let message = "-r is not supported: separate by a fixed string with -s";
-                return Err(Failure::Unsupported(message.to_owned()));
-            }
+            Item::Option('r', _) => regex = true,
             Item::Option(_, _) => before = true,
         }
     }
     // As in GNU, an empty separator is the byte 0.
     if separator.is_empty() {
+        if regex {
+            return Err(Failure::Unsupported("separator cannot be empty".to_owned()));
+        }
         separator.push(0);
     }
+    let separator = if regex { Separator::pattern(separator)? } else { Separator::Text(separator) };
     if files.is_empty() {
         files.push(b"-".to_vec());
     }
     let mut code = 0;
     for file in &files {
         match load(file) {
-            Ok(text) => write(&reversed(&text, &separator, before))?,
+            Ok(text) => match &separator {
+                Separator::Text(separator) => write(&reversed(&text, separator, before))?,
+                Separator::Pattern(regex) => write(&reversed_at(&text, &places(&text, regex)?, before))?,
+            },
             Err(message) => {
                 complain("tac", &message);
                 code = 1;
@@ -64,9 +70,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
 
 /// The whole of a file, because its last record comes first.
 fn load(name: &[u8]) -> Result<Vec<u8>, String> {
-    let input = Input::open(name)
-        .map_err(|errno| format!("failed to open {} for reading: {}", shown_always(name), errno.text()))?;
-    let read_error = |errno: Errno| format!("{}: read error: {}", shown(name), errno.text());
+    let input =
+        Input::open(name).map_err(|errno| format!("failed to open {} for reading: {}", quoted(name), errno.text()))?;
+    let read_error = |errno: Errno| format!("{}: read error: {}", named(name), errno.text());
     let mut text = Vec::new();
     loop {
         let used = text.len();
@@ -80,9 +86,68 @@ fn load(name: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-fn shown_always(name: &[u8]) -> String {
-    let shown = shown(name);
-    if shown.starts_with(['\'', '"']) { shown.into_owned() } else { format!("'{shown}'") }
+/// What parts records.
+enum Separator {
+    Text(Vec<u8>),
+    Pattern(Box<Regex>),
+}
+
+impl Separator {
+    fn pattern(source: Vec<u8>) -> Result<Self, Failure> {
+        let options = regex::Options {
+            dialect: Dialect::Basic,
+            ignore_case: false,
+            whole_line: false,
+            whole_word: false,
+            subject: Subject::TextOfLines,
+            terminator: b'\n',
+            captures: false,
+            unicode: unicode_locale(),
+        };
+        let regex = Regex::new(&[source], &options).map_err(|error| Failure::Unsupported(error.to_string()))?;
+        Ok(Self::Pattern(Box::new(regex)))
+    }
+}
+
+/// Where separators are, the last one first: each begins as late as it can before the one that follows it.
+fn places(text: &[u8], regex: &Regex) -> Result<Vec<(usize, usize)>, Failure> {
+    let failed = |error: regex::Error| Failure::Unsupported(format!("error in regular expression search: {error}"));
+    let mut starts = Vec::new();
+    let mut from = 0;
+    while let Some(found) = regex.find_in_line(text, from).map_err(failed)? {
+        starts.push(found.start);
+        from = found.start + 1;
+        if from > text.len() {
+            break;
+        }
+    }
+    let mut places = Vec::new();
+    let mut limit = text.len();
+    for start in starts.into_iter().rev().filter(|start| *start < text.len()) {
+        if start >= limit {
+            continue;
+        }
+        // What belongs to the separator behind does not belong to this one.
+        let found = regex.find_in_line(text.get(..limit).unwrap_or_default(), start).map_err(failed)?;
+        if let Some(found) = found.filter(|found| found.start == start && found.end > start) {
+            places.push((start, found.end));
+            limit = start;
+        }
+    }
+    Ok(places)
+}
+
+/// The records of a text, last first, parted at these places.
+fn reversed_at(text: &[u8], places: &[(usize, usize)], before: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut end = text.len();
+    for (start, stop) in places {
+        let cut = if before { *start } else { *stop };
+        out.extend_from_slice(text.get(cut..end).unwrap_or_default());
+        end = cut;
+    }
+    out.extend_from_slice(text.get(..end).unwrap_or_default());
+    out
 }
 
 /// The records of a text, last first. A separator ends a record or, with `before`, begins one.

@@ -1,4 +1,5 @@
-use crate::input::shown;
+use tidebox_gnu::message::named;
+
 use crate::render::{Render, Style};
 use crate::tac::reversed;
 use crate::{TOOLS, cat, find};
@@ -71,8 +72,8 @@ fn records_are_printed_last_first() {
 
 #[test]
 fn names_are_quoted_only_where_they_could_be_misread() {
-    assert_eq!(shown(b"a/b-1.txt"), "a/b-1.txt");
-    assert_eq!(shown(b"a b"), "'a b'");
-    assert_eq!(shown(b"it's"), "\"it's\"");
-    assert_eq!(shown(b""), "''");
+    assert_eq!(named(b"a/b-1.txt"), "a/b-1.txt");
+    assert_eq!(named(b"a b"), "'a b'");
+    assert_eq!(named(b"it's"), "\"it's\"");
+    assert_eq!(named(b""), "''");
 }

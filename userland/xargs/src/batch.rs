@@ -12,15 +12,20 @@ pub(crate) struct Batches<'a> {
     /// No command was made yet.
     first: bool,
     ended: bool,
+    /// What went wrong behind the items that were read; they get their command first.
+    trouble: Option<String>,
 }
 
 impl<'a> Batches<'a> {
     pub(crate) fn new(options: &'a Options, items: Items) -> Self {
-        Self { options, items, left: None, first: true, ended: false }
+        Self { options, items, left: None, first: true, ended: false, trouble: None }
     }
 
     /// The words of the next command; `None` when no item is left.
     pub(crate) fn next_command(&mut self) -> Result<Option<Vec<Vec<u8>>>, String> {
+        if let Some(message) = self.trouble.take() {
+            return Err(message);
+        }
         if self.ended {
             return Ok(None);
         }
@@ -33,7 +38,16 @@ impl<'a> Batches<'a> {
             return Err("cannot fit single argument within argument list size limit".to_owned());
         }
         let (mut count, mut lines) = (0, 0);
-        while let Some(item) = self.next_item()? {
+        loop {
+            let item = match self.next_item() {
+                Ok(Some(item)) => item,
+                Ok(None) => break,
+                Err(message) if count > 0 => {
+                    self.trouble = Some(message);
+                    return Ok(Some(words));
+                }
+                Err(message) => return Err(message),
+            };
             let longer = bytes.saturating_add(item.bytes.len() + 1);
             if longer > self.options.most_bytes {
                 if count == 0 || (self.options.exit_when_long && self.is_counted()) {

@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, ErrorKind, Read};
 
-use tidebox_gnu::message::reason;
+use tidebox_gnu::message::{complain, reason};
 
 use crate::options::{Options, Separator};
 
@@ -22,6 +22,8 @@ pub(crate) struct Items {
     /// One byte that was read too far.
     back: Option<u8>,
     ended: bool,
+    /// It was told that arguments cannot hold zero bytes.
+    warned: bool,
 }
 
 impl Items {
@@ -32,6 +34,7 @@ impl Items {
             end: options.end.clone(),
             back: None,
             ended: false,
+            warned: false,
         }
     }
 
@@ -40,17 +43,34 @@ impl Items {
         if self.ended {
             return Ok(None);
         }
-        let item = match self.separator {
+        let mut item = match self.separator {
             Separator::Byte(byte) => self.until(byte)?,
             Separator::Blanks => self.quoted(false)?,
             Separator::Lines => self.quoted(true)?,
         };
+        if let Some(item) = item.as_mut().filter(|_| self.separator != Separator::Byte(0)) {
+            self.cut_at_zero(item);
+        }
         self.ended = match (&item, &self.end) {
             (None, _) => true,
             (Some(item), Some(end)) => item.bytes == *end && !matches!(self.separator, Separator::Byte(_)),
             _ => false,
         };
         Ok(item.filter(|_| !self.ended))
+    }
+
+    /// An argument ends where a zero byte stands.
+    fn cut_at_zero(&mut self, item: &mut Item) {
+        let Some(at) = item.bytes.iter().position(|byte| *byte == 0) else {
+            return;
+        };
+        item.bytes.truncate(at);
+        if !self.warned && !matches!(self.separator, Separator::Byte(_)) {
+            let message = "WARNING: a NUL character occurred in the input.  It cannot be passed through in the \
+                           argument list.  Did you mean to use the --null option?";
+            complain("xargs", message);
+            self.warned = true;
+        }
     }
 
     fn byte(&mut self) -> Result<Option<u8>, String> {
@@ -101,10 +121,7 @@ impl Items {
                     begun = true;
                 }
                 b'\\' => {
-                    match self.byte()? {
-                        Some(escaped) => bytes.push(escaped),
-                        None => return Err("backslash at the end of the input".to_owned()),
-                    }
+                    bytes.extend(self.byte()?);
                     begun = true;
                 }
                 byte => {

@@ -13,9 +13,9 @@ use std::process::exit;
 
 use batch::Batches;
 use input::Items;
-use options::{Options, Request};
+use options::{Options, Request, Wrong};
 use run::Runner;
-use tidebox_gnu::message::{arguments, bytes_path, complain, reason};
+use tidebox_gnu::message::{arguments, bytes_path, cited, complain, reason};
 
 fn main() {
     tidebox_rt::start();
@@ -29,12 +29,19 @@ fn run() -> i32 {
             print!("{text}");
             return 0;
         }
-        Err(message) => {
+        Err(Wrong::Usage(message)) => {
             complain("xargs", &message);
             eprintln!("Try 'xargs --help' for more information.");
             return 1;
         }
+        Err(Wrong::Value(message)) => {
+            complain("xargs", &message);
+            return 1;
+        }
     };
+    if options.limits {
+        show_limits(options.most_bytes);
+    }
     for warning in &options.warnings {
         complain("xargs: warning", warning);
     }
@@ -43,13 +50,30 @@ fn run() -> i32 {
         Some(name) => match File::open(bytes_path(name)) {
             Ok(file) => Box::new(BufReader::new(file)),
             Err(error) => {
-                let name = String::from_utf8_lossy(name);
-                complain("xargs", &format!("Cannot open input file '{name}': {}", reason(&error)));
+                complain("xargs", &format!("Cannot open input file {}: {}", cited(name), reason(&error)));
                 return 1;
             }
         },
     };
     all(&options, from)
+}
+
+/// Tells on stderr how long commands may be; nothing here bounds them but what is asked for.
+fn show_limits(most_bytes: usize) {
+    /// What POSIX wants at least, and what Linux has.
+    const LEAST: usize = 4096;
+    const MOST: usize = 2 << 20;
+    let environment: usize = tidebox_rt::environ().iter().map(|entry| entry.len() + 1).sum();
+    let upper = MOST - 2048;
+    eprintln!(
+        "Your environment variables take up {environment} bytes\n\
+         POSIX upper limit on argument length (this system): {upper}\n\
+         POSIX smallest allowable upper limit on argument length (all systems): {LEAST}\n\
+         Maximum length of command we could actually use: {}\n\
+         Size of command buffer we are actually using: {most_bytes}\n\
+         Maximum parallelism (--max-procs must be no greater): 2147483647",
+        upper.saturating_sub(environment)
+    );
 }
 
 /// Runs a command for every batch of items and answers the exit code.

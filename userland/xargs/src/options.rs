@@ -47,6 +47,8 @@ pub(crate) struct Options {
     /// A variable that gets the number of the command's place among those that run.
     pub(crate) slot_variable: Option<Vec<u8>>,
     pub(crate) warnings: Vec<String>,
+    /// Tell how long commands may be.
+    pub(crate) limits: bool,
 }
 
 /// What a command line asks for.
@@ -61,6 +63,7 @@ const SHORT: &str = "0a:d:E:e::I:i::L:l::n:oP:prs:tx";
 
 const SLOT: char = '\u{e001}';
 const HELP_KEY: char = '\u{e002}';
+const LIMITS: char = '\u{e004}';
 const VERSION_KEY: char = '\u{e003}';
 
 const LONG: &[Long] = &[
@@ -79,12 +82,28 @@ const LONG: &[Long] = &[
     long("exit", Takes::Nothing, 'x'),
     long("max-procs", Takes::Value, 'P'),
     long("process-slot-var", Takes::Value, SLOT),
+    long("show-limits", Takes::Nothing, LIMITS),
     long("version", Takes::Nothing, VERSION_KEY),
     long("help", Takes::Nothing, HELP_KEY),
 ];
 
+/// Why a command line cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It is wrong; where to read more is said, too.
+    Usage(String),
+    /// A value is.
+    Value(String),
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Self::Usage(message)
+    }
+}
+
 /// Reads the command line. The error is a message without the tool's name.
-pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
+pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Wrong> {
     let mut options = Options {
         command: Vec::new(),
         file: None,
@@ -102,6 +121,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
         terminal: false,
         slot_variable: None,
         warnings: Vec::new(),
+        limits: false,
     };
     let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: false }, arguments);
     while let Some(item) = parser.next_item()? {
@@ -122,10 +142,10 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
 }
 
 impl Options {
-    fn option(&mut self, key: char, value: Option<Vec<u8>>) -> Result<(), String> {
+    fn option(&mut self, key: char, value: Option<Vec<u8>>) -> Result<(), Wrong> {
         match key {
             '0' => self.separator = Separator::Byte(0),
-            'd' => self.separator = Separator::Byte(delimiter(&value.unwrap_or_default())?),
+            'd' => self.separator = Separator::Byte(delimiter(&value.unwrap_or_default()).map_err(Wrong::Value)?),
             'a' => self.file = value.filter(|name| name != b"-"),
             'E' | 'e' => self.end = value.filter(|end| !end.is_empty()),
             'I' | 'i' => {
@@ -134,7 +154,7 @@ impl Options {
                 self.exit_when_long = true;
             }
             'L' | 'l' => {
-                self.exclusive("--max-lines/-l");
+                self.exclusive(if key == 'L' { "-L" } else { "--max-lines/-l" });
                 self.most_lines = Some(number(key, value.as_deref().unwrap_or(b"1"), 1)?);
             }
             'n' => {
@@ -152,10 +172,12 @@ impl Options {
             's' => self.most_bytes = number(key, &value.unwrap_or_default(), 1)?,
             't' => self.shows = true,
             'x' => self.exit_when_long = true,
+            LIMITS => self.limits = true,
             SLOT => {
                 let name = value.unwrap_or_default();
                 if name.contains(&b'=') {
-                    return Err("option --process-slot-var may not be set to a value which includes '='".to_owned());
+                    let message = "option --process-slot-var may not be set to a value which includes '='";
+                    return Err(Wrong::Usage(message.to_owned()));
                 }
                 self.slot_variable = Some(name);
             }
@@ -172,7 +194,7 @@ impl Options {
             ("--max-args", self.most_items.take().is_some()),
         ];
         for (other, was_given) in others {
-            if was_given && !option.starts_with(other) {
+            if was_given && !option.starts_with(other) && !(option == "-L" && other == "--max-lines") {
                 self.warnings.push(format!(
                     "options {other} and {option} are mutually exclusive, ignoring previous {other} value"
                 ));

@@ -141,7 +141,9 @@ impl<'a> Runner<'a> {
             return true;
         }
         let mut line: Vec<u8> = words.iter().map(|word| shown(word)).collect::<Vec<_>>().join(&b' ');
-        line.extend_from_slice(if self.options.asks { b"?..." } else { b"\n" });
+        if !self.options.asks {
+            line.push(b'\n');
+        }
         // Nobody is left to read it when stderr is closed.
         let _ = std::io::stderr().write_all(&line);
         !self.options.asks || self.is_allowed()
@@ -151,14 +153,16 @@ impl<'a> Runner<'a> {
         if self.answers.is_none() {
             match std::fs::File::open("/dev/tty") {
                 Ok(terminal) => self.answers = Some(BufReader::new(terminal)),
-                Err(_) => {
-                    complain("xargs", "failed to open /dev/tty for reading");
+                Err(error) => {
+                    let reason = tidebox_gnu::message::reason(&error);
+                    complain("xargs", &format!("failed to open /dev/tty for reading: {reason}"));
                     self.fail(1);
                     self.stopped = true;
                     return false;
                 }
             }
         }
+        eprint!("?...");
         let mut answer = String::new();
         let read = self.answers.as_mut().is_some_and(|answers| answers.read_line(&mut answer).is_ok());
         read && answer.starts_with(['y', 'Y'])

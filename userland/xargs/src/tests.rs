@@ -3,9 +3,15 @@ use crate::input::Items;
 use crate::options::{self, Request};
 
 /// The commands that come of a command line and an input, each with its words between dots.
+fn message(wrong: options::Wrong) -> String {
+    match wrong {
+        options::Wrong::Usage(message) | options::Wrong::Value(message) => message,
+    }
+}
+
 fn commands(arguments: &str, input: &'static str) -> Result<Vec<String>, String> {
     let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(|word| word.as_bytes().to_vec()).collect();
-    let Request::Run(options) = options::parse(arguments)? else {
+    let Request::Run(options) = options::parse(arguments).map_err(message)? else {
         return Err("only text".to_owned());
     };
     let mut batches = Batches::new(&options, Items::new(Box::new(input.as_bytes()), &options));

@@ -1,13 +1,18 @@
 //! How a list is printed.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
 
 use super::Listed;
+use super::color::Colors;
 use super::options::{Layout, Mark, Options, TimeStyle};
 use super::order::Order;
+use super::quote::{self, Style};
 use crate::du::{Unit, shown};
 
 /// Half a year, after which a time of day says little.
@@ -28,12 +33,17 @@ pub(crate) struct Format {
     inodes: bool,
     blocks: bool,
     size: Unit,
+    room: Unit,
     owner: bool,
     group: bool,
     names: Option<(Names, Names)>,
-    quotes: bool,
-    escapes: bool,
-    color: bool,
+    style: Style,
+    hides: bool,
+    author: bool,
+    colors: Option<Rc<Colors>>,
+    tab_size: usize,
+    /// Names that are not quoted are moved by a column, because others are.
+    moves: Cell<bool>,
     width: usize,
     end: u8,
     now: u64,
@@ -52,13 +62,17 @@ impl Format {
             time_style: options.time_style.clone(),
             inodes: options.inodes,
             blocks: options.blocks,
-            size: options.human.map_or(Unit::Bytes(options.block_size), Unit::Human),
+            size: options.sizes,
+            room: options.block_sizes,
             owner: options.owner,
             group: options.group,
             names: (long && !options.numeric).then(|| (Names::load(Kind::User), Names::load(Kind::Group))),
-            quotes: options.quotes,
-            escapes: options.escapes,
-            color: options.color,
+            style: options.style,
+            hides: options.hides,
+            author: options.author,
+            colors: if options.color { Colors::from_environment().map(Rc::new) } else { None },
+            tab_size: options.tab_size,
+            moves: Cell::new(false),
             width: options.width,
             end: options.end,
             now: if long { tidebox_rt::realtime_ns() } else { 0 },
@@ -67,14 +81,22 @@ impl Format {
 
     /// Whether more is printed than names and types.
     pub(crate) fn needs_state(&self) -> bool {
-        self.layout == Layout::Long || self.inodes || self.blocks || self.color || self.mark == Mark::Classify
+        self.layout == Layout::Long
+            || self.inodes
+            || self.blocks
+            || self.colors.is_some()
+            || self.mark == Mark::Classify
     }
 
     pub(crate) fn write(&self, files: &[Listed], folder: bool, out: &mut Vec<u8>) {
         if folder && (self.layout == Layout::Long || self.blocks) {
             let blocks = files.iter().filter_map(|file| file.stat.as_ref()).map(room).fold(0, u64::saturating_add);
-            out.extend_from_slice(format!("total {}\n", shown(blocks, self.size)).as_bytes());
+            out.extend_from_slice(format!("total {}\n", shown(blocks, self.room)).as_bytes());
         }
+        let lines_up =
+            matches!(self.layout, Layout::Long | Layout::Columns | Layout::Across) && quote::varies(self.style);
+        let quotes = |file: &Listed| self.plain_name(&file.name) != file.name;
+        self.moves.set(lines_up && files.iter().any(quotes));
         match self.layout {
             Layout::Long => self.long(files, out),
             Layout::Lines => {
@@ -103,19 +125,23 @@ impl Format {
 
     fn before_cells(&self, file: &Listed) -> (String, String) {
         match &file.stat {
-            Some(stat) => (stat.ino.to_string(), shown(room(stat), self.size)),
+            Some(stat) => (stat.ino.to_string(), shown(room(stat), self.room)),
             None => ("?".to_owned(), "?".to_owned()),
         }
     }
 
     fn name(&self, file: &Listed, out: &mut Vec<u8>) {
-        let color = if self.color { color(file) } else { "" };
-        if !color.is_empty() {
-            out.extend_from_slice(format!("\u{1b}[0m\u{1b}[{color}m").as_bytes());
+        self.name_in(self.colors.as_deref(), file, out);
+    }
+
+    fn name_in(&self, colors: Option<&Colors>, file: &Listed, out: &mut Vec<u8>) {
+        let name = self.plain_name(&file.name);
+        if self.moves.get() && name == file.name {
+            out.push(b' ');
         }
-        self.plain_name(&file.name, out);
-        if !color.is_empty() {
-            out.extend_from_slice(b"\x1b[0m");
+        match colors {
+            Some(colors) => out.extend(colors.paint(file, &name)),
+            None => out.extend(name),
         }
         // A long list tells of what a link leads to instead.
         if !(self.layout == Layout::Long && file.kind == FileKind::Symlink) {
@@ -123,26 +149,8 @@ impl Format {
         }
     }
 
-    fn plain_name(&self, name: &[u8], out: &mut Vec<u8>) {
-        if self.quotes {
-            out.push(b'"');
-        }
-        for byte in name {
-            match byte {
-                b'"' if self.quotes => out.extend_from_slice(b"\\\""),
-                b'\\' if self.quotes || self.escapes => out.extend_from_slice(b"\\\\"),
-                b'\n' if self.quotes || self.escapes => out.extend_from_slice(b"\\n"),
-                b'\t' if self.quotes || self.escapes => out.extend_from_slice(b"\\t"),
-                b' ' if self.escapes && !self.quotes => out.extend_from_slice(b"\\ "),
-                byte if byte.is_ascii_control() && (self.quotes || self.escapes) => {
-                    out.extend_from_slice(format!("\\{byte:03o}").as_bytes());
-                }
-                byte => out.push(*byte),
-            }
-        }
-        if self.quotes {
-            out.push(b'"');
-        }
+    fn plain_name(&self, name: &[u8]) -> Vec<u8> {
+        quote::written(name, self.style, self.hides)
     }
 
     fn sign(&self, kind: FileKind, stat: Option<&Stat>) -> Option<u8> {
@@ -172,7 +180,7 @@ impl Format {
             if file.kind == FileKind::Symlink {
                 self.target(file, out);
             }
-            out.push(b'\n');
+            out.push(self.end);
         }
     }
 
@@ -204,9 +212,10 @@ impl Format {
         };
         row.extend(self.owner.then(|| name(stat.uid, true)));
         row.extend(self.group.then(|| name(stat.gid, false)));
+        row.extend(self.author.then(|| name(stat.uid, true)));
         row.push(match self.size {
-            Unit::Human(base) => shown(stat.size, Unit::Human(base)),
-            _ => stat.size.to_string(),
+            Unit::Bytes(1) => stat.size.to_string(),
+            unit => shown(stat.size, unit),
         });
         row.push(self.time(self.order.time(stat)));
         row
@@ -230,7 +239,14 @@ impl Format {
     fn target(&self, file: &Listed, out: &mut Vec<u8>) {
         let target = tidebox_rt::read_link(&file.path).unwrap_or_default();
         out.extend_from_slice(b" -> ");
-        self.plain_name(&target, out);
+        let name = self.plain_name(&target);
+        match (&self.colors, tidebox_rt::stat(&file.path, true)) {
+            (Some(colors), Ok(stat)) => {
+                let led = Listed { name: target.clone(), kind: stat.kind(), stat: Some(stat), ..file.clone() };
+                out.extend(colors.paint(&led, &name));
+            }
+            _ => out.extend(name),
+        }
         if self.mark != Mark::Nothing
             && let Ok(stat) = tidebox_rt::stat(&file.path, true)
         {
@@ -244,19 +260,33 @@ impl Format {
         let widths = before.fold((0, 0), |widest: (usize, usize), (inode, blocks)| {
             (widest.0.max(inode.len()), widest.1.max(blocks.len()))
         });
-        let uncolored = Self { color: false, names: None, time_style: TimeStyle::Locale, ..*self };
         files
             .iter()
             .map(|file| {
                 let (mut text, mut plain) = (Vec::new(), Vec::new());
                 self.before(file, Some(widths), &mut text);
+                plain.extend_from_slice(&text);
                 self.name(file, &mut text);
-                uncolored.before(file, Some(widths), &mut plain);
-                uncolored.name(file, &mut plain);
+                self.name_in(None, file, &mut plain);
                 let width = String::from_utf8_lossy(&plain).chars().count();
                 (text, width)
             })
             .collect()
+    }
+
+    /// Blanks from one column to another, tabs where they reach a stop.
+    fn indent(&self, from: usize, to: usize, out: &mut Vec<u8>) {
+        let tab = self.tab_size;
+        let mut at = from;
+        while at < to {
+            if tab != 0 && to / tab > (at + 1) / tab {
+                out.push(b'\t');
+                at += tab - at % tab;
+            } else {
+                out.push(b' ');
+                at += 1;
+            }
+        }
     }
 
     fn commas(&self, files: &[Listed], out: &mut Vec<u8>) {
@@ -306,15 +336,15 @@ impl Format {
         }
         let (rows, widths) = best;
         for row in 0..rows {
-            let mut pending = 0;
+            let (mut column_at, mut next) = (0, 0);
             for (column, widest) in widths.iter().enumerate() {
                 let at = if across { row * widths.len() + column } else { column * rows + row };
                 let Some((text, width)) = cells.get(at) else {
                     continue;
                 };
-                out.extend(std::iter::repeat_n(b' ', pending));
+                self.indent(column_at, next, out);
                 out.extend_from_slice(text);
-                pending = widest + 2 - width;
+                (column_at, next) = (next + width, next + widest + 2);
             }
             out.push(b'\n');
         }
@@ -353,24 +383,4 @@ fn formatted(format: &str, moment: &Moment) -> String {
         }
     }
     out
-}
-
-/// The colors of GNU's defaults, by type and mode.
-fn color(file: &Listed) -> &'static str {
-    let mode = file.stat.as_ref().map_or(0, |stat| stat.mode);
-    match file.kind {
-        FileKind::Dir if mode & 0o1002 == 0o1002 => "30;42",
-        FileKind::Dir if mode & 0o002 != 0 => "34;42",
-        FileKind::Dir if mode & 0o1000 != 0 => "37;44",
-        FileKind::Dir => "01;34",
-        FileKind::Symlink if tidebox_rt::stat(&file.path, true).is_err() => "40;31;01",
-        FileKind::Symlink => "01;36",
-        FileKind::Pipe => "40;33",
-        FileKind::Socket => "01;35",
-        FileKind::CharDevice | FileKind::BlockDevice => "40;33;01",
-        FileKind::File if mode & 0o4000 != 0 => "37;41",
-        FileKind::File if mode & 0o2000 != 0 => "30;43",
-        FileKind::File if mode & 0o111 != 0 => "01;32",
-        _ => "",
-    }
 }

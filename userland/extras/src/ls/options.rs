@@ -1,9 +1,12 @@
 //! The command line of `ls`.
 
+use tidebox_gnu::choice::choose;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::quoted;
+use tidebox_gnu::message::cited;
 
 use super::order::{Key, Order};
+use super::quote::{Style, WORDS, style};
+use crate::du::Unit;
 
 const HELP: &str = include_str!("help.txt");
 
@@ -87,18 +90,25 @@ pub(crate) struct Options {
     pub(crate) recursive: bool,
     pub(crate) inodes: bool,
     pub(crate) blocks: bool,
-    /// Sizes with a letter, in powers of this.
-    pub(crate) human: Option<u64>,
-    pub(crate) block_size: u64,
+    /// Sizes in a long list are shown so.
+    pub(crate) sizes: Unit,
+    /// Blocks are shown so.
+    pub(crate) block_sizes: Unit,
     pub(crate) numeric: bool,
     pub(crate) owner: bool,
     pub(crate) group: bool,
-    pub(crate) quotes: bool,
-    pub(crate) escapes: bool,
+    pub(crate) style: Style,
+    /// What does not print is shown as a question mark.
+    pub(crate) hides: bool,
     pub(crate) color: bool,
+    /// Columns between tab stops; 0 is none.
+    pub(crate) tab_size: usize,
     pub(crate) width: usize,
     pub(crate) end: u8,
     pub(crate) ignore: Vec<Vec<u8>>,
+    /// Names that `-a` and `-A` show all the same.
+    pub(crate) hidden: Vec<Vec<u8>>,
+    pub(crate) author: bool,
 }
 
 impl Default for Options {
@@ -117,17 +127,23 @@ impl Default for Options {
             recursive: false,
             inodes: false,
             blocks: false,
-            human: None,
-            block_size: 1024,
+            sizes: Unit::Bytes(1),
+            block_sizes: Unit::Bytes(1024),
             numeric: false,
             owner: true,
             group: true,
-            quotes: false,
-            escapes: false,
+            style: std::env::var("QUOTING_STYLE")
+                .ok()
+                .and_then(|word| choose("", word.as_bytes(), WORDS).ok())
+                .map_or(if terminal { Style::ShellEscape } else { Style::Literal }, style),
+            hides: terminal,
             color: false,
+            tab_size: std::env::var("TABSIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(8),
             width: width.unwrap_or(DEFAULT_WIDTH),
             end: b'\n',
             ignore: Vec::new(),
+            hidden: Vec::new(),
+            author: false,
         }
     }
 }
@@ -151,25 +167,33 @@ const SI: char = '\u{e008}';
 const FILE_TYPE: char = '\u{e009}';
 const INDICATOR: char = '\u{e00a}';
 const HELP_KEY: char = '\u{e00b}';
-const IGNORED: char = '\u{e00c}';
+const AUTHOR: char = '\u{e00c}';
 const HIDE: char = '\u{e00d}';
 const ZERO: char = '\u{e00e}';
 const FOLLOW_FOLDERS: char = '\u{e00f}';
+const QUOTING: char = '\u{e010}';
+const BLOCK_SIZE: char = '\u{e011}';
+const SHOW_CONTROL: char = '\u{e012}';
+const CONTEXT: char = '\u{e013}';
+const HYPERLINK: char = '\u{e014}';
+const DIRED: char = '\u{e015}';
 
 const SHORT: &str = "aAbBcCdDfFgGhHiI:klLmnNopqQrRsStT:uUvw:xXZ1";
 
 const LONG: &[Long] = &[
     long("all", Takes::Nothing, 'a'),
     long("almost-all", Takes::Nothing, 'A'),
-    long("author", Takes::Nothing, IGNORED),
-    long("block-size", Takes::Value, IGNORED),
+    long("author", Takes::Nothing, AUTHOR),
+    long("block-size", Takes::Value, BLOCK_SIZE),
     long("classify", Takes::Maybe, 'F'),
     long("color", Takes::Maybe, COLOR),
     long("colour", Takes::Maybe, COLOR),
+    long("context", Takes::Nothing, CONTEXT),
     long("dereference", Takes::Nothing, 'L'),
     long("dereference-command-line", Takes::Nothing, 'H'),
     long("dereference-command-line-symlink-to-dir", Takes::Nothing, FOLLOW_FOLDERS),
     long("directory", Takes::Nothing, 'd'),
+    long("dired", Takes::Nothing, DIRED),
     long("escape", Takes::Nothing, 'b'),
     long("file-type", Takes::Nothing, FILE_TYPE),
     long("format", Takes::Value, FORMAT),
@@ -179,6 +203,7 @@ const LONG: &[Long] = &[
     long("hide", Takes::Value, HIDE),
     long("hide-control-chars", Takes::Nothing, 'q'),
     long("human-readable", Takes::Nothing, 'h'),
+    long("hyperlink", Takes::Maybe, HYPERLINK),
     long("ignore", Takes::Value, 'I'),
     long("ignore-backups", Takes::Nothing, 'B'),
     long("indicator-style", Takes::Value, INDICATOR),
@@ -188,9 +213,10 @@ const LONG: &[Long] = &[
     long("no-group", Takes::Nothing, 'G'),
     long("numeric-uid-gid", Takes::Nothing, 'n'),
     long("quote-name", Takes::Nothing, 'Q'),
+    long("quoting-style", Takes::Value, QUOTING),
     long("recursive", Takes::Nothing, 'R'),
     long("reverse", Takes::Nothing, 'r'),
-    long("show-control-chars", Takes::Nothing, IGNORED),
+    long("show-control-chars", Takes::Nothing, SHOW_CONTROL),
     long("si", Takes::Nothing, SI),
     long("size", Takes::Nothing, 's'),
     long("sort", Takes::Value, SORT),
@@ -201,8 +227,25 @@ const LONG: &[Long] = &[
     long("zero", Takes::Nothing, ZERO),
 ];
 
-/// Reads the command line over what holds by default. The error is a message without the tool's name.
-pub(crate) fn parse(arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Request, String> {
+/// Why a command line cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It is wrong; where to read more is said, too.
+    Usage(String),
+    /// A word is none of those that an option takes; so is it then.
+    Word(String),
+    /// A value is wrong.
+    Value(String),
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Self::Usage(message)
+    }
+}
+
+/// Reads the command line over what holds by default.
+pub(crate) fn parse(arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Request, Wrong> {
     let mut options = defaults;
     let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
     while let Some(item) = parser.next_item()? {
@@ -227,11 +270,11 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Reques
 }
 
 impl Options {
-    fn option(&mut self, key: char, value: &str) -> Result<(), String> {
+    fn option(&mut self, key: char, value: &str) -> Result<(), Wrong> {
         match key {
             'a' => self.shows = Shows::All,
             'A' => self.shows = Shows::AlmostAll,
-            'b' => self.escapes = true,
+            'b' => self.style = Style::Escape,
             'B' => self.ignore.extend([b"*~".to_vec(), b".*~".to_vec()]),
             'c' | 'u' => self.order.stamp = key,
             'C' => self.layout = Layout::Columns,
@@ -243,17 +286,25 @@ impl Options {
             'F' => self.mark = Mark::Classify,
             'g' => (self.layout, self.owner) = (Layout::Long, false),
             'G' => self.group = false,
-            'h' => self.human = Some(1024),
+            'h' => (self.sizes, self.block_sizes) = (Unit::Human(1024), Unit::Human(1024)),
+            'k' => self.block_sizes = Unit::Bytes(1024),
             'H' => self.follow = Follow::Named,
             'i' => self.inodes = true,
-            'I' | HIDE => self.ignore.push(value.as_bytes().to_vec()),
+            'I' => self.ignore.push(value.as_bytes().to_vec()),
+            HIDE => self.hidden.push(value.as_bytes().to_vec()),
             'l' => self.layout = Layout::Long,
             'L' => self.follow = Follow::Always,
             'm' => self.layout = Layout::Commas,
             'n' => (self.layout, self.numeric) = (Layout::Long, true),
             'o' => (self.layout, self.group) = (Layout::Long, false),
             'p' => self.mark = Mark::Slash,
-            'Q' => self.quotes = true,
+            'N' => self.style = Style::Literal,
+            'q' => self.hides = true,
+            'Q' => self.style = Style::C,
+            'T' => {
+                let wrong = || Wrong::Value(format!("invalid tab size: {}", cited(value.as_bytes())));
+                self.tab_size = value.parse().map_err(|_| wrong())?;
+            }
             'r' => self.order.reverse = true,
             'R' => self.recursive = true,
             's' => self.blocks = true,
@@ -263,65 +314,109 @@ impl Options {
             'v' => self.order.key = Some(Key::Version),
             'X' => self.order.key = Some(Key::Extension),
             'w' => {
-                let width: u64 =
-                    value.parse().map_err(|_| format!("invalid line width: {}", quoted(value.as_bytes())))?;
+                let width: u64 = value
+                    .parse()
+                    .map_err(|_| Wrong::Value(format!("invalid line width: {}", cited(value.as_bytes()))))?;
                 // 0 is no limit.
                 self.width = usize::try_from(width).ok().filter(|width| *width > 0).unwrap_or(usize::MAX);
             }
             'x' => self.layout = Layout::Across,
             '1' if self.layout != Layout::Long => self.layout = Layout::Lines,
             FOLLOW_FOLDERS => self.follow = Follow::Folders,
-            SI => self.human = Some(1000),
+            SI => (self.sizes, self.block_sizes) = (Unit::Human(1000), Unit::Human(1000)),
+            SHOW_CONTROL => self.hides = false,
+            AUTHOR => self.author = true,
+            BLOCK_SIZE => {
+                let wrong = || Wrong::Value(format!("invalid --block-size argument '{value}'"));
+                let unit = crate::du::block_size(value.strip_prefix('\'').unwrap_or(value)).ok_or_else(wrong)?;
+                (self.sizes, self.block_sizes) = (unit, unit);
+            }
             FILE_TYPE => self.mark = Mark::FileType,
             FOLDERS_FIRST => self.order.folders_first = true,
             FULL_TIME => (self.layout, self.time_style) = (Layout::Long, TimeStyle::FullIso),
-            ZERO => (self.layout, self.end) = (Layout::Lines, 0),
+            ZERO => {
+                if self.layout != Layout::Long {
+                    self.layout = Layout::Lines;
+                }
+                (self.end, self.color, self.style, self.hides) = (0, false, Style::Literal, false);
+            }
             _ => return self.word(key, value),
         }
         Ok(())
     }
 
     /// Options whose value is one of a few words.
-    fn word(&mut self, key: char, value: &str) -> Result<(), String> {
-        let wrong = |option: &str| format!("invalid argument {} for '--{option}'", quoted(value.as_bytes()));
-        match (key, value) {
-            (COLOR, "" | "always" | "yes" | "force") => self.color = true,
-            (COLOR, "never" | "no" | "none") => self.color = false,
-            (COLOR, "auto" | "tty" | "if-tty") => self.color = tidebox_rt::is_terminal(1),
-            (COLOR, _) => return Err(wrong("color")),
-            (SORT, "none") => self.order.key = Some(Key::None),
-            (SORT, "size") => self.order.key = Some(Key::Size),
-            (SORT, "time") => self.order.key = Some(Key::Time),
-            (SORT, "version") => self.order.key = Some(Key::Version),
-            (SORT, "extension") => self.order.key = Some(Key::Extension),
-            (SORT, "name") => self.order.key = Some(Key::Name),
-            (SORT, _) => return Err(wrong("sort")),
-            (TIME, "atime" | "access" | "use") => self.order.stamp = 'u',
-            (TIME, "ctime" | "status") => self.order.stamp = 'c',
-            (TIME, "mtime" | "modification") => self.order.stamp = 'm',
-            (TIME, _) => return Err(wrong("time")),
-            (FORMAT, "long" | "verbose") => self.layout = Layout::Long,
-            (FORMAT, "single-column") => self.layout = Layout::Lines,
-            (FORMAT, "commas") => self.layout = Layout::Commas,
-            (FORMAT, "vertical") => self.layout = Layout::Columns,
-            (FORMAT, "across" | "horizontal") => self.layout = Layout::Across,
-            (FORMAT, _) => return Err(wrong("format")),
-            (INDICATOR, "none") => self.mark = Mark::Nothing,
-            (INDICATOR, "slash") => self.mark = Mark::Slash,
-            (INDICATOR, "file-type") => self.mark = Mark::FileType,
-            (INDICATOR, "classify") => self.mark = Mark::Classify,
-            (INDICATOR, _) => return Err(wrong("indicator-style")),
-            (TIME_STYLE, "locale") => self.time_style = TimeStyle::Locale,
-            (TIME_STYLE, "long-iso") => self.time_style = TimeStyle::LongIso,
-            (TIME_STYLE, "iso") => self.time_style = TimeStyle::Iso,
-            (TIME_STYLE, "full-iso") => self.time_style = TimeStyle::FullIso,
-            (TIME_STYLE, _) => match value.strip_prefix('+') {
-                Some(format) => self.time_style = TimeStyle::Format(format.to_owned()),
-                None => return Err(wrong("time-style")),
-            },
-            // What is left concerns other file systems, terminals or terminals' tabs.
+    fn word(&mut self, key: char, value: &str) -> Result<(), Wrong> {
+        let choose = |option: &str, words: &[&[&str]]| choose(option, value.as_bytes(), words).map_err(Wrong::Word);
+        match key {
+            COLOR | HYPERLINK if value.is_empty() => self.color |= key == COLOR,
+            COLOR => {
+                self.color = match choose("--color", WHEN)? {
+                    0 => true,
+                    1 => false,
+                    _ => tidebox_rt::is_terminal(1),
+                }
+            }
+            SORT => {
+                let keys = [Key::None, Key::Time, Key::Size, Key::Extension, Key::Version, Key::Width];
+                let words: &[&[&str]] = &[&["none"], &["time"], &["size"], &["extension"], &["version"], &["width"]];
+                // "name" is no word of the list, but understood by newer versions.
+                self.order.key =
+                    if value == "name" { Some(Key::Name) } else { keys.get(choose("--sort", words)?).copied() };
+            }
+            TIME => {
+                let words: &[&[&str]] = &[&["atime", "access", "use"], &["ctime", "status"], &["birth", "creation"]];
+                self.order.stamp = match value {
+                    "mtime" | "modification" => 'm',
+                    _ => match choose("--time", words)? {
+                        0 => 'u',
+                        1 => 'c',
+                        _ => return Err(Wrong::Value("files here have no time of birth".to_owned())),
+                    },
+                }
+            }
+            FORMAT => {
+                let words: &[&[&str]] =
+                    &[&["verbose", "long"], &["commas"], &["horizontal", "across"], &["vertical"], &["single-column"]];
+                let layouts = [Layout::Long, Layout::Commas, Layout::Across, Layout::Columns, Layout::Lines];
+                self.layout = layouts.get(choose("--format", words)?).copied().unwrap_or(self.layout);
+            }
+            INDICATOR => {
+                let words: &[&[&str]] = &[&["none"], &["slash"], &["file-type"], &["classify"]];
+                let marks = [Mark::Nothing, Mark::Slash, Mark::FileType, Mark::Classify];
+                self.mark = marks.get(choose("--indicator-style", words)?).copied().unwrap_or(self.mark);
+            }
+            QUOTING => self.style = style(choose("--quoting-style", WORDS)?),
+            TIME_STYLE => self.time_style = time_style(value)?,
+            HYPERLINK if choose("--hyperlink", WHEN)? == 0 => {
+                return Err(Wrong::Value("hyperlinks are not supported here".to_owned()));
+            }
+            'D' | DIRED => return Err(Wrong::Value("--dired is not supported here".to_owned())),
+            'Z' | CONTEXT => return Err(Wrong::Value("files here have no security context".to_owned())),
             _ => {}
         }
         Ok(())
     }
+}
+
+const WHEN: &[&[&str]] = &[&["always", "yes", "force"], &["never", "no", "none"], &["auto", "tty", "if-tty"]];
+
+fn time_style(value: &str) -> Result<TimeStyle, Wrong> {
+    if let Some(format) = value.strip_prefix('+') {
+        return Ok(TimeStyle::Format(format.to_owned()));
+    }
+    Ok(match value.strip_prefix("posix-").unwrap_or(value) {
+        "full-iso" => TimeStyle::FullIso,
+        "long-iso" => TimeStyle::LongIso,
+        "iso" => TimeStyle::Iso,
+        "locale" => TimeStyle::Locale,
+        _ => {
+            return Err(Wrong::Usage(format!(
+                "invalid argument {} for {}\nValid arguments are:\n  - [posix-]full-iso\n  - [posix-]long-iso\n  \
+                 - [posix-]iso\n  - [posix-]locale\n  - +FORMAT (e.g., +%H:%M) for a 'date'-style format",
+                cited(value.as_bytes()),
+                cited(b"time style")
+            )));
+        }
+    })
 }

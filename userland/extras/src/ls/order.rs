@@ -14,6 +14,7 @@ pub(crate) enum Key {
     Time,
     Version,
     Extension,
+    Width,
     /// As the folder has them.
     None,
 }
@@ -74,6 +75,10 @@ impl Order {
             Some(Key::Size) => by_state(&|stat| stat.size),
             Some(Key::Time) => by_state(&|stat| self.time(stat)),
             Some(Key::Version) => version(&a.name, &b.name),
+            Some(Key::Width) => {
+                let width = |file: &Listed| String::from_utf8_lossy(&file.name).chars().count();
+                width(a).cmp(&width(b))
+            }
             Some(Key::Extension) => extension(&a.name).cmp(extension(&b.name)),
             _ => Ordering::Equal,
         }

@@ -14,7 +14,9 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
     let begin = at;
     loop {
         let rest = source.get(at..).unwrap_or_default();
-        let first = *rest.first().ok_or_else(|| Error::new(UNMATCHED))?;
+        // Where nothing at all follows the bracket, GNU has other words.
+        let open = if at == begin { "Invalid regular expression" } else { UNMATCHED };
+        let first = *rest.first().ok_or_else(|| Error::new(open))?;
         if first == b']' && at > begin {
             at += 1;
             break;

@@ -33,6 +33,8 @@ pub(crate) enum Engine {
     Automaton(Box<Automaton>),
     /// Patterns with back-references, and Perl's.
     Backtracker(Box<fancy_regex::Regex>),
+    /// Several patterns, of which some have back-references; those count groups of their own pattern.
+    Any(Vec<Self>),
 }
 
 /// An automaton for the leftmost match, and one for how long it can get.
@@ -89,6 +91,14 @@ impl Engine {
             warnings.extend(parsed.warnings);
             nodes.push(parsed.node);
         }
+        if back_references && patterns.len() > 1 {
+            let alone = |pattern: &Vec<u8>| {
+                let (engine, _) = Self::new(std::slice::from_ref(pattern), options, &mut Vec::new())?;
+                Ok(engine)
+            };
+            let engines = patterns.iter().map(alone).collect::<Result<Vec<Self>, Error>>()?;
+            return Ok((Self::Any(engines), depends_on_locale));
+        }
         if back_references {
             return Ok((backtracker(&nodes, &reading, options)?, depends_on_locale));
         }
@@ -110,7 +120,7 @@ impl Engine {
 
     /// Whether a line that [`Self::find_somewhere`] points at matches for certain.
     pub(crate) fn is_certain(&self) -> bool {
-        !matches!(self, Self::Backtracker(_))
+        !matches!(self, Self::Backtracker(_) | Self::Any(_))
     }
 
     /// A place on the first line that may match, at or after `from`.
@@ -122,7 +132,7 @@ impl Engine {
                 let input = Input::new(text).span(from..text.len());
                 automaton.first.search_half(&input).map(|end| end.offset())
             }
-            Self::Backtracker(_) => {
+            Self::Backtracker(_) | Self::Any(_) => {
                 let mut at = from;
                 while at < text.len() {
                     let rest = text.get(at..).unwrap_or_default();
@@ -153,6 +163,19 @@ impl Engine {
                 let found = regex.find_from_pos(line, from).map_err(|_| too_many_steps())?;
                 found.map(|found| found.start()..found.end())
             }
+            Self::Any(engines) => {
+                let mut best: Option<Range<usize>> = None;
+                for engine in engines {
+                    let found = engine.find_in_line(line, from)?;
+                    let better = |best: &Range<usize>, found: &Range<usize>| {
+                        found.start < best.start || (found.start == best.start && found.end > best.end)
+                    };
+                    if let Some(found) = found.filter(|found| best.as_ref().is_none_or(|best| better(best, found))) {
+                        best = Some(found);
+                    }
+                }
+                best
+            }
         })
     }
 }
@@ -160,7 +183,7 @@ impl Engine {
 impl Engine {
     pub(crate) fn groups(&self) -> usize {
         match self {
-            Self::Never | Self::Literal(_) => 0,
+            Self::Never | Self::Literal(_) | Self::Any(_) => 0,
             Self::Automaton(automaton) => automaton.groups,
             Self::Backtracker(regex) => regex.captures_len().saturating_sub(1),
         }
@@ -275,10 +298,6 @@ fn fixed(pattern: &[u8]) -> Parsed {
 }
 
 fn backtracker(nodes: &[Node], reading: &Reading, options: &Options) -> Result<Engine, Error> {
-    // Back-references count groups from the beginning of their own pattern.
-    if nodes.len() > 1 {
-        return Err(Error::new("back-references are not supported together with a second pattern; use one at a time"));
-    }
     let mut text = String::new();
     nodes.iter().for_each(|node| reading.text(node, &mut text));
     build(&text, options, true)
@@ -305,8 +324,22 @@ fn build(pattern: &str, options: &Options, longest: bool) -> Result<Engine, Erro
         .backtrack_limit(MOST_STEPS)
         .delegate_size_limit(MOST_COMPILED_BYTES)
         .build()
-        .map_err(|error| Error::new(one_line(&error.to_string())))?;
+        .map_err(|error| Error::new(worded(one_line(&error.to_string()))))?;
     Ok(Engine::Backtracker(Box::new(regex)))
+}
+
+/// Mistakes in Perl's patterns in the words of PCRE, as far as they have the same meaning.
+fn worded(message: String) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        ("Opening parenthesis without closing parenthesis", "missing closing parenthesis"),
+        ("Unexpected close paren", "unmatched closing parenthesis"),
+        ("Target of repeat operator is invalid", "quantifier does not follow a repeatable item"),
+        ("Invalid character class", "missing terminating ] for character class"),
+        ("Backslash without following character", "\\ at end of pattern"),
+        ("Invalid back reference", "reference to non-existent subpattern"),
+    ];
+    let known = WORDS.iter().find(|(ours, _)| message.contains(ours));
+    known.map_or(message, |(_, theirs)| (*theirs).to_owned())
 }
 
 fn one_line(message: &str) -> String {

@@ -76,16 +76,19 @@ impl Parser<'_> {
                 Some(b'i' | b'I') => flags.ignore_case = true,
                 Some(b'm' | b'M') => flags.lines = true,
                 Some(b'e') => {
+                    self.next();
                     self.refuse_in_sandbox()?;
                     flags.execute = true;
+                    continue;
                 }
+                Some(b' ' | b'\t') => {}
                 Some(b'w') => {
                     self.next();
                     let name = self.file_name()?;
                     flags.write = Some(self.target(name));
                     return Ok(flags);
                 }
-                None | Some(b'\n' | b';' | b'}' | b'#' | b' ' | b'\t' | b'\r') => return Ok(flags),
+                None | Some(b'\n' | b';' | b'}' | b'#' | b'\r') => return Ok(flags),
                 Some(_) => {
                     self.next();
                     return self.error("unknown option to `s'");

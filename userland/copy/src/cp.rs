@@ -1,0 +1,273 @@
+//! `cp`: copies files and folders.
+
+use tidebox_gnu::choice::choose;
+use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::tool::{command_line, usage};
+
+use crate::copy::{Copier, Existing, Follow, Options};
+use crate::data;
+use crate::say;
+use crate::target::{Target, Wrong, join, without_slashes};
+
+const HELP: &str = "\
+Usage: cp [OPTION]... [-T] SOURCE TARGET
+  or:  cp [OPTION]... SOURCE... FOLDER
+  or:  cp [OPTION]... -t FOLDER SOURCE...
+Copies SOURCE to TARGET, or each SOURCE into FOLDER.
+
+  -a, --archive                 as -dR --preserve=all
+      --attributes-only         copy no content, only what --preserve names
+  -b, --backup[=HOW]            keep what is replaced: none, simple, existing or numbered
+  -d                            as --no-dereference --preserve=links
+  -f, --force                   remove a TARGET that cannot be opened, and try again
+  -H                            follow symbolic links that are named
+  -i, --interactive             ask before a file is replaced
+  -L, --dereference             follow symbolic links
+  -l, --link                    make hard links instead of copies
+  -n, --no-clobber              leave files that are there
+  -P, --no-dereference          copy symbolic links as links
+  -p                            as --preserve=mode,ownership,timestamps
+      --preserve[=WHAT]         keep mode, ownership, timestamps, links, context, xattr or all
+      --no-preserve=WHAT        do not
+      --parents                 repeat the folders of SOURCE below FOLDER
+  -R, -r, --recursive           copy folders with what they hold
+      --reflink[=WHEN]          always fails here, auto copies
+      --remove-destination      remove TARGET first
+      --sparse=WHEN             files are never holes here
+      --strip-trailing-slashes  from each SOURCE
+  -s, --symbolic-link           make symbolic links instead of copies
+  -S, --suffix=SUFFIX           of backups
+  -t, --target-directory=FOLDER copy into FOLDER
+  -T, --no-target-directory     TARGET is no folder to copy into
+  -u, --update                  leave files that are as new
+  -v, --verbose                 say what is done
+  -x, --one-file-system         stay on one
+";
+
+const ATTRIBUTES: char = '\u{e001}';
+const COPY_CONTENTS: char = '\u{e002}';
+const PARENTS: char = '\u{e003}';
+const PRESERVE: char = '\u{e004}';
+const NO_PRESERVE: char = '\u{e005}';
+const REFLINK: char = '\u{e006}';
+const REMOVE: char = '\u{e007}';
+const SPARSE: char = '\u{e008}';
+const STRIP: char = '\u{e009}';
+const CONTEXT: char = '\u{e00a}';
+const HELP_KEY: char = '\u{e00b}';
+
+const LONG: &[Long] = &[
+    long("archive", Takes::Nothing, 'a'),
+    long("attributes-only", Takes::Nothing, ATTRIBUTES),
+    long("backup", Takes::Maybe, 'b'),
+    long("context", Takes::Maybe, CONTEXT),
+    long("copy-contents", Takes::Nothing, COPY_CONTENTS),
+    long("dereference", Takes::Nothing, 'L'),
+    long("force", Takes::Nothing, 'f'),
+    long("help", Takes::Nothing, HELP_KEY),
+    long("interactive", Takes::Nothing, 'i'),
+    long("link", Takes::Nothing, 'l'),
+    long("no-clobber", Takes::Nothing, 'n'),
+    long("no-dereference", Takes::Nothing, 'P'),
+    long("no-preserve", Takes::Value, NO_PRESERVE),
+    long("no-target-directory", Takes::Nothing, 'T'),
+    long("one-file-system", Takes::Nothing, 'x'),
+    long("parents", Takes::Nothing, PARENTS),
+    long("path", Takes::Nothing, PARENTS),
+    long("preserve", Takes::Maybe, PRESERVE),
+    long("recursive", Takes::Nothing, 'R'),
+    long("reflink", Takes::Maybe, REFLINK),
+    long("remove-destination", Takes::Nothing, REMOVE),
+    long("sparse", Takes::Value, SPARSE),
+    long("strip-trailing-slashes", Takes::Nothing, STRIP),
+    long("suffix", Takes::Value, 'S'),
+    long("symbolic-link", Takes::Nothing, 's'),
+    long("target-directory", Takes::Value, 't'),
+    long("update", Takes::Nothing, 'u'),
+    long("verbose", Takes::Nothing, 'v'),
+];
+
+const WHEN: &[&[&str]] = &[&["auto"], &["always"], &["never"]];
+
+const PARTS: &[&[&str]] = &[&["mode"], &["timestamps"], &["ownership"], &["links"], &["context"], &["xattr"], &["all"]];
+
+/// Everything that a command line says.
+#[derive(Debug, Default)]
+struct Asked {
+    options: Options,
+    target: Target,
+    follow: Option<Follow>,
+    parents: bool,
+    clone: bool,
+    help: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let spec = Spec { short: "abdfHilLnprst:uvxPRS:TZ", long: LONG, permute: true };
+    let read = command_line(spec, arguments).and_then(|(options, operands)| Ok((Asked::read(options)?, operands)));
+    let (asked, operands) = match read {
+        Ok(read) => read,
+        Err(message) => return usage("cp", &message, 1),
+    };
+    if asked.help {
+        return i32::from(!say("cp", HELP.trim_end()));
+    }
+    if asked.options.hard_link && asked.options.symbolic_link {
+        return usage("cp", "cannot make both hard and symbolic links", 1);
+    }
+    let (pairs, into_folder) = match asked.target.pairs(operands) {
+        Ok(found) => found,
+        Err(Wrong::Usage(message)) => return usage("cp", &message, 1),
+        Err(Wrong::Failure(message)) => {
+            complain("cp", &message);
+            return 1;
+        }
+    };
+    if asked.parents && !into_folder {
+        return usage("cp", "with --parents, the destination must be a directory", 1);
+    }
+    let mut copier = Copier::new(&asked.options);
+    let mut well = true;
+    let mut seen = Vec::new();
+    for (from, to) in pairs {
+        let to = match asked.parents {
+            true => asked.below_parents(&from, &to),
+            false => Some(to),
+        };
+        let Some(to) = to else {
+            well = false;
+            continue;
+        };
+        if asked.clone {
+            complain("cp", &format!("failed to clone {} from {}: Operation not supported", quoted(&to), quoted(&from)));
+            well = false;
+            continue;
+        }
+        if seen.contains(&(from.clone(), to.clone())) && !asked.options.backup.is_wanted() {
+            complain("cp", &format!("warning: source file {} specified more than once", quoted(&from)));
+            continue;
+        }
+        well &= copier.run(&from, &to);
+        seen.push((from, to));
+    }
+    i32::from(!well)
+}
+
+impl Asked {
+    fn read(given: Vec<(char, Vec<u8>)>) -> Result<Self, String> {
+        let mut asked = Self::default();
+        asked.options.tool = "cp";
+        for (key, value) in given {
+            asked.set(key, value)?;
+        }
+        asked.options.backup.settle()?;
+        let otherwise =
+            if asked.options.recursive && !asked.options.hard_link { Follow::Never } else { Follow::Always };
+        asked.options.follow = asked.follow.unwrap_or(otherwise);
+        Ok(asked)
+    }
+
+    fn set(&mut self, key: char, value: Vec<u8>) -> Result<(), String> {
+        let options = &mut self.options;
+        match key {
+            'a' => {
+                self.follow = Some(Follow::Never);
+                (options.recursive, options.special) = (true, true);
+                (options.preserve_mode, options.preserve_times, options.preserve_links) = (true, true, true);
+            }
+            'b' => options.backup.want((!value.is_empty()).then_some(value)),
+            'd' => (self.follow, options.preserve_links) = (Some(Follow::Never), true),
+            'f' => options.force = true,
+            'H' => self.follow = Some(Follow::Named),
+            'i' => options.existing = Existing::Ask,
+            'l' => options.hard_link = true,
+            'L' => self.follow = Some(Follow::Always),
+            'n' => options.existing = Existing::Keep,
+            'p' => (options.preserve_mode, options.preserve_times) = (true, true),
+            'r' | 'R' => (options.recursive, options.special) = (true, true),
+            's' => options.symbolic_link = true,
+            't' if self.target.folder.is_some() => return Err("multiple target directories specified".to_owned()),
+            't' => self.target.folder = Some(value),
+            'u' => options.update = true,
+            'v' => options.verbose = true,
+            'x' => options.one_file_system = true,
+            'P' => self.follow = Some(Follow::Never),
+            'S' => options.backup.suffix(value),
+            'T' => self.target.is_name = true,
+            ATTRIBUTES => options.attributes_only = true,
+            COPY_CONTENTS => options.special = false,
+            PARENTS => self.parents = true,
+            PRESERVE => preserve("--preserve", &value, true, options)?,
+            NO_PRESERVE => preserve("--no-preserve", &value, false, options)?,
+            REFLINK => self.clone = !value.is_empty() && choose("--reflink", &value, WHEN)? == 1 || value.is_empty(),
+            REMOVE => options.remove_destination = true,
+            SPARSE => drop(choose("--sparse", &value, &[&["never"], &["auto"], &["always"]])?),
+            STRIP => self.target.strip = true,
+            CONTEXT => {
+                complain("cp", "warning: ignoring --context; it requires an SELinux-enabled kernel");
+            }
+            HELP_KEY => self.help = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Makes the folders of a source below the target folder. The copy's name; `None` when it failed.
+    fn below_parents(&self, from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+        let folder = to.get(..to.len().saturating_sub(crate::target::base_name(from).len() + 1)).unwrap_or_default();
+        let from = without_slashes(from);
+        let mut end = 0;
+        while let Some(length) = from.get(end..)?.iter().position(|byte| *byte == b'/') {
+            end += length;
+            let part = from.get(..end).unwrap_or_default();
+            end += 1;
+            if part.is_empty() || part.ends_with(b"/") {
+                continue;
+            }
+            let made = join(folder, part.strip_prefix(b"/").unwrap_or(part));
+            if tidebox_rt::stat(&made, true).is_ok() {
+                continue;
+            }
+            let failed = |error: tidebox_rt::Errno, what: &str| {
+                complain("cp", &format!("{what}: {}", error.text()));
+            };
+            let stat = tidebox_rt::stat(part, true)
+                .map_err(|error| failed(error, &format!("failed to get attributes of {}", quoted(part))))
+                .ok()?;
+            tidebox_rt::make_dir(&made)
+                .map_err(|error| failed(error, &format!("cannot make directory {}", quoted(&made))))
+                .ok()?;
+            if self.options.verbose {
+                let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+                say("cp", &format!("{} -> {}", shown(part), shown(&made)));
+            }
+            let umask = tidebox_rt::umask(None).unwrap_or(0o022);
+            let mode = if self.options.preserve_mode { stat.mode & 0o7777 } else { stat.mode & 0o777 & !umask };
+            data::set_mode("cp", &made, mode);
+        }
+        Some(join(folder, from.strip_prefix(b"/").unwrap_or(from)))
+    }
+}
+
+/// `--preserve` and `--no-preserve`: a list of words.
+fn preserve(option: &str, list: &[u8], on: bool, options: &mut Options) -> Result<(), String> {
+    if list.is_empty() {
+        (options.preserve_mode, options.preserve_times) = (on, on);
+        return Ok(());
+    }
+    for word in list.split(|byte| *byte == b',') {
+        match choose(option, word, PARTS)? {
+            0 => (options.preserve_mode, options.default_mode) = (on, !on),
+            1 => options.preserve_times = on,
+            3 => options.preserve_links = on,
+            6 => {
+                (options.preserve_mode, options.preserve_times, options.preserve_links) = (on, on, on);
+                options.default_mode = !on;
+            }
+            // Everything belongs to one user here, and there are neither contexts nor attributes to keep.
+            _ => {}
+        }
+    }
+    Ok(())
+}

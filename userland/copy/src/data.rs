@@ -1,0 +1,114 @@
+//! The content of one file, and what else is kept of it.
+
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_rt::{Errno, Fd, Open, Stat, Time};
+
+/// Bytes moved at once.
+const CHUNK: usize = 128 * 1024;
+
+/// How the copy of a file is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// The target is new.
+    pub(crate) new: bool,
+    /// Remove a target that cannot be opened, and try again.
+    pub(crate) force: bool,
+    /// Leave the content alone.
+    pub(crate) attributes_only: bool,
+    pub(crate) verbose: bool,
+}
+
+/// Copies the content of a file. Whether the target was made anew; `None` when it failed, which has been told.
+pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], how: How) -> Option<bool> {
+    let source = match tidebox_rt::open(from, Open { read: true, ..Open::default() }) {
+        Ok(source) => source,
+        Err(error) => {
+            complain(tool, &format!("cannot open {} for reading: {}", quoted(from), error.text()));
+            return None;
+        }
+    };
+    let made = match target(tool, to, how) {
+        Ok((target, new)) => {
+            let copied = how.attributes_only || transfer(tool, (source, from), (target, to));
+            let closed = tidebox_rt::close(target);
+            if let Err(error) = closed {
+                complain(tool, &format!("error writing {}: {}", quoted(to), error.text()));
+            }
+            (copied && closed.is_ok()).then_some(new)
+        }
+        Err(error) => {
+            // What ends with a slash can only be a folder, and there is none.
+            let error = if to.ends_with(b"/") && error != Errno::ACCES { Errno::NOTDIR } else { error };
+            complain(tool, &format!("cannot create regular file {}: {}", quoted(to), error.text()));
+            None
+        }
+    };
+    // Nothing was written to the source.
+    let _ = tidebox_rt::close(source);
+    made
+}
+
+/// Opens the target for writing, and says whether it is new.
+fn target(tool: &str, to: &[u8], how: How) -> Result<(Fd, bool), Errno> {
+    let new = Open { write: true, create: true, exclusive: true, ..Open::default() };
+    if how.new {
+        return tidebox_rt::open(to, new).map(|fd| (fd, true));
+    }
+    let old = Open { write: true, truncate: !how.attributes_only, ..Open::default() };
+    match tidebox_rt::open(to, old) {
+        Err(Errno::NOENT) => tidebox_rt::open(to, new).map(|fd| (fd, true)),
+        Err(error) if how.force => {
+            tidebox_rt::unlink(to).map_err(|_| error)?;
+            if how.verbose {
+                crate::say(tool, &format!("removed {}", quoted(to)));
+            }
+            tidebox_rt::open(to, new).map(|fd| (fd, true))
+        }
+        other => other.map(|fd| (fd, false)),
+    }
+}
+
+fn transfer(tool: &str, (source, from): (Fd, &[u8]), (target, to): (Fd, &[u8])) -> bool {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match tidebox_rt::read(source, &mut buffer) {
+            Ok(0) => return true,
+            Ok(got) => {
+                if let Err(error) = tidebox_rt::write_all(target, buffer.get(..got).unwrap_or_default()) {
+                    complain(tool, &format!("error writing {}: {}", quoted(to), error.text()));
+                    return false;
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => {
+                complain(tool, &format!("error reading {}: {}", quoted(from), error.text()));
+                return false;
+            }
+        }
+    }
+}
+
+/// Gives a copy the times of its original.
+pub(crate) fn keep_times(tool: &str, stat: &Stat, to: &[u8], follow: bool) -> bool {
+    match tidebox_rt::set_times(to, follow, Time::At(stat.atime_ns), Time::At(stat.mtime_ns)) {
+        Ok(()) => true,
+        Err(error) => {
+            complain(tool, &format!("preserving times for {}: {}", quoted(to), error.text()));
+            false
+        }
+    }
+}
+
+/// Sets the mode of a copy where it has another.
+pub(crate) fn set_mode(tool: &str, to: &[u8], mode: u32) -> bool {
+    if tidebox_rt::stat(to, true).is_ok_and(|stat| stat.mode & 0o7777 == mode) {
+        return true;
+    }
+    match tidebox_rt::chmod(to, mode) {
+        Ok(()) => true,
+        Err(error) => {
+            complain(tool, &format!("preserving permissions for {}: {}", quoted(to), error.text()));
+            false
+        }
+    }
+}

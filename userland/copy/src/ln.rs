@@ -1,0 +1,234 @@
+//! `ln`: makes other names for files.
+
+use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::message::{complain, named, quoted};
+use tidebox_gnu::tool::{command_line, usage};
+use tidebox_rt::{Errno, FileKind};
+
+use crate::backup::Backup;
+use crate::copy::{Existing, same_entry};
+use crate::target::{Target, Wrong, base_name, folder_of, join, same};
+use crate::{ask, say};
+
+const HELP: &str = "\
+Usage: ln [OPTION]... [-T] FILE NAME
+  or:  ln [OPTION]... FILE
+  or:  ln [OPTION]... FILE... FOLDER
+  or:  ln [OPTION]... -t FOLDER FILE...
+Makes a link called NAME to FILE, or links to each FILE in FOLDER, or in the working directory.
+
+  -b, --backup[=HOW]            keep what is replaced: none, simple, existing or numbered
+  -d, -F, --directory           try to make hard links of folders, which fails
+  -f, --force                   replace what is there
+  -i, --interactive             ask before a file is replaced
+  -L, --logical                 link to what a symbolic FILE leads to
+  -n, --no-dereference          a NAME that leads to a folder is no folder
+  -P, --physical                link to a symbolic FILE itself (the default)
+  -r, --relative                write symbolic links relative to where they are
+  -s, --symbolic                make symbolic links
+  -S, --suffix=SUFFIX           of backups
+  -t, --target-directory=FOLDER make the links in FOLDER
+  -T, --no-target-directory     NAME is no folder
+  -v, --verbose                 say what is done
+";
+
+const HELP_KEY: char = '\u{e001}';
+
+const LONG: &[Long] = &[
+    long("backup", Takes::Maybe, 'b'),
+    long("directory", Takes::Nothing, 'd'),
+    long("force", Takes::Nothing, 'f'),
+    long("help", Takes::Nothing, HELP_KEY),
+    long("interactive", Takes::Nothing, 'i'),
+    long("logical", Takes::Nothing, 'L'),
+    long("no-dereference", Takes::Nothing, 'n'),
+    long("no-target-directory", Takes::Nothing, 'T'),
+    long("physical", Takes::Nothing, 'P'),
+    long("relative", Takes::Nothing, 'r'),
+    long("suffix", Takes::Value, 'S'),
+    long("symbolic", Takes::Nothing, 's'),
+    long("target-directory", Takes::Value, 't'),
+    long("verbose", Takes::Nothing, 'v'),
+];
+
+/// What the options say.
+#[derive(Debug, Default)]
+struct Options {
+    symbolic: bool,
+    relative: bool,
+    logical: bool,
+    verbose: bool,
+    replace: bool,
+    existing: Existing,
+    backup: Backup,
+    target: Target,
+    help: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let spec = Spec { short: "bdfFinrsvt:S:LPT", long: LONG, permute: true };
+    let read = command_line(spec, arguments).and_then(|(given, operands)| Ok((Options::read(given)?, operands)));
+    let (options, operands) = match read {
+        Ok(read) => read,
+        Err(message) => return usage("ln", &message, 1),
+    };
+    if options.help {
+        return i32::from(!say("ln", HELP.trim_end()));
+    }
+    if options.relative && !options.symbolic {
+        complain("ln", "cannot do --relative without --symbolic");
+        return 1;
+    }
+    let found = match operands.as_slice() {
+        // One operand is linked into the working directory.
+        [file] if options.target.folder.is_none() && !options.target.is_name => {
+            Ok(vec![(file.clone(), join(b".", base_name(file)))])
+        }
+        _ => options.target.pairs(operands).map(|(pairs, _)| pairs),
+    };
+    match found {
+        Ok(pairs) => {
+            let failed = pairs.iter().filter(|(from, to)| !options.link(from, to)).count();
+            i32::from(failed > 0)
+        }
+        Err(Wrong::Usage(message)) => usage("ln", &message, 1),
+        Err(Wrong::Failure(message)) => {
+            complain("ln", &message);
+            1
+        }
+    }
+}
+
+impl Options {
+    fn read(given: Vec<(char, Vec<u8>)>) -> Result<Self, String> {
+        let mut options = Self::default();
+        options.target.accesses = true;
+        for (key, value) in given {
+            match key {
+                'b' => options.backup.want((!value.is_empty()).then_some(value)),
+                'f' => (options.replace, options.existing) = (true, Existing::Replace),
+                'i' => options.existing = Existing::Ask,
+                'L' => options.logical = true,
+                'n' => options.target.link_is_file = true,
+                'P' => options.logical = false,
+                'r' => options.relative = true,
+                's' => options.symbolic = true,
+                't' if options.target.folder.is_some() => {
+                    return Err("multiple target directories specified".to_owned());
+                }
+                't' => options.target.folder = Some(value),
+                'v' => options.verbose = true,
+                'S' => options.backup.suffix(value),
+                'T' => options.target.is_name = true,
+                HELP_KEY => options.help = true,
+                _ => {}
+            }
+        }
+        options.backup.settle()?;
+        Ok(options)
+    }
+
+    /// Makes one link. Whether that went well.
+    fn link(&self, from: &[u8], to: &[u8]) -> bool {
+        let source = if self.symbolic { None } else { Some(tidebox_rt::stat(from, self.logical)) };
+        match &source {
+            Some(Err(error)) => return fail(&format!("failed to access {}: {}", quoted(from), error.text())),
+            Some(Ok(stat)) if stat.kind() == FileKind::Dir => {
+                return fail(&format!("{}: hard link not allowed for directory", named(from)));
+            }
+            _ => {}
+        }
+        let mut saved = None;
+        if self.replace || self.backup.is_wanted() || self.existing == Existing::Ask {
+            match self.clear(from, to) {
+                Ok(Some(backup)) => saved = backup,
+                Ok(None) => return true,
+                Err(message) => return fail(&message),
+            }
+        }
+        let text = match (self.relative, self.logical && !self.symbolic) {
+            (true, _) => relative(from, to),
+            (_, true) => followed(from),
+            _ => from.to_vec(),
+        };
+        let made = if self.symbolic { tidebox_rt::symlink(&text, to) } else { tidebox_rt::link(&text, to) };
+        if let Err(error) = made {
+            return fail(&self.explain(&text, to, error));
+        }
+        let arrow = if self.symbolic { "->" } else { "=>" };
+        let backup = saved.map(|name: Vec<u8>| format!("{} ~ ", quoted(&name))).unwrap_or_default();
+        !self.verbose || say("ln", &format!("{backup}{} {arrow} {}", quoted(to), quoted(&text)))
+    }
+
+    /// Makes room for a link: the backup that was made, or `None` to leave it all as it is.
+    fn clear(&self, from: &[u8], to: &[u8]) -> Result<Option<Option<Vec<u8>>>, String> {
+        let Ok(there) = tidebox_rt::stat(to, false) else {
+            return Ok(Some(None));
+        };
+        if there.kind() == FileKind::Dir {
+            return Err(format!("{}: cannot overwrite directory", named(to)));
+        }
+        let hard = !self.symbolic && tidebox_rt::stat(from, false).is_ok_and(|stat| same(&stat, &there));
+        if (self.replace || self.backup.is_wanted()) && (same_entry(from, to) || (hard && there.nlink == 1)) {
+            return Err(format!("{} and {} are the same file", quoted(from), quoted(to)));
+        }
+        if self.existing == Existing::Ask && !ask::yes(&format!("ln: replace {}? ", quoted(to))) {
+            return Ok(None);
+        }
+        if self.backup.is_wanted() {
+            let made = self.backup.make(to);
+            return made
+                .map(|name| Some(Some(name)))
+                .map_err(|error| format!("cannot backup {}: {}", quoted(to), error.text()));
+        }
+        let gone = tidebox_rt::unlink(to);
+        gone.map(|()| Some(None)).map_err(|error| format!("cannot remove {}: {}", quoted(to), error.text()))
+    }
+
+    fn explain(&self, text: &[u8], to: &[u8], error: Errno) -> String {
+        let kind = if self.symbolic { "symbolic" } else { "hard" };
+        // Where the text matters, it is told.
+        let arrow = match (self.symbolic, error) {
+            (true, Errno::NAMETOOLONG | Errno::NOSPC) => format!(" -> {}", quoted(text)),
+            (true, Errno::NOENT) if text.is_empty() => format!(" -> {}", quoted(text)),
+            (false, Errno::MLINK | Errno::DQUOT | Errno::EXIST | Errno::NOSPC | Errno::ROFS) | (true, _) => {
+                String::new()
+            }
+            (false, _) => format!(" => {}", quoted(text)),
+        };
+        format!("failed to create {kind} link {}{arrow}: {}", quoted(to), error.text())
+    }
+}
+
+fn fail(message: &str) -> bool {
+    complain("ln", message);
+    false
+}
+
+/// A path without links in it, as far as it exists.
+fn followed(path: &[u8]) -> Vec<u8> {
+    let found = std::fs::canonicalize(tidebox_rt::path_of_bytes(path));
+    found.map(|path| path.into_os_string().into_encoded_bytes()).unwrap_or_else(|_| path.to_vec())
+}
+
+/// How `from` is reached from the folder of `to`.
+fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let absolute = |path: &[u8]| -> Vec<u8> {
+        let folder = followed(folder_of(path));
+        let name = base_name(path);
+        if matches!(name, b"." | b".." | b"/" | b"") { followed(path) } else { join(&folder, name) }
+    };
+    let from = match tidebox_rt::stat(from, true) {
+        Ok(_) => followed(from),
+        Err(_) => absolute(from),
+    };
+    let folder = followed(folder_of(to));
+    let parts = |path: &[u8]| -> Vec<Vec<u8>> {
+        path.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
+    };
+    let (from, folder) = (parts(&from), parts(&folder));
+    let shared = from.iter().zip(&folder).take_while(|(a, b)| a == b).count();
+    let up = folder.iter().skip(shared).map(|_| b"..".to_vec());
+    let text: Vec<Vec<u8>> = up.chain(from.into_iter().skip(shared)).collect();
+    if text.is_empty() { b".".to_vec() } else { text.join(&b'/') }
+}

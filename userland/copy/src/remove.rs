@@ -1,0 +1,41 @@
+//! Removing what was moved by copying.
+
+use tidebox_gnu::message::{complain, quoted};
+use tidebox_rt::{Errno, FileKind};
+
+use crate::say;
+use crate::target::join;
+
+/// Removes a file or a whole tree. Whether nothing is left of it.
+pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
+    let failed = |path: &[u8], error: Errno| {
+        complain(tool, &format!("cannot remove {}: {}", quoted(path), error.text()));
+        false
+    };
+    // What is still to be removed; a folder comes twice, the second time when it is empty.
+    let mut waiting = vec![(path.to_vec(), false)];
+    let mut well = true;
+    while let Some((path, emptied)) = waiting.pop() {
+        let is_folder = emptied || tidebox_rt::stat(&path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        if is_folder && !emptied {
+            match tidebox_rt::read_dir(&path) {
+                Ok(entries) => {
+                    waiting.push((path.clone(), true));
+                    waiting.extend(entries.iter().rev().map(|entry| (join(&path, &entry.name), false)));
+                }
+                Err(error) => well = failed(&path, error),
+            }
+            continue;
+        }
+        let removed = if is_folder { tidebox_rt::remove_dir(&path) } else { tidebox_rt::unlink(&path) };
+        match removed {
+            Ok(()) if verbose => {
+                let what = if is_folder { "removed directory" } else { "removed" };
+                well &= say(tool, &format!("{what} {}", quoted(&path)));
+            }
+            Ok(()) => {}
+            Err(error) => well = failed(&path, error),
+        }
+    }
+    well
+}

@@ -1,0 +1,317 @@
+//! The command lines of the tools, as the GNU tools read them.
+//!
+//! uutils reads its own with clap, whose messages nobody expects. So every command line is read here first, and what GNU
+//! would refuse is refused in its words; what is left over is right, and clap has nothing to say.
+
+use std::ffi::OsString;
+
+use tidebox_gnu::choice::choose;
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::cited;
+
+/// How the command line of a tool looks.
+struct Grammar {
+    name: &'static str,
+    /// As in [`Spec`].
+    short: &'static str,
+    /// Long options with `=` behind those that take a value and `?` behind those that may; `|` between two names of one.
+    long: &'static str,
+    /// How many operands there are at least and at most.
+    operands: (usize, usize),
+}
+
+/// No tool counts so far.
+const MANY: usize = usize::MAX;
+
+#[rustfmt::skip]
+const GRAMMARS: &[Grammar] = &[
+    Grammar { name: "arch", short: "", operands: (0, 0), long: "" },
+    Grammar { name: "b2sum", short: "bcl:tzw", operands: (0, MANY), long: "binary check length= tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "base32", short: "diw:", operands: (0, 1), long: "decode ignore-garbage wrap=" },
+    Grammar { name: "base64", short: "diw:", operands: (0, 1), long: "decode ignore-garbage wrap=" },
+    Grammar { name: "basename", short: "as:z", operands: (1, MANY), long: "multiple suffix= zero" },
+    Grammar { name: "basenc", short: "diw:", operands: (0, 1), long: "base64 base64url base32 base32hex base16 base2msbf base2lsbf decode ignore-garbage wrap= z85" },
+    Grammar { name: "cksum", short: "a:cl:zw", operands: (0, MANY), long: "algorithm= check length= tag untagged zero ignore-missing quiet status strict warn debug" },
+    Grammar { name: "comm", short: "123z", operands: (2, 2), long: "check-order nocheck-order output-delimiter= total zero-terminated" },
+    Grammar { name: "csplit", short: "b:f:kn:sqz", operands: (2, MANY), long: "suffix-format= prefix= keep-files suppress-matched digits= quiet|silent elide-empty-files" },
+    Grammar { name: "cut", short: "b:c:d:f:nszM", operands: (0, MANY), long: "bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated" },
+    Grammar { name: "date", short: "d:f:I::Rr:s:u", operands: (0, MANY), long: "date= debug file= iso-8601? rfc-email rfc-3339= reference= set= utc|universal" },
+    Grammar { name: "dircolors", short: "bcp", operands: (0, MANY), long: "sh|bourne-shell csh|c-shell print-database print-ls-colors" },
+    Grammar { name: "dirname", short: "z", operands: (1, MANY), long: "zero" },
+    Grammar { name: "expand", short: "it:0123456789,", operands: (0, MANY), long: "initial tabs=" },
+    Grammar { name: "factor", short: "", operands: (0, MANY), long: "" },
+    Grammar { name: "head", short: "c:n:qvz0123456789", operands: (0, MANY), long: "bytes= lines= quiet|silent verbose zero-terminated" },
+    Grammar { name: "hostid", short: "", operands: (0, 0), long: "" },
+    Grammar { name: "join", short: "a:e:ij:o:t:v:1:2:z", operands: (2, 2), long: "ignore-case check-order nocheck-order header zero-terminated" },
+    Grammar { name: "link", short: "", operands: (2, 2), long: "" },
+    Grammar { name: "md5sum", short: "bctzw", operands: (0, MANY), long: "binary check tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "mktemp", short: "duqp::t", operands: (0, MANY), long: "directory dry-run quiet suffix= tmpdir?" },
+    Grammar { name: "nproc", short: "", operands: (0, 0), long: "all ignore=" },
+    Grammar { name: "numfmt", short: "d:z", operands: (0, MANY), long: "debug delimiter= field= format= from= from-unit= grouping header? invalid= padding= round= suffix= to= to-unit= zero-terminated" },
+    Grammar { name: "od", short: "A:aBbcDdeFfHhIij:LlN:OoS:st:vw::Xx", operands: (0, MANY), long: "address-radix= endian= skip-bytes= read-bytes= strings? format= output-duplicates width? traditional" },
+    Grammar { name: "paste", short: "d:sz", operands: (0, MANY), long: "delimiters= serial zero-terminated" },
+    Grammar { name: "pathchk", short: "pP", operands: (1, MANY), long: "portability" },
+    Grammar { name: "pr", short: "C:acdD:e::Ffh:i::Jl:mn::N:o:rs::S::tTvw:W:0123456789", operands: (0, MANY), long: "columns= across show-control-chars double-space date-format= expand-tabs? form-feed header= output-tabs? join-lines length= merge number-lines? first-line-number= indent= no-file-warnings separator? sep-string? omit-header omit-pagination show-nonprinting width= page-width=" },
+    Grammar { name: "printenv", short: "0", operands: (0, MANY), long: "null" },
+    Grammar { name: "ptx", short: "AGF:M:O:RS:T:W:b:fg:i:o:rtw:", operands: (0, MANY), long: "auto-reference traditional flag-truncation= macro-name= format= right-side-refs sentence-regexp= format= word-regexp= break-file= ignore-case gap-size= ignore-file= only-file= references typeset-mode width=" },
+    Grammar { name: "pwd", short: "LP", operands: (0, MANY), long: "logical physical" },
+    Grammar { name: "readlink", short: "femnqsvz", operands: (1, MANY), long: "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero" },
+    Grammar { name: "realpath", short: "emLPqsz", operands: (1, MANY), long: "canonicalize-existing canonicalize-missing logical physical quiet relative-to= relative-base= strip|no-symlinks zero" },
+    Grammar { name: "rm", short: "dfirvIR", operands: (0, MANY), long: "force interactive? one-file-system no-preserve-root preserve-root? recursive dir verbose" },
+    Grammar { name: "rmdir", short: "pv", operands: (1, MANY), long: "ignore-fail-on-non-empty parents verbose" },
+    Grammar { name: "seq", short: "f:s:w", operands: (1, 3), long: "format= separator= equal-width" },
+    Grammar { name: "sha1sum", short: "bctzw", operands: (0, MANY), long: "binary check tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "sha224sum", short: "bctzw", operands: (0, MANY), long: "binary check tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "sha256sum", short: "bctzw", operands: (0, MANY), long: "binary check tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "sha384sum", short: "bctzw", operands: (0, MANY), long: "binary check tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "sha512sum", short: "bctzw", operands: (0, MANY), long: "binary check tag text zero ignore-missing quiet status strict warn" },
+    Grammar { name: "shred", short: "fn:s:uvxz", operands: (1, MANY), long: "force iterations= random-source= size= remove? verbose exact zero" },
+    Grammar { name: "shuf", short: "ei:n:o:rz", operands: (0, MANY), long: "echo input-range= head-count= output= random-source= repeat zero-terminated" },
+    Grammar { name: "sort", short: "bdfgiMhnRrVcCk:mo:sS:t:T:uzy::", operands: (0, MANY), long: "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort random-sort random-source= reverse sort= version-sort batch-size= check? compress-program= debug files0-from= key= merge output= stable buffer-size= field-separator= temporary-directory= parallel= unique zero-terminated" },
+    Grammar { name: "split", short: "a:b:C:dxel:n:t:u0123456789", operands: (0, 2), long: "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes? hex-suffixes? elide-empty-files filter= lines= number= separator= unbuffered verbose" },
+    Grammar { name: "sum", short: "rs", operands: (0, MANY), long: "sysv" },
+    Grammar { name: "tee", short: "aip", operands: (0, MANY), long: "append ignore-interrupts output-error?" },
+    Grammar { name: "touch", short: "acd:fhmr:t:", operands: (1, MANY), long: "no-create date= no-dereference reference= time=" },
+    Grammar { name: "tr", short: "cCdst", operands: (0, 2), long: "complement delete squeeze-repeats truncate-set1" },
+    Grammar { name: "truncate", short: "cor:s:", operands: (0, MANY), long: "no-create io-blocks reference= size=" },
+    Grammar { name: "tsort", short: "", operands: (0, 1), long: "" },
+    Grammar { name: "tty", short: "s", operands: (0, 0), long: "silent|quiet" },
+    Grammar { name: "unexpand", short: "at:0123456789,", operands: (0, MANY), long: "all first-only tabs=" },
+    Grammar { name: "uniq", short: "cdDf:is:uzw:0123456789", operands: (0, 2), long: "count repeated all-repeated? skip-fields= group? ignore-case skip-chars= unique zero-terminated check-chars=" },
+    Grammar { name: "unlink", short: "", operands: (1, 1), long: "" },
+    Grammar { name: "yes", short: "", operands: (0, MANY), long: "" },
+];
+
+/// Options that take one of some words: tool, option, words.
+#[rustfmt::skip]
+const CHOICES: &[(&str, &str, &[&[&str]])] = &[
+    ("cksum", "algorithm", &[&["bsd"], &["sysv"], &["crc"], &["md5"], &["sha1"], &["sha224"], &["sha256"], &["sha384"], &["sha512"], &["blake2b"], &["sm3"]]),
+    ("date", "iso-8601", &[&["hours"], &["minutes"], &["date"], &["seconds"], &["ns"]]),
+    ("date", "rfc-3339", &[&["date"], &["seconds"], &["ns"]]),
+    ("numfmt", "from", &[&["none"], &["auto"], &["si"], &["iec"], &["iec-i"]]),
+    ("numfmt", "invalid", &[&["abort"], &["fail"], &["warn"], &["ignore"]]),
+    ("numfmt", "round", &[&["up"], &["down"], &["from-zero"], &["towards-zero"], &["nearest"]]),
+    ("numfmt", "to", &[&["none"], &["si"], &["iec"], &["iec-i"]]),
+    ("od", "endian", &[&["little"], &["big"]]),
+    ("rm", "interactive", &[&["never", "no", "none"], &["once"], &["always", "yes"]]),
+    ("shred", "remove", &[&["unlink"], &["wipe"], &["wipesync"]]),
+    ("sort", "check", &[&["quiet", "silent"], &["diagnose-first"]]),
+    ("sort", "sort", &[&["general-numeric"], &["human-numeric"], &["month"], &["numeric"], &["random"], &["version"]]),
+    ("tee", "output-error", &[&["warn"], &["warn-nopipe"], &["exit"], &["exit-nopipe"]]),
+    ("touch", "time", &[&["atime", "access", "use"], &["mtime", "modify"]]),
+    ("uniq", "all-repeated", &[&["none"], &["prepend"], &["separate"]]),
+    ("uniq", "group", &[&["prepend"], &["append"], &["separate"], &["both"]]),
+];
+
+/// A command line that is wrong: the message, and the exit code.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    pub(crate) message: String,
+    pub(crate) code: i32,
+}
+
+/// Reads a command line as GNU does. `Ok` says that there is nothing wrong that can be seen without running the tool.
+pub(crate) fn check(tool: &str, arguments: &[OsString]) -> Result<(), Mistake> {
+    let Some(grammar) = GRAMMARS.binary_search_by(|known| known.name.cmp(tool)).ok().and_then(|at| GRAMMARS.get(at))
+    else {
+        return Ok(());
+    };
+    read(grammar, arguments)
+        .map_err(|message| Mistake { message: hinted(tool, message, arguments), code: usage_code(tool) })
+}
+
+/// `head` calls letters behind a number by another name, and `rm` helps who meant a file whose name looks like options.
+fn hinted(tool: &str, message: String, arguments: &[OsString]) -> String {
+    let first = arguments.get(1).map(|first| first.as_encoded_bytes()).unwrap_or_default();
+    if tool == "head" && matches!(first, [b'-', b'0'..=b'9', ..]) {
+        return message.replace("invalid option -- '", "invalid trailing option -- ").replace('\'', "");
+    }
+    let dashed = |word: &&OsString| {
+        let bytes = word.as_encoded_bytes();
+        bytes.len() > 1 && bytes.starts_with(b"-") && tidebox_rt::stat(bytes, false).is_ok()
+    };
+    match arguments.iter().skip(1).find(dashed).filter(|_| tool == "rm") {
+        Some(file) => {
+            let file = file.as_encoded_bytes();
+            let path = [b"./", file].concat();
+            let (path, file) = (tidebox_gnu::message::named(&path), tidebox_gnu::message::quoted(file));
+            format!("{message}\nTry 'rm {path}' to remove the file {file}.")
+        }
+        None => message,
+    }
+}
+
+/// The exit code of a wrong command line.
+fn usage_code(tool: &str) -> i32 {
+    match tool {
+        "sort" | "printenv" | "tty" => 2,
+        _ => 1,
+    }
+}
+
+/// A command line item by item, each with the long name of its option where it was written so. `None` when help is asked
+/// for, or something is wrong that [`check`] has not seen.
+pub(crate) fn items(tool: &str, arguments: &[OsString]) -> Option<Vec<(&'static str, Item)>> {
+    let grammar = GRAMMARS.iter().find(|known| known.name == tool)?;
+    let (long, names) = long_options(grammar.long);
+    let words = arguments.iter().skip(1).map(|word| word.as_encoded_bytes().to_vec()).collect();
+    let mut parser = Parser::new(Spec { short: grammar.short, long: &long, permute: true }, words);
+    let mut items = Vec::new();
+    while let Some(item) = parser.next_item().ok()? {
+        match item {
+            Item::Option(HELP, _) => return None,
+            Item::Option(key, _) => items.push((full_name("", key, &names), item)),
+            Item::Operand(_) => items.push(("", item)),
+        }
+    }
+    Some(items)
+}
+
+fn read(grammar: &Grammar, arguments: &[OsString]) -> Result<(), String> {
+    let (long, names) = long_options(grammar.long);
+    let words = arguments.iter().skip(1).map(|word| word.as_encoded_bytes().to_vec()).collect();
+    let permute = !matches!(grammar.name, "printenv" | "seq");
+    let mut parser = Parser::new(Spec { short: grammar.short, long: &long, permute }, words);
+    let mut operands = Vec::new();
+    let mut several = false;
+    while let Some(item) = next(&mut parser, grammar.name)? {
+        match item {
+            Item::Operand(operand) => operands.push(operand),
+            Item::Option(HELP, _) => return Ok(()),
+            Item::Option(key, value) => {
+                let name = full_name(grammar.name, key, &names);
+                several |= matches!(name, "multiple" | "suffix" | "echo");
+                let choices = CHOICES.iter().find(|(tool, option, _)| (*tool, *option) == (grammar.name, name));
+                if let (Some((_, option, choices)), Some(value)) = (choices, value) {
+                    choose(&format!("--{option}"), &value, choices)?;
+                }
+            }
+        }
+    }
+    if matches!(grammar.name, "tr") {
+        return Ok(());
+    }
+    let most = if grammar.name == "basename" && !several { 2 } else { grammar.operands.1 };
+    count(grammar.name, &operands, grammar.operands.0, most)
+}
+
+/// Whoever asks for help or the version gets it, whatever else is wrong behind.
+const HELP: char = '\u{e000}';
+
+/// What the key of a long option begins with; they are numbered.
+const FIRST: u32 = 0xe100;
+
+/// The options of a [`Grammar`], and the first name of each.
+fn long_options(text: &'static str) -> (Vec<Long>, Vec<&'static str>) {
+    let mut options = vec![long("help", Takes::Nothing, HELP), long("version", Takes::Nothing, HELP)];
+    let mut names = Vec::new();
+    for (key, entry) in (FIRST..).map_while(char::from_u32).zip(text.split_ascii_whitespace()) {
+        let (entry, takes) = match (entry.strip_suffix('='), entry.strip_suffix('?')) {
+            (Some(entry), _) => (entry, Takes::Value),
+            (_, Some(entry)) => (entry, Takes::Maybe),
+            _ => (entry, Takes::Nothing),
+        };
+        options.extend(entry.split('|').map(|name| long(name, takes, key)));
+        names.push(entry.split('|').next().unwrap_or(entry));
+    }
+    (options, names)
+}
+
+/// The long name of an option where that matters here.
+fn full_name(tool: &str, key: char, names: &[&'static str]) -> &'static str {
+    match (tool, key) {
+        ("basename", 'a') => "multiple",
+        ("basename", 's') => "suffix",
+        ("cksum", 'a') => "algorithm",
+        ("date", 'I') => "iso-8601",
+        _ => u32::from(key).checked_sub(FIRST).and_then(|at| names.get(at as usize)).copied().unwrap_or_default(),
+    }
+}
+
+/// The next item; the operands of `seq` may be negative numbers.
+fn next(parser: &mut Parser<'_>, tool: &str) -> Result<Option<Item>, String> {
+    let number = |word: &[u8]| matches!(word, [b'-', b'0'..=b'9' | b'.', ..] | [b'-', b'i' | b'n', _, ..]);
+    if tool == "seq" && parser.peek().is_some_and(number) {
+        return Ok(parser.take_operand().map(Item::Operand));
+    }
+    parser.next_item()
+}
+
+/// Whether there are as many operands as there should be.
+fn count(tool: &str, operands: &[Vec<u8>], least: usize, most: usize) -> Result<(), String> {
+    let what = if matches!(tool, "shred" | "touch") { "file operand" } else { "operand" };
+    match operands {
+        [] if least > 0 => Err(format!("missing {what}")),
+        [.., last] if operands.len() < least => Err(format!("missing {what} after {}", cited(last))),
+        _ => match operands.get(most) {
+            // The message of `join` has other quotes than all others.
+            Some(extra) if tool == "join" => Err(format!("extra operand {}", tidebox_gnu::message::quoted(extra))),
+            Some(extra) => Err(format!("extra operand {}", cited(extra))),
+            None => Ok(()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::{GRAMMARS, check};
+    use crate::table;
+
+    fn answer(line: &str) -> Option<(String, i32)> {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let tool = line.split(' ').next().unwrap_or_default();
+        check(tool, &words).err().map(|mistake| (mistake.message, mistake.code))
+    }
+
+    #[test]
+    fn the_grammars_are_in_order_and_belong_to_tools() {
+        assert!(GRAMMARS.is_sorted_by(|a, b| a.name < b.name));
+        for grammar in GRAMMARS {
+            assert!(table::find(grammar.name).is_some(), "{}", grammar.name);
+        }
+    }
+
+    #[test]
+    fn what_gnu_takes_passes() {
+        for line in [
+            "sort -t : -k2,2n --rev f",
+            "sort --check",
+            "seq -5 5",
+            "seq -s , -1 -.5 3",
+            "head -5 f",
+            "uniq --group f g",
+            "basename a b",
+            "basename -a a b c",
+            "cut --help --nope",
+            "date -Is",
+        ] {
+            assert_eq!(answer(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_gnu_refuses_is_refused_in_its_words() {
+        for (line, message, code) in [
+            ("sort --nope", "unrecognized option '--nope'", 2),
+            ("sort -k", "option requires an argument -- 'k'", 2),
+            ("comm", "missing operand", 1),
+            ("touch", "missing file operand", 1),
+            ("join a b c", "extra operand 'c'", 1),
+            ("head -Q", "invalid option -- 'Q'", 1),
+        ] {
+            assert_eq!(answer(line), Some((message.to_owned(), code)), "{line}");
+        }
+        for (line, beginning) in [
+            ("comm a", "missing operand after "),
+            ("uniq a b c", "extra operand "),
+            ("basename a b c", "extra operand "),
+            ("uniq --group=x", "invalid argument "),
+            ("date -Ix", "invalid argument "),
+        ] {
+            let (message, _) = answer(line).unwrap_or_default();
+            assert!(message.starts_with(beginning), "{line}: {message}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Messages of uutils that GNU words or quotes otherwise.
+//!
+//! What somebody wrote stands in the quotes of the locale, names of files in those of the shell; uutils knows the latter
+//! only. The texts are as Fluent writes them.
+
+/// Ordered by name.
+pub(crate) const MESSAGES: &[(&str, &str)] = &[
+    ("base-common-extra-operand", "extra operand ‘{ $operand }’"),
+    ("base-common-invalid-wrap-size", "invalid wrap size: ‘{ $size }’"),
+    ("basename-error-extra-operand", "extra operand ‘{ $operand }’"),
+    ("csplit-error-invalid-number", "invalid number: ‘{ $number }’"),
+    ("csplit-error-invalid-pattern", "‘{ $pattern }’: invalid pattern"),
+    (
+        "csplit-error-line-number-smaller-than-previous",
+        "line number ‘{ $current }’ is smaller than preceding line number, { $previous }",
+    ),
+    ("csplit-error-line-out-of-range", "‘{ $pattern }’: line number out of range"),
+    (
+        "csplit-error-line-out-of-range-on-repetition",
+        "‘{ $pattern }’: line number out of range on repetition { $repetition }",
+    ),
+    ("csplit-error-match-not-found", "‘{ $pattern }’: match not found"),
+    ("csplit-error-match-not-found-on-repetition", "‘{ $pattern }’: match not found on repetition { $repetition }"),
+    (
+        "csplit-warning-line-number-same-as-previous",
+        "line number ‘{ $line_number }’ is the same as preceding line number",
+    ),
+    ("cut-error-delimiter-only-with-fields", "an input delimiter may be specified only when operating on fields"),
+    ("cut-error-field-number-too-large", "field number ‘{ $value }’ is too large"),
+    ("cut-error-invalid-field-value", "invalid field value ‘{ $value }’"),
+    ("cut-error-invalid-position-value", "invalid byte/character position ‘{ $value }’"),
+    ("cut-error-position-too-large", "byte/character offset ‘{ $value }’ is too large"),
+    ("date-error-extra-operand", r##"extra operand ‘{ $operand }’{"\u000A"}Try 'date --help' for more information."##),
+    ("date-error-format-missing-plus", "the argument ‘{ $arg }’ lacks a leading '+';"),
+    ("date-error-invalid-date", "invalid date ‘{ $date }’"),
+    ("expand-error-invalid-character", "tab size contains invalid character(s): ‘{ $char }’"),
+    ("expr-error-expected-closing-brace-after", "syntax error: expecting ')' after ‘{ $arg }’"),
+    ("expr-error-expected-closing-brace-instead-of", "syntax error: expecting ')' instead of ‘{ $arg }’"),
+    ("expr-error-missing-argument", "syntax error: missing argument after ‘{ $arg }’"),
+    ("expr-error-unexpected-argument", "syntax error: unexpected argument ‘{ $arg }’"),
+    ("factor-error-invalid-int", "is not a valid positive integer"),
+    ("head-error-invalid-bytes", "invalid number of bytes: ‘{ $err }’"),
+    ("head-error-invalid-lines", "invalid number of lines: ‘{ $err }’"),
+    ("join-error-both-files-stdin", "both files cannot be standard input: No such file or directory"),
+    ("join-error-invalid-field-number", "invalid field number: ‘{ $value }’"),
+    ("join-error-invalid-field-specifier", "invalid field specifier: ‘{ $spec }’"),
+    ("join-error-invalid-file-number", "invalid file number in field spec: ‘{ $spec }’"),
+    ("join-error-invalid-file-number-simple", "invalid file number: ‘{ $value }’"),
+    ("join-error-multi-character-tab", "multi-character tab ‘{ $value }’"),
+    ("mktemp-error-invalid-template", "invalid template, ‘{ $template }’; with --tmpdir, it may not be absolute"),
+    ("mktemp-error-must-end-in-x", "with --suffix, template ‘{ $template }’ must end in X"),
+    (
+        "mktemp-error-not-found",
+        "failed to create { $template_type } via template ‘{ $template }’: No such file or directory",
+    ),
+    ("mktemp-error-prefix-contains-separator", "invalid template, ‘{ $template }’, contains directory separator"),
+    ("mktemp-error-suffix-contains-separator", "invalid suffix ‘{ $suffix }’, contains directory separator"),
+    ("mktemp-error-too-few-xs", "too few X's in template ‘{ $template }’"),
+    ("numfmt-error-format-ends-in-percent", "format ‘{ $format }’ ends in %"),
+    ("numfmt-error-format-no-percent", "format ‘{ $format }’ has no % directive"),
+    ("numfmt-error-format-too-many-percent", "format ‘{ $format }’ has too many % directives"),
+    ("numfmt-error-invalid-format-directive", "invalid format ‘{ $format }’, directive must be %[0]['][-][N][.][N]f"),
+    ("numfmt-error-invalid-header", "invalid header value ‘{ $value }’"),
+    ("numfmt-error-invalid-number", "invalid number: ‘{ $input }’"),
+    ("numfmt-error-invalid-number-empty", "invalid number: ‘’"),
+    ("numfmt-error-invalid-padding", "invalid padding value ‘{ $value }’"),
+    ("numfmt-error-invalid-precision", "invalid precision in format ‘{ $format }’"),
+    ("numfmt-error-invalid-specific-suffix", "invalid suffix in input ‘{ $input }’: ‘{ $suffix }’"),
+    ("numfmt-error-invalid-suffix", "invalid suffix in input: ‘{ $input }’"),
+    ("numfmt-error-invalid-unit-size", "invalid unit size: ‘{ $size }’"),
+    ("numfmt-error-missing-i-suffix", "missing 'i' suffix in input: ‘{ $number }{ $suffix }’ (e.g Ki/Mi/Gi)"),
+    ("numfmt-error-rejecting-suffix", "rejecting suffix in input: ‘{ $number }{ $suffix }’ (consider using --from)"),
+    (
+        "od-error-invalid-size",
+        r##"invalid type string ‘{ $spec }’;{"\u000A"}this system doesn't provide a { $size }-byte integral type"##,
+    ),
+    ("od-error-radix-invalid", "invalid output address radix '{ $radix }'; it must be one character from [doxn]"),
+    ("od-error-unexpected-char", "invalid character '{ $char }' in type string ‘{ $spec }’"),
+    ("printf-warning-ignoring-excess-arguments", "ignoring excess arguments, starting with ‘{ $arg }’"),
+    ("ptx-error-extra-operand", "extra operand ‘{ $operand }’"),
+    ("seq-error-parse", "invalid { $type } argument: ‘{ $arg }’"),
+    ("seq-error-zero-increment", "invalid Zero increment value: ‘{ $arg }’"),
+    ("seq-parse-error-type-nan", "‘not-a-number’"),
+    ("shred-failed-to-open-for-writing", "{ $file }: failed to open for writing"),
+    ("shred-invalid-file-size", "invalid file size: ‘{ $size }’"),
+    ("shred-invalid-number-of-passes", "invalid number of passes: ‘{ $passes }’"),
+    ("shuf-error-unexpected-argument", "extra operand ‘{ $arg }’"),
+    ("sort-invalid-count-at-start-of", "invalid count at start of ‘{ $string }’"),
+    ("sort-invalid-field-spec", "{ $msg }: invalid field specification ‘{ $spec }’"),
+    ("sort-invalid-suffix-in-option-arg", "invalid suffix in -S argument { $arg }"),
+    ("sort-warning-numbers-use-decimal-point", "note numbers use ‘.’ as a decimal point in this locale"),
+    ("sort-warning-sort-rule", "text ordering performed using ‘C.UTF-8’ sorting rules"),
+    ("split-error-invalid-chunk-number", "invalid chunk number: ‘{ $chunk }’: Numerical result out of range"),
+    ("split-error-invalid-number-of-bytes", "invalid number of bytes: ‘{ $error }’"),
+    ("split-error-invalid-number-of-chunks", "invalid number of chunks: ‘{ $chunks }’"),
+    ("split-error-invalid-number-of-lines", "invalid number of lines: ‘{ $error }’"),
+    ("split-error-multi-character-separator", "multi-character separator ‘{ $separator }’"),
+    ("split-error-suffix-contains-separator", "invalid suffix ‘{ $value }’, contains directory separator"),
+    ("split-error-suffix-not-parsable", "invalid suffix length: ‘{ $value }’"),
+    ("touch-error-invalid-date-format", "invalid date format ‘{ $date }’"),
+    ("touch-error-unable-to-parse-date", "invalid date format ‘{ $date }’"),
+    (
+        "tr-error-class-except-lower-upper-in-set2",
+        r##"when translating, the only character classes that may appear in{"\u000A"}string2 are 'upper' and 'lower'"##,
+    ),
+    ("tr-error-class-in-set2-not-matched", "misaligned [:upper:] and/or [:lower:] construct"),
+    (
+        "tr-error-extra-operand-deleting-without-squeezing",
+        r##"extra operand ‘{ $operand }’{"\u000A"}Only one string may be given when deleting without squeezing repeats."##,
+    ),
+    ("tr-error-extra-operand-simple", "extra operand ‘{ $operand }’"),
+    ("tr-error-invalid-char-class", "invalid character class ‘{ $class }’"),
+    ("tr-error-invalid-repeat-count", "invalid repeat count ‘{ $count }’ in [c*n] construct"),
+    (
+        "tr-error-missing-operand-deleting-squeezing",
+        r##"missing operand after ‘{ $set }’{"\u000A"}Two strings must be given when both deleting and squeezing repeats."##,
+    ),
+    (
+        "tr-error-missing-operand-translating",
+        r##"missing operand after ‘{ $set }’{"\u000A"}Two strings must be given when translating."##,
+    ),
+    (
+        "tr-warning-ambiguous-octal-escape",
+        r##"the ambiguous octal escape \{ $origin_octal } is being{"\u000A\u0009"}interpreted as the 2-byte sequence \0{ $actual_octal_tail }, { $outstand_char }"##,
+    ),
+    ("truncate-error-invalid-number", "Invalid number: ‘{ $error }’"),
+    ("truncate-error-must-specify-relative-size", "you must specify a relative ‘--size’ with ‘--reference’"),
+    ("tsort-error-extra-operand", "extra operand ‘{ $operand }’"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::MESSAGES;
+
+    #[test]
+    fn every_corrected_message_is_one_of_uutils() {
+        assert!(MESSAGES.is_sorted_by(|a, b| a.0 < b.0));
+        for (name, _) in MESSAGES {
+            let component = match name.split_once('-') {
+                Some(("base", _)) => "base64",
+                Some((component, _)) => component,
+                None => "",
+            };
+            let file = format!("{component}/en-US.ftl");
+            let known = uucore::locale::get_embedded_locale(&file).unwrap_or_default();
+            let common = uucore::locale::get_embedded_locale("base_common/en-US.ftl").unwrap_or_default();
+            let begins = |text: &str| text.lines().any(|line| line.starts_with(&format!("{name} =")));
+            assert!(begins(known) || begins(common), "{name}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `fold`: breaks long lines. Columns are bytes, as in GNU.
+
+use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::message::cited;
+use tidebox_gnu::tool::command_line;
+
+use crate::Failure;
+use crate::cat::write;
+use crate::input::{CHUNK, Input, complain_about};
+
+const HELP: &str = "\
+Usage: fold [OPTION]... [FILE]...
+Breaks the lines of each FILE; without FILE, or where FILE is -, of standard input.
+
+  -b, --bytes        tabs, returns and backspaces are bytes like any other
+  -s, --spaces       break at spaces
+  -w, --width=WIDTH  at WIDTH columns instead of 80
+";
+
+const HELP_KEY: char = '\u{e001}';
+
+const LONG: &[Long] = &[
+    long("bytes", Takes::Nothing, 'b'),
+    long("spaces", Takes::Nothing, 's'),
+    long("width", Takes::Value, 'w'),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    let spec = Spec { short: "bsw:0::1::2::3::4::5::6::7::8::9::", long: LONG, permute: true };
+    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
+    let mut folder = Folder { width: 80, bytes: false, spaces: false, line: Vec::new(), column: 0 };
+    for (key, value) in given {
+        match key {
+            'b' => folder.bytes = true,
+            's' => folder.spaces = true,
+            'w' => folder.width = width(&value)?,
+            HELP_KEY => return write(HELP.as_bytes()).map(|()| 0),
+            digit => folder.width = width(&[digit.to_string().as_bytes(), &value].concat())?,
+        }
+    }
+    if files.is_empty() {
+        files.push(b"-".to_vec());
+    }
+    let mut code = 0;
+    let mut buffer = vec![0; CHUNK];
+    for file in &files {
+        let input = match Input::open(file) {
+            Ok(input) => input,
+            Err(error) => {
+                complain_about("fold", file, error);
+                code = 1;
+                continue;
+            }
+        };
+        loop {
+            match input.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(got) => {
+                    let mut out = Vec::with_capacity(got + got / 8);
+                    buffer.get(..got).unwrap_or_default().iter().for_each(|byte| folder.pass(*byte, &mut out));
+                    write(&out)?;
+                }
+                Err(error) => {
+                    complain_about("fold", file, error);
+                    code = 1;
+                    break;
+                }
+            }
+        }
+        write(&std::mem::take(&mut folder.line))?;
+        folder.column = 0;
+    }
+    Ok(code)
+}
+
+fn width(text: &[u8]) -> Result<usize, Failure> {
+    let wrong = |reason: &str| Failure::Unsupported(format!("invalid number of columns: {}{reason}", cited(text)));
+    let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = digits.filter(|digits| !digits.is_empty()).ok_or_else(|| wrong(""))?;
+    match number.parse::<usize>() {
+        Ok(0) => Err(wrong(": Numerical result out of range")),
+        Ok(width) => Ok(width),
+        Err(_) => Err(wrong(": Value too large for defined data type")),
+    }
+}
+
+/// Breaks lines while they come in.
+struct Folder {
+    width: usize,
+    bytes: bool,
+    spaces: bool,
+    /// What is not yet printed of the line.
+    line: Vec<u8>,
+    column: usize,
+}
+
+impl Folder {
+    fn pass(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if byte == b'\n' {
+            out.append(&mut self.line);
+            out.push(byte);
+            self.column = 0;
+            return;
+        }
+        loop {
+            let column = self.advance(self.column, byte);
+            if column <= self.width {
+                self.column = column;
+                break;
+            }
+            let blank = self.line.iter().rposition(|byte| matches!(byte, b' ' | b'\t')).filter(|_| self.spaces);
+            if let Some(blank) = blank {
+                let rest = self.line.split_off(blank + 1);
+                out.append(&mut self.line);
+                out.push(b'\n');
+                self.line = rest;
+                self.column = self.line.iter().fold(0, |column, byte| self.advance(column, *byte));
+                continue;
+            }
+            if self.line.is_empty() {
+                // Wider than a line by itself.
+                self.column = column;
+                break;
+            }
+            out.append(&mut self.line);
+            out.push(b'\n');
+            self.column = 0;
+        }
+        self.line.push(byte);
+    }
+
+    fn advance(&self, column: usize, byte: u8) -> usize {
+        match byte {
+            _ if self.bytes => column + 1,
+            0x08 => column.saturating_sub(1),
+            b'\r' => 0,
+            b'\t' => column + 8 - column % 8,
+            _ => column + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Folder;
+
+    fn folded(width: usize, spaces: bool, text: &str) -> String {
+        let mut folder = Folder { width, bytes: false, spaces, line: Vec::new(), column: 0 };
+        let mut out = Vec::new();
+        text.bytes().for_each(|byte| folder.pass(byte, &mut out));
+        out.append(&mut folder.line);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn lines_break_at_the_width_or_at_spaces() {
+        assert_eq!(folded(5, false, "abcdefghij klm\n"), "abcde\nfghij\n klm\n");
+        assert_eq!(folded(8, true, "abcdefghij klm nopq\n"), "abcdefgh\nij klm \nnopq\n");
+        assert_eq!(folded(6, false, "a\tb\n"), "a\n\t\nb\n");
+    }
+}

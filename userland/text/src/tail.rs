@@ -1,0 +1,424 @@
+//! `tail`: prints the end of files, and goes on as they grow.
+
+use std::collections::VecDeque;
+
+use memchr::{memchr_iter, memrchr};
+use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::message::{cited, complain, quoted};
+use tidebox_gnu::tool::command_line;
+use tidebox_rt::{Errno, Fd, FileKind, Open};
+
+use crate::Failure;
+use crate::cat::write;
+use crate::follow::{self, Followed, Following};
+use crate::input::CHUNK;
+use crate::number::{Wrong, amount};
+
+const HELP: &str = "\
+Usage: tail [OPTION]... [FILE]...
+Prints the last 10 lines of each FILE; without FILE, or where FILE is -, of standard input.
+
+  -c, --bytes=[+]NUM       the last NUM bytes; with +, all from byte NUM on
+  -f, --follow[={name|descriptor}]
+                           print what is added; name follows a file that takes the place of another
+  -F                       as --follow=name --retry
+  -n, --lines=[+]NUM       the last NUM lines; with +, all from line NUM on
+      --max-unchanged-stats=N  is heeded without effect: names are looked at each time
+      --pid=PID            with -f, end after this process
+  -q, --quiet, --silent    never print names
+      --retry              wait for a file that cannot be opened
+  -s, --sleep-interval=N   with -f, look every N seconds (1)
+  -v, --verbose            always print names
+  -z, --zero-terminated    lines end in a zero byte
+
+NUM may have a unit: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.
+";
+
+const FOLLOW: char = '\u{e001}';
+const STATS: char = '\u{e002}';
+const PID: char = '\u{e003}';
+const RETRY: char = '\u{e004}';
+const HELP_KEY: char = '\u{e005}';
+
+const LONG: &[Long] = &[
+    long("bytes", Takes::Value, 'c'),
+    long("follow", Takes::Maybe, FOLLOW),
+    long("lines", Takes::Value, 'n'),
+    long("max-unchanged-stats", Takes::Value, STATS),
+    long("pid", Takes::Value, PID),
+    long("quiet", Takes::Nothing, 'q'),
+    long("retry", Takes::Nothing, RETRY),
+    long("silent", Takes::Nothing, 'q'),
+    long("sleep-interval", Takes::Value, 's'),
+    long("verbose", Takes::Nothing, 'v'),
+    long("zero-terminated", Takes::Nothing, 'z'),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+/// Which part of a file is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    bytes: bool,
+    /// From that line or byte on, not the last ones.
+    from_start: bool,
+    count: u64,
+}
+
+/// What the options say.
+#[derive(Debug)]
+struct Options {
+    part: Part,
+    end: u8,
+    headers: Option<bool>,
+    following: Following,
+    help: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    let mut options = Options {
+        part: Part { bytes: false, from_start: false, count: 10 },
+        end: b'\n',
+        headers: None,
+        following: Following::default(),
+        help: false,
+    };
+    let arguments = options.old_form(arguments);
+    let spec = Spec { short: "c:n:fFqs:vz0123456789", long: LONG, permute: true };
+    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
+    for (key, value) in given {
+        options.set(key, &value)?;
+    }
+    if options.help {
+        return write(HELP.as_bytes()).map(|()| 0);
+    }
+    options.following.check();
+    if files.is_empty() {
+        files.push(b"-".to_vec());
+    }
+    let headers = options.headers.unwrap_or(files.len() > 1);
+    let mut code = 0;
+    let mut followed = Vec::new();
+    let mut printed = None;
+    for file in &files {
+        let shown: &[u8] = if file == b"-" { b"standard input" } else { file };
+        let opened = match file.as_slice() {
+            b"-" => Ok(0),
+            name => tidebox_rt::open(name, Open { read: true, ..Open::default() }),
+        };
+        let fd = match opened {
+            Ok(fd) => fd,
+            Err(error) => {
+                code = 1;
+                complain("tail", &format!("cannot open {} for reading: {}", quoted(shown), error.text()));
+                followed.push(Followed::missing(file));
+                continue;
+            }
+        };
+        if headers {
+            follow::header(shown, &mut printed)?;
+        }
+        match options.print(fd) {
+            Ok(()) => followed.push(Followed::open(file, fd)),
+            Err(Trouble::Read(error)) => {
+                code = 1;
+                complain("tail", &format!("error reading {}: {}", quoted(shown), error.text()));
+                if error == Errno::ISDIR && options.following.is_wanted() {
+                    let name = tidebox_gnu::message::named(shown);
+                    let reason = "cannot follow end of this type of file; giving up on this name";
+                    complain("tail", &format!("{name}: {reason}"));
+                }
+            }
+            Err(Trouble::Write(failure)) => return Err(failure),
+        }
+    }
+    if options.following.is_wanted() {
+        return follow::follow(&options.following, followed, headers, printed, code);
+    }
+    Ok(code)
+}
+
+impl Options {
+    /// Takes `-5`, `+5`, `-5f` and their kin, which stand first.
+    fn old_form(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        let Some(part) = arguments.first().filter(|_| arguments.len() <= 2).and_then(|first| old_part(first)) else {
+            return self.leading_digits(arguments);
+        };
+        (self.part, self.following.wanted) = part;
+        arguments.remove(0);
+        arguments
+    }
+
+    /// `-5 a b`: digits that stand first count with several files, too.
+    fn leading_digits(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        let digits = arguments.first().and_then(|first| first.strip_prefix(b"-")).filter(|digits| !digits.is_empty());
+        if let Some(Ok(count)) = digits.filter(|digits| digits.iter().all(u8::is_ascii_digit)).map(amount) {
+            self.part.count = count;
+            arguments.remove(0);
+        }
+        arguments
+    }
+
+    fn set(&mut self, key: char, value: &[u8]) -> Result<(), Failure> {
+        match key {
+            'c' | 'n' => self.part = part(key == 'c', value)?,
+            'f' => self.following.wanted = true,
+            'F' => (self.following.wanted, self.following.by_name, self.following.retry) = (true, true, true),
+            FOLLOW => {
+                let words: &[&[&str]] = &[&["descriptor"], &["name"]];
+                self.following.wanted = true;
+                self.following.by_name = !value.is_empty()
+                    && tidebox_gnu::choice::choose("--follow", value, words).map_err(Failure::Usage)? == 1;
+            }
+            'q' => self.headers = Some(false),
+            'v' => self.headers = Some(true),
+            'z' => self.end = 0,
+            's' => {
+                let seconds = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse::<f64>().ok());
+                let seconds = seconds.filter(|seconds| *seconds >= 0.0);
+                let wrong = || Failure::Unsupported(format!("invalid number of seconds: {}", cited(value)));
+                self.following.pause = seconds.ok_or_else(wrong)?;
+            }
+            PID => {
+                let pid = std::str::from_utf8(value).ok().and_then(|text| text.parse::<i32>().ok());
+                let wrong = || Failure::Unsupported(format!("invalid PID: {}", cited(value)));
+                self.following.pids.push(pid.filter(|pid| *pid >= 0).ok_or_else(wrong)?);
+            }
+            RETRY => self.following.retry = true,
+            STATS => {
+                let wrong = "invalid maximum number of unchanged stats between opens";
+                amount(value).map_err(|_| Failure::Unsupported(format!("{wrong}: {}", cited(value))))?;
+            }
+            HELP_KEY => self.help = true,
+            digit => {
+                return Err(Failure::Unsupported(format!("option used in invalid context -- {digit}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the asked part of an open file.
+    fn print(&self, fd: Fd) -> Result<(), Trouble> {
+        if self.part.from_start {
+            return self.skip(fd);
+        }
+        let stat = tidebox_rt::fstat(fd).map_err(Trouble::Read)?;
+        let here = tidebox_rt::seek(fd, 0).ok().filter(|_| stat.kind() == FileKind::File);
+        match here {
+            Some(here) => self.print_file(fd, here, stat.size.max(here)),
+            None => self.print_stream(fd),
+        }
+    }
+
+    /// Prints all but what comes before the asked line or byte.
+    fn skip(&self, fd: Fd) -> Result<(), Trouble> {
+        let mut left = self.part.count.saturating_sub(1);
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let got = read(fd, &mut buffer)?;
+            let mut bytes = buffer.get(..got).unwrap_or_default();
+            if got == 0 {
+                return Ok(());
+            }
+            if left > 0 && self.part.bytes {
+                let skipped = usize::try_from(left).unwrap_or(usize::MAX).min(got);
+                left -= skipped as u64;
+                bytes = bytes.get(skipped..).unwrap_or_default();
+            } else if left > 0 {
+                let nth = usize::try_from(left - 1).unwrap_or(usize::MAX);
+                match memchr_iter(self.end, bytes).nth(nth) {
+                    Some(at) => {
+                        left = 0;
+                        bytes = bytes.get(at + 1..).unwrap_or_default();
+                    }
+                    None => {
+                        left -= memchr_iter(self.end, bytes).count() as u64;
+                        continue;
+                    }
+                }
+            }
+            write(bytes).map_err(Trouble::Write)?;
+        }
+    }
+
+    /// Prints the end of a file that has an offset, found by reading backwards.
+    fn print_file(&self, fd: Fd, here: u64, size: u64) -> Result<(), Trouble> {
+        let start = if self.part.bytes {
+            here.max(size.saturating_sub(self.part.count))
+        } else {
+            self.line_start(fd, here, size)?
+        };
+        seek_to(fd, start)?;
+        copy(fd)
+    }
+
+    /// Where the last lines of a file begin.
+    fn line_start(&self, fd: Fd, here: u64, size: u64) -> Result<u64, Trouble> {
+        let mut left = self.part.count;
+        if left == 0 {
+            return Ok(size);
+        }
+        let mut end = size;
+        let mut buffer = vec![0; CHUNK];
+        let mut last = true;
+        while end > here {
+            let begin = end.saturating_sub(CHUNK as u64).max(here);
+            seek_to(fd, begin)?;
+            let wanted = usize::try_from(end - begin).unwrap_or(CHUNK);
+            let mut filled = 0;
+            while filled < wanted {
+                let got = read(fd, buffer.get_mut(filled..wanted).unwrap_or_default())?;
+                if got == 0 {
+                    break;
+                }
+                filled += got;
+            }
+            let mut bytes = buffer.get(..filled).unwrap_or_default();
+            // The end of the last line does not begin another one.
+            if std::mem::replace(&mut last, false) && bytes.last() == Some(&self.end) {
+                bytes = bytes.get(..bytes.len() - 1).unwrap_or_default();
+            }
+            while let Some(at) = memrchr(self.end, bytes) {
+                left -= 1;
+                if left == 0 {
+                    return Ok(begin + at as u64 + 1);
+                }
+                bytes = bytes.get(..at).unwrap_or_default();
+            }
+            end = begin;
+        }
+        Ok(here)
+    }
+
+    /// Prints the end of a stream, of which no more is kept than may be printed.
+    fn print_stream(&self, fd: Fd) -> Result<(), Trouble> {
+        let mut kept: VecDeque<(Vec<u8>, u64)> = VecDeque::new();
+        let mut total = 0;
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let got = read(fd, &mut buffer)?;
+            if got == 0 {
+                break;
+            }
+            let bytes = buffer.get(..got).unwrap_or_default();
+            let weight = if self.part.bytes { got } else { memchr_iter(self.end, bytes).count() } as u64;
+            total += weight;
+            kept.push_back((bytes.to_vec(), weight));
+            // One line more than asked for, because the last one may have no end.
+            while kept.front().is_some_and(|(_, weight)| total - weight > self.part.count) {
+                total -= kept.pop_front().map_or(0, |(_, weight)| weight);
+            }
+        }
+        let all: Vec<u8> = kept.into_iter().flat_map(|(bytes, _)| bytes).collect();
+        let start = if self.part.bytes {
+            all.len().saturating_sub(usize::try_from(self.part.count).unwrap_or(usize::MAX))
+        } else {
+            self.last_lines(&all)
+        };
+        write(all.get(start..).unwrap_or_default()).map_err(Trouble::Write)
+    }
+
+    fn last_lines(&self, all: &[u8]) -> usize {
+        let mut left = self.part.count;
+        if left == 0 {
+            return all.len();
+        }
+        let mut bytes = all.strip_suffix(&[self.end]).unwrap_or(all);
+        while let Some(at) = memrchr(self.end, bytes) {
+            left -= 1;
+            if left == 0 {
+                return at + 1;
+            }
+            bytes = bytes.get(..at).unwrap_or_default();
+        }
+        0
+    }
+}
+
+/// Why a file is not printed.
+enum Trouble {
+    Read(Errno),
+    Write(Failure),
+}
+
+fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Trouble> {
+    loop {
+        match tidebox_rt::read(fd, into) {
+            Err(Errno::INTR) => {}
+            other => return other.map_err(Trouble::Read),
+        }
+    }
+}
+
+fn seek_to(fd: Fd, to: u64) -> Result<(), Trouble> {
+    let here = tidebox_rt::seek(fd, 0).map_err(Trouble::Read)?;
+    let by = i64::try_from(i128::from(to) - i128::from(here)).unwrap_or(0);
+    tidebox_rt::seek(fd, by).map(drop).map_err(Trouble::Read)
+}
+
+fn copy(fd: Fd) -> Result<(), Trouble> {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match read(fd, &mut buffer)? {
+            0 => return Ok(()),
+            got => write(buffer.get(..got).unwrap_or_default()).map_err(Trouble::Write)?,
+        }
+    }
+}
+
+/// The value of `-c` or `-n`.
+fn part(bytes: bool, value: &[u8]) -> Result<Part, Failure> {
+    let (from_start, digits) = match value.split_first() {
+        Some((b'+', digits)) => (true, digits),
+        Some((b'-', digits)) => (false, digits),
+        _ => (false, value),
+    };
+    match amount(digits) {
+        Ok(count) => Ok(Part { bytes, from_start, count }),
+        // More than there can be.
+        Err(Wrong::TooLarge) if !from_start => Ok(Part { bytes, from_start, count: u64::MAX }),
+        Err(_) => {
+            let what = if bytes { "bytes" } else { "lines" };
+            let shown = if from_start { value } else { digits };
+            Err(Failure::Unsupported(format!("invalid number of {what}: {}", cited(shown))))
+        }
+    }
+}
+
+/// `-5`, `+5c`, `-20lf`: the part, and whether to follow.
+fn old_part(word: &[u8]) -> Option<(Part, bool)> {
+    let (sign, rest) = word.split_first().filter(|(sign, _)| matches!(sign, b'-' | b'+'))?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, letters) = rest.split_at_checked(digits)?;
+    let (letters, follows) = match letters.strip_suffix(b"f") {
+        Some(letters) => (letters, true),
+        None => (letters, false),
+    };
+    // What might be an option is one.
+    if digits.is_empty() && (*sign == b'-' || rest.is_empty()) {
+        return None;
+    }
+    let count = if digits.is_empty() { 10 } else { amount(digits).ok()? };
+    let (bytes, count) = match letters {
+        b"" | b"l" => (false, count),
+        b"c" => (true, count),
+        b"b" => (true, count.checked_mul(512)?),
+        _ => return None,
+    };
+    Some((Part { bytes, from_start: *sign == b'+', count }, follows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, old_part};
+
+    #[test]
+    fn the_old_form_is_understood_where_it_is_meant() {
+        let part = |bytes, from_start, count| Part { bytes, from_start, count };
+        assert_eq!(old_part(b"-5"), Some((part(false, false, 5), false)));
+        assert_eq!(old_part(b"+5c"), Some((part(true, true, 5), false)));
+        assert_eq!(old_part(b"-2bf"), Some((part(true, false, 1024), true)));
+        for word in ["-f", "-", "-n5", "5", "-5x"] {
+            assert_eq!(old_part(word.as_bytes()), None, "{word}");
+        }
+    }
+}

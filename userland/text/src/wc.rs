@@ -1,0 +1,337 @@
+//! `wc`: counts lines, words, characters and bytes.
+
+use memchr::memchr_iter;
+use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::message::{complain, named, quoted, unicode_locale};
+use tidebox_gnu::tool::command_line;
+use tidebox_rt::{Errno, FileKind};
+use unicode_width::UnicodeWidthChar;
+
+use crate::Failure;
+use crate::cat::write;
+use crate::input::{CHUNK, Input};
+
+const HELP: &str = "\
+Usage: wc [OPTION]... [FILE]...
+  or:  wc [OPTION]... --files0-from=F
+Prints the numbers of lines, words and bytes of each FILE, and of all together when there are several.
+Without FILE, or where FILE is -, standard input is read.
+
+  -c, --bytes            the number of bytes
+  -m, --chars            the number of characters
+  -l, --lines            the number of line ends
+      --files0-from=F    read the names of the files from F, each ended by a zero byte
+  -L, --max-line-length  the width of the widest line
+  -w, --words            the number of words
+";
+
+const LIST: char = '\u{e001}';
+const HELP_KEY: char = '\u{e002}';
+
+const LONG: &[Long] = &[
+    long("bytes", Takes::Nothing, 'c'),
+    long("chars", Takes::Nothing, 'm'),
+    long("lines", Takes::Nothing, 'l'),
+    long("files0-from", Takes::Value, LIST),
+    long("max-line-length", Takes::Nothing, 'L'),
+    long("words", Takes::Nothing, 'w'),
+    long("help", Takes::Nothing, HELP_KEY),
+];
+
+/// Which numbers are printed, in the order in which they are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wanted {
+    lines: bool,
+    words: bool,
+    chars: bool,
+    bytes: bool,
+    width: bool,
+}
+
+/// Numbers of a file, or of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    lines: u64,
+    words: u64,
+    chars: u64,
+    bytes: u64,
+    width: u64,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    let spec = Spec { short: "clLmw", long: LONG, permute: true };
+    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
+    let mut wanted = Wanted::default();
+    let mut list = None;
+    for (key, value) in given {
+        match key {
+            'l' => wanted.lines = true,
+            'w' => wanted.words = true,
+            'm' => wanted.chars = true,
+            'c' => wanted.bytes = true,
+            'L' => wanted.width = true,
+            LIST => list = Some(value),
+            _ => return write(HELP.as_bytes()).map(|()| 0),
+        }
+    }
+    if wanted.count() == 0 {
+        (wanted.lines, wanted.words, wanted.bytes) = (true, true, true);
+    }
+    let (mut code, mut skipped) = (0, 0);
+    let listed = list.is_some();
+    if let Some(list) = list {
+        if let Some(extra) = files.first() {
+            let rest = "file operands cannot be combined with --files0-from";
+            return Err(Failure::Usage(format!("extra operand {}\n{rest}", quoted(extra))));
+        }
+        (files, skipped) = names(&list)?;
+        code = i32::from(skipped > 0);
+    }
+    let alone = files.is_empty() && !listed;
+    if alone {
+        files.push(b"-".to_vec());
+    }
+    let width = column(&wanted, &files);
+    let mut total = Counts::default();
+    for file in &files {
+        let (counts, error) = count(file, wanted);
+        if let Some(error) = error {
+            complain("wc", &format!("{}: {}", named(file), error.text()));
+            code = 1;
+        }
+        if let Some(counts) = counts {
+            print(&wanted, &counts, width, (!alone).then_some(file))?;
+            total.add(&counts);
+        }
+    }
+    if files.len() + skipped > 1 {
+        print(&wanted, &total, width, Some(&b"total".to_vec()))?;
+    }
+    Ok(code)
+}
+
+impl Wanted {
+    fn count(&self) -> usize {
+        [self.lines, self.words, self.chars, self.bytes, self.width].iter().filter(|wanted| **wanted).count()
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
+        self.words += other.words;
+        self.chars += other.chars;
+        self.bytes += other.bytes;
+        self.width = self.width.max(other.width);
+    }
+}
+
+/// The names in a list, and how many of them were passed over with a message.
+fn names(list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Failure> {
+    let wrong =
+        |error: Errno| Failure::Unsupported(format!("cannot open {} for reading: {}", quoted(list), error.text()));
+    let input = Input::open(list).map_err(wrong)?;
+    let mut text = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match input.read(&mut buffer).map_err(wrong)? {
+            0 => break,
+            got => text.extend_from_slice(buffer.get(..got).unwrap_or_default()),
+        }
+    }
+    let mut names = Vec::new();
+    let mut skipped = 0;
+    let text = text.strip_suffix(b"\0").unwrap_or(&text);
+    for (at, name) in text.split(|byte| *byte == 0).enumerate().filter(|_| !text.is_empty()) {
+        match name {
+            b"" => {
+                complain("wc", &format!("{}:{}: invalid zero-length file name", named(list), at + 1));
+                skipped += 1;
+            }
+            b"-" if list == b"-" => {
+                let reason = "when reading file names from stdin, no file name of '-' allowed";
+                complain("wc", reason);
+                skipped += 1;
+            }
+            name => names.push(name.to_vec()),
+        }
+    }
+    Ok((names, skipped))
+}
+
+/// How wide each number is printed: wide enough for the bytes of all files, wider where that is not known.
+fn column(wanted: &Wanted, files: &[Vec<u8>]) -> usize {
+    if files.len() == 1 && wanted.count() == 1 {
+        return 1;
+    }
+    let (mut least, mut sum) = (1, 0_u64);
+    for file in files {
+        match if file == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(file, true) } {
+            Ok(stat) if stat.kind() == FileKind::File => sum = sum.saturating_add(stat.size),
+            Ok(_) => least = 7,
+            Err(_) => {}
+        }
+    }
+    sum.to_string().len().max(least)
+}
+
+fn print(wanted: &Wanted, counts: &Counts, width: usize, name: Option<&Vec<u8>>) -> Result<(), Failure> {
+    let numbers = [
+        (wanted.lines, counts.lines),
+        (wanted.words, counts.words),
+        (wanted.chars, counts.chars),
+        (wanted.bytes, counts.bytes),
+        (wanted.width, counts.width),
+    ];
+    let shown = numbers.iter().filter(|(wanted, _)| *wanted).map(|(_, number)| format!("{number:>width$}"));
+    let mut line = shown.collect::<Vec<_>>().join(" ").into_bytes();
+    if let Some(name) = name {
+        line.push(b' ');
+        // A name with a line end would look like two.
+        match name.contains(&b'\n') {
+            true => line.extend_from_slice(named(name).as_bytes()),
+            false => line.extend_from_slice(name),
+        }
+    }
+    line.push(b'\n');
+    write(&line)
+}
+
+/// The numbers of a file; what was counted before an error counts.
+fn count(file: &[u8], wanted: Wanted) -> (Option<Counts>, Option<Errno>) {
+    let input = match Input::open(file) {
+        Ok(input) => input,
+        Err(error) => return (None, Some(error)),
+    };
+    let mut counter = Counter::new(wanted);
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => return (Some(counter.end()), None),
+            Ok(got) => counter.pass(buffer.get(..got).unwrap_or_default()),
+            Err(error) => return (Some(counter.end()), Some(error)),
+        }
+    }
+}
+
+/// Counts while the text comes in.
+struct Counter {
+    counts: Counts,
+    /// Words, characters or widths are wanted, so that every character is looked at.
+    thorough: bool,
+    unicode: bool,
+    in_word: bool,
+    position: u64,
+    /// The beginning of a character whose rest comes later.
+    partial: Vec<u8>,
+}
+
+impl Counter {
+    fn new(wanted: Wanted) -> Self {
+        Self {
+            counts: Counts::default(),
+            thorough: wanted.words || wanted.chars || wanted.width,
+            unicode: unicode_locale(),
+            in_word: false,
+            position: 0,
+            partial: Vec::new(),
+        }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        self.counts.bytes += bytes.len() as u64;
+        if !self.thorough {
+            self.counts.lines += memchr_iter(b'\n', bytes).count() as u64;
+            return;
+        }
+        if !self.unicode {
+            bytes.iter().for_each(|byte| self.character(if byte.is_ascii() { char::from(*byte) } else { '\u{fffe}' }));
+            return;
+        }
+        let joined;
+        let mut rest = bytes;
+        if !self.partial.is_empty() {
+            joined = [std::mem::take(&mut self.partial).as_slice(), bytes].concat();
+            rest = &joined;
+        }
+        while !rest.is_empty() {
+            match std::str::from_utf8(rest) {
+                Ok(text) => return text.chars().for_each(|char| self.character(char)),
+                Err(error) => {
+                    let (text, after) = rest.split_at_checked(error.valid_up_to()).unwrap_or((rest, b""));
+                    String::from_utf8_lossy(text).chars().for_each(|char| self.character(char));
+                    match error.error_len() {
+                        // Bytes that are no character count as bytes only.
+                        Some(length) => rest = after.get(length.min(1)..).unwrap_or_default(),
+                        None => {
+                            self.partial = after.to_vec();
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn character(&mut self, char: char) {
+        self.counts.chars += 1;
+        match char {
+            '\n' | '\r' | '\x0c' => {
+                self.counts.lines += u64::from(char == '\n');
+                self.counts.width = self.counts.width.max(self.position);
+                self.position = 0;
+                self.in_word = false;
+            }
+            '\t' => {
+                self.position += 8 - self.position % 8;
+                self.in_word = false;
+            }
+            ' ' => {
+                self.position += 1;
+                self.in_word = false;
+            }
+            '\x0b' => self.in_word = false,
+            char if char.is_control() || char == '\u{fffe}' => {}
+            char => {
+                self.position += char.width().unwrap_or(0) as u64;
+                let apart = char.is_whitespace() || char == '\u{2060}';
+                self.counts.words += u64::from(!apart && !self.in_word);
+                self.in_word = !apart;
+            }
+        }
+    }
+
+    fn end(mut self) -> Counts {
+        self.counts.width = self.counts.width.max(self.position);
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counter, Counts, Wanted};
+
+    fn counted(pieces: &[&[u8]]) -> Counts {
+        let mut counter = Counter::new(Wanted { words: true, ..Wanted::default() });
+        counter.unicode = true;
+        pieces.iter().for_each(|piece| counter.pass(piece));
+        counter.end()
+    }
+
+    #[test]
+    fn characters_may_be_cut_anywhere() {
+        let text = "a b\n\u{e4}\tcc\n\n".as_bytes();
+        let whole = counted(&[text]);
+        assert_eq!(whole, Counts { lines: 3, words: 4, chars: 10, bytes: 11, width: 10 });
+        for at in 0..text.len() {
+            let (before, after) = text.split_at(at);
+            assert_eq!(counted(&[before, after]), whole, "{at}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_character_are_no_word() {
+        let counts = counted(&[b"\xff\xfe x\n"]);
+        assert_eq!((counts.words, counts.chars, counts.bytes), (1, 3, 5));
+    }
+}
