@@ -32,7 +32,7 @@ use options::Other;
 
 /// Commands that this program is.
 #[cfg(test)]
-pub(crate) const NAMES: &[&str] = &["awk", "gawk"];
+pub(crate) const NAMES: &[&str] = &["awk", "gawk", "nawk"];
 
 fn main() {
     tidebox_rt::start();

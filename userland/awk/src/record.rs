@@ -7,7 +7,7 @@ use crate::text::Text;
 use crate::value::Value;
 
 /// Most fields that a record may have.
-pub(crate) const MOST_FIELDS: usize = 100_000_000;
+pub(crate) const MOST_FIELDS: usize = 10_000_000;
 
 /// The current record.
 #[derive(Debug)]

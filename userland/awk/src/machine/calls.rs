@@ -98,6 +98,7 @@ impl Machine {
             Builtin::Index => self.index(),
             Builtin::Tolower | Builtin::Toupper => {
                 let text = self.pop_text();
+                self.doubt(&text);
                 let mut out = Vec::with_capacity(text.bytes().len());
                 super::strings::change_case(text.bytes(), builtin == Builtin::Toupper, &mut out);
                 self.push(Value::Text(crate::text::Text::from_vec(out)));

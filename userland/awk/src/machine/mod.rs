@@ -107,6 +107,8 @@ pub(crate) struct Machine {
     /// Calls of functions by the machine itself, when it sorts.
     nested: u32,
     options: Options,
+    /// Bytes that are no characters were warned of.
+    doubted: bool,
     /// Room for texts that are being put together.
     scratch: Vec<u8>,
     /// What the next record is read into, and what ended the last one.
@@ -168,6 +170,7 @@ impl Machine {
             in_end: false,
             nested: 0,
             options,
+            doubted: false,
             scratch: Vec::new(),
             spare: Vec::new(),
             terminator: Vec::new(),

@@ -7,7 +7,7 @@ use crate::format;
 use crate::text::{self, Text};
 use crate::value::Value;
 
-/// Writes a text with its letters in the other case; bytes that are no UTF-8 stay.
+/// Writes a text with its letters in the other case.
 pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
     if bytes.is_ascii() {
         let from = out.len();
@@ -33,11 +33,24 @@ pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
             let mut room = [0; 4];
             out.extend_from_slice(changed.0.unwrap_or(char).encode_utf8(&mut room).as_bytes());
         }
-        out.extend_from_slice(chunk.invalid());
+        // What is no character becomes the one that says so, as in GNU awk.
+        for _ in chunk.invalid() {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+        }
     }
 }
 
 impl Machine {
+    /// Warns, once, of text whose characters are counted though some of its bytes are none.
+    pub(super) fn doubt(&mut self, text: &Text) {
+        let settled = self.doubted || self.options.bytes;
+        if settled || text.bytes().is_ascii() || std::str::from_utf8(text.bytes()).is_ok() {
+            return;
+        }
+        self.doubted = true;
+        self.warn("Invalid multibyte data detected. There may be a mismatch between your data and your locale");
+    }
+
     /// Characters are bytes, because the command line says so.
     fn counts_bytes(&self) -> bool {
         self.options.bytes
@@ -47,12 +60,19 @@ impl Machine {
         let length = match count {
             0 => {
                 let line = self.record.line(&self.settings.field_separator, &self.settings.conversion);
-                if self.options.bytes { line.len() } else { text::chars_before(line, line.len()) }
+                if self.options.bytes || line.is_ascii() {
+                    line.len()
+                } else {
+                    let line = Text::new(line);
+                    self.doubt(&line);
+                    line.chars()
+                }
             }
             _ => match self.pop() {
                 Value::Array(handle) => handle.borrow().len(),
                 value => {
                     let text = self.text_of(&value);
+                    self.doubt(&text);
                     if self.counts_bytes() { text.bytes().len() } else { text.chars() }
                 }
             },
@@ -65,6 +85,7 @@ impl Machine {
         let length = if count == 3 { self.pop_number() } else { f64::INFINITY };
         let start = self.pop_number();
         let text = self.pop_text();
+        self.doubt(&text);
         let part = self.part(&text, start, length);
         let value = Value::text(text.bytes().get(part).unwrap_or_default());
         self.push(value);
@@ -97,6 +118,7 @@ impl Machine {
     pub(super) fn index(&mut self) -> Outcome<()> {
         let wanted = self.pop_text();
         let text = self.pop_text();
+        self.doubt(&text);
         let (bytes, wanted) = (text.bytes(), wanted.bytes());
         let found = if self.settings.ignore_case {
             let (mut folded, mut folded_wanted) = (Vec::new(), Vec::new());
