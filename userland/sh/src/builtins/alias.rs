@@ -33,7 +33,13 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if print {
         let mut all: Vec<_> = shell.aliases.iter().collect();
         all.sort();
-        let text = all.into_iter().map(|(name, value)| definition(name, value)).collect::<Vec<_>>().concat();
+        // In posix mode they are shown without the command's name, unless -p asks for it.
+        let bare = shell.options.posix && words.len() + 1 == args.len();
+        let line = |name: &Bytes, value: &Bytes| match bare {
+            true => definition(name, value).split_off(b"alias ".len()),
+            false => definition(name, value),
+        };
+        let text = all.into_iter().map(|(name, value)| line(name, value)).collect::<Vec<_>>().concat();
         status |= shell.print(text);
     }
     for word in words {
@@ -45,7 +51,10 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
             None => match shell.aliases.get(word) {
                 Some(value) => {
-                    let line = definition(word, value);
+                    let mut line = definition(word, value);
+                    if shell.options.posix {
+                        line.drain(..b"alias ".len());
+                    }
                     status |= shell.print(line);
                 }
                 None => {
