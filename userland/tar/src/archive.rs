@@ -167,9 +167,15 @@ pub(crate) fn by_magic(head: &[u8]) -> Option<&'static str> {
 /// Whether a file begins neither with a header nor with zeros, so that its name decides what it is.
 fn is_no_archive(fd: Fd) -> bool {
     let mut block: Block = [0; header::BLOCK];
-    let read = tidebox_rt::read(fd, &mut block);
-    read == Ok(header::BLOCK) && header::parse(&block) == Parsed::Bad && tidebox_rt::seek_to(fd, 0).is_ok()
-        || tidebox_rt::seek_to(fd, 0).is_err()
+    let Ok(got) = tidebox_rt::read(fd, &mut block) else {
+        return false;
+    };
+    let short = got < header::BLOCK;
+    if short {
+        error(&[b"This does not look like a tar archive"]);
+    }
+    let strange = short || header::parse(&block) == Parsed::Bad;
+    tidebox_rt::seek_to(fd, 0).is_ok() && strange
 }
 
 /// What unpacks a file, by its first bytes, which are put back. A pipe is not looked into.
