@@ -1,0 +1,161 @@
+//! Random small scripts beside real bash: standard output, standard error and exit code are the same.
+//!
+//! One in some ten still differs, so this is a hunt for those who ask for it: `TIDEBOX_RANDOM_SCRIPTS`
+//! says how many scripts and `TIDEBOX_RANDOM_SEED` with which one to begin; with `TIDEBOX_RANDOM_WILD=1` they are wrong more often,
+//! in ways that people's scripts seldom are. `TIDEBOX_RANDOM_SHELL` names a shell that was
+//! built for this machine (`cargo build -p tidebox-sh` in `userland`), which is tried instead of the sandbox and much
+//! faster. What was found is printed as small as it gets, in the form of a case for
+//! `tests/spec/cases/found-by-chance.spec`, where all of them are kept.
+
+mod chance;
+#[path = "../spec/format.rs"]
+mod format;
+mod grammar;
+mod run;
+mod sandbox;
+mod script;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use format::{Case, Outcome};
+use grammar::Grammar;
+
+/// Differences after which a run ends, because making scripts small takes long.
+const ENOUGH: usize = 20;
+
+/// Who runs the scripts that are held against bash.
+enum Ours {
+    Sandbox,
+    Program(PathBuf),
+}
+
+impl Ours {
+    fn run(&self, script: &str) -> Option<Outcome> {
+        let outcome = match self {
+            Self::Sandbox => sandbox::run(script),
+            Self::Program(program) => run::by_program(program, script)?,
+        };
+        Some(comparable(script, outcome))
+    }
+}
+
+fn by_bash(script: &str) -> Option<Outcome> {
+    run::by_program(Path::new("bash"), script).map(|outcome| comparable(script, outcome))
+}
+
+/// Where processes run beside each other, the order of what they complain about is chance.
+fn comparable(script: &str, mut outcome: Outcome) -> Outcome {
+    if script.contains(['|', '&']) || script.contains("<(") || script.contains(">(") {
+        let mut lines: Vec<&[u8]> = outcome.stderr.split_inclusive(|byte| *byte == b'\n').collect();
+        lines.sort_unstable();
+        outcome.stderr = lines.concat();
+    }
+    outcome
+}
+
+/// Whether bash does something else, and does it each time.
+fn differs(ours: &Ours, script: &str) -> bool {
+    let Some(expected) = by_bash(script) else { return false };
+    ours.run(script).as_ref() != Some(&expected)
+        && (0..2).all(|_| by_bash(script).as_ref() == Some(&expected))
+        && ours.run(script).as_ref() != Some(&expected)
+}
+
+/// What a script is about that has to stay while it is made smaller, so that no other difference takes the place of the one
+/// that was found: the errors that bash tells.
+fn kinds_of_errors(outcome: &Outcome) -> Vec<bool> {
+    let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    ["-c: ", "syntax error", "invalid option", "bad substitution", "expected", "unbound"]
+        .map(|kind| text.contains(kind))
+        .to_vec()
+}
+
+/// The smallest script with a difference of the same kind, as a case.
+fn found(ours: &Ours, seed: u64, wild: bool) -> String {
+    let statements = Grammar::new(seed, wild).script();
+    let whole = script::text(&statements);
+    let kinds = by_bash(&whole).map(|outcome| kinds_of_errors(&outcome));
+    let small = script::shrink(&statements, |candidate| {
+        by_bash(candidate).map(|outcome| kinds_of_errors(&outcome)) == kinds && differs(ours, candidate)
+    });
+    let seen = ours.run(&small);
+    let case = Case {
+        name: format!("seed {seed}"),
+        script: format!("{}\n", small.trim_end()).into_bytes(),
+        expected: by_bash(&small),
+        ..Case::default()
+    };
+    format!("{}# ours: {seen:?}\n", format::print(&[case]))
+}
+
+/// The version that the shell takes as its model; older ones differ in what scripts can see.
+fn bash_is_current() -> bool {
+    let script = "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 502))";
+    Command::new("bash").args(["-c", script]).status().is_ok_and(|status| status.success())
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
+}
+
+#[test]
+fn random_scripts_do_what_bash_does() {
+    if !bash_is_current() {
+        eprintln!("skipped: there is no bash 5.2 or newer on this machine to compare with");
+        return;
+    }
+    if std::env::var_os("TIDEBOX_RANDOM_SCRIPTS").is_none() {
+        eprintln!("skipped: TIDEBOX_RANDOM_SCRIPTS says how many scripts to try");
+        return;
+    }
+    let first = number("TIDEBOX_RANDOM_SEED").unwrap_or(1);
+    let end = first + number("TIDEBOX_RANDOM_SCRIPTS").unwrap_or(0);
+    let wild = number("TIDEBOX_RANDOM_WILD").is_some_and(|wild| wild > 0);
+    let ours = match std::env::var_os("TIDEBOX_RANDOM_SHELL") {
+        Some(program) => Ours::Program(program.into()),
+        None => Ours::Sandbox,
+    };
+    let (next, cases) = (AtomicU64::new(first), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end || cases.lock().expect("no thread panicked").len() >= ENOUGH {
+                        break;
+                    }
+                    if differs(&ours, &script::text(&Grammar::new(seed, wild).script())) {
+                        let case = found(&ours, seed, wild);
+                        println!("{case}");
+                        cases.lock().expect("no thread panicked").push(case);
+                    }
+                }
+            });
+        }
+    });
+    let cases = cases.into_inner().expect("no thread panicked");
+    assert!(cases.is_empty(), "{} scripts differ:\n{}", cases.len(), cases.join("\n"));
+}
+
+#[test]
+fn a_seed_always_makes_the_same_script() {
+    for (seed, wild) in (0..50).flat_map(|seed| [(seed, false), (seed, true)]) {
+        assert_eq!(script::text(&Grammar::new(seed, wild).script()), script::text(&Grammar::new(seed, wild).script()));
+    }
+    let all: std::collections::BTreeSet<String> =
+        (0..200).map(|seed| script::text(&Grammar::new(seed, false).script())).collect();
+    assert_eq!(all.len(), 200);
+}
+
+#[test]
+fn a_script_is_made_smaller_down_to_what_matters() {
+    for seed in 0..20 {
+        let mut statements = Grammar::new(seed, true).script();
+        statements.insert(1, script::Statement::Line("echo here it is".to_owned()));
+        assert_eq!(script::shrink(&statements, |text| text.contains("it is")), "it is");
+    }
+}
