@@ -2,6 +2,7 @@
 //! one to the next; bash runs all of them in one process. What they print must be the same.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,7 +13,9 @@ const BETWEEN: &str = "----\n";
 
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
+    // Called `sh` it would be in posix mode.
     command
+        .arg0("bash")
         .current_dir(folder)
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin"), ("HOME", "/tmp"), ("LC_ALL", "C.UTF-8")])
