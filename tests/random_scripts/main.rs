@@ -8,6 +8,7 @@
 //! `tests/spec/cases/found-by-chance.spec`, where all of them are kept.
 
 mod chance;
+#[allow(dead_code, reason = "cases are only written here, not read")]
 #[path = "../spec/format.rs"]
 mod format;
 mod grammar;
