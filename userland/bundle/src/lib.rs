@@ -51,4 +51,14 @@ mod tests {
         }
         assert!(seen.contains("sh"), "there is no shell among {seen:?}");
     }
+
+    #[test]
+    fn the_page_on_commands_lists_what_is_there_and_nothing_else() {
+        let page = include_str!("../../../docs/commands.md");
+        let tables = page.lines().filter(|line| line.starts_with("| "));
+        let listed: BTreeSet<&str> =
+            tables.flat_map(|line| line.split('`').skip(1).step_by(2)).flat_map(str::split_whitespace).collect();
+        let provided: BTreeSet<&str> = MODULES.iter().flat_map(|module| module.commands).copied().collect();
+        assert_eq!(listed, provided);
+    }
 }
