@@ -195,6 +195,38 @@ fn read(grammar: &Grammar, arguments: &[OsString]) -> Result<(), String> {
     count(grammar.name, &operands, grammar.operands.0, most)
 }
 
+/// The command line for clap, which takes the first `=` of `-d=` for a separator: a value that begins so gets a second one.
+pub(crate) fn for_clap(tool: &str, mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let Some(grammar) = GRAMMARS.iter().find(|known| known.name == tool) else {
+        return arguments;
+    };
+    let mut is_value = false;
+    for word in arguments.iter_mut().skip(1) {
+        match word.to_str() {
+            _ if is_value => is_value = false,
+            Some("--") => break,
+            Some(text) if text.starts_with('-') && !text.starts_with("--") => {
+                let value = value_in(grammar.short, text);
+                is_value = value == Some("");
+                if let Some(value) = value.filter(|value| value.starts_with('=')) {
+                    let options = text.strip_suffix(value).unwrap_or_default();
+                    *word = OsString::from(format!("{options}={value}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    arguments
+}
+
+/// What stands behind the first letter of a word of short options that takes a value.
+fn value_in<'w>(short: &str, word: &'w str) -> Option<&'w str> {
+    word.char_indices().skip(1).find_map(|(at, letter)| {
+        let behind = short.split_once(letter).map(|(_, behind)| behind)?;
+        (behind.starts_with(':') && !behind.starts_with("::")).then(|| word.get(at + letter.len_utf8()..)).flatten()
+    })
+}
+
 /// Whoever asks for help or the version gets it, whatever else is wrong behind.
 const HELP: char = '\u{e000}';
 
@@ -256,7 +288,7 @@ fn count(tool: &str, operands: &[Vec<u8>], least: usize, most: usize) -> Result<
 mod tests {
     use std::ffi::OsString;
 
-    use super::{GRAMMARS, check};
+    use super::{GRAMMARS, check, for_clap};
     use crate::table;
 
     fn answer(line: &str) -> Option<(String, i32)> {
@@ -288,6 +320,22 @@ mod tests {
             "date -Is",
         ] {
             assert_eq!(answer(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_an_equals_sign_reaches_the_tool() {
+        for (line, kept) in [
+            ("paste -d= a -", "paste -d== a -"),
+            ("sort -t= -k2 f", "sort -t== -k2 f"),
+            ("sort -rt=", "sort -rt=="),
+            ("sort -t -k= f", "sort -t -k= f"),
+            ("paste -- -d=", "paste -- -d="),
+            ("numfmt --to=iec", "numfmt --to=iec"),
+        ] {
+            let words = line.split(' ').map(OsString::from).collect();
+            let expected: Vec<OsString> = kept.split(' ').map(OsString::from).collect();
+            assert_eq!(for_clap(kept.split(' ').next().unwrap_or_default(), words), expected, "{line}");
         }
     }
 

@@ -75,7 +75,7 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
         return 99;
     }
     match border::prepare(tool.name, arguments, tool.main) {
-        Turn::Run(arguments) => (tool.main)(arguments.into_iter()),
+        Turn::Run(arguments) => (tool.main)(grammar::for_clap(tool.name, arguments).into_iter()),
         Turn::RunAndFail(arguments, code) => {
             let ended = (tool.main)(arguments.into_iter());
             if ended == 0 && tool.name == "date" {
