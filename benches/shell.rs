@@ -3,6 +3,8 @@
 //! `TIDEBOX_USERLAND=userland cargo bench --bench shell` takes the guest programs of that folder as they are now, so that
 //! who works on one need not build the host anew.
 
+#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

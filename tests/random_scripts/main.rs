@@ -16,6 +16,7 @@ mod run;
 mod sandbox;
 mod script;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -131,7 +132,7 @@ fn random_scripts_do_what_bash_does() {
                     }
                     if differs(&ours, &script::text(&Grammar::new(seed, wild).script())) {
                         let case = found(&ours, seed, wild);
-                        println!("{case}");
+                        writeln!(std::io::stdout(), "{case}").expect("standard output is open");
                         cases.lock().expect("no thread panicked").push(case);
                     }
                 }

@@ -6,7 +6,7 @@ pub(crate) enum Statement {
     /// A command, with the bodies of its here-documents.
     Line(String),
     /// A compound command: `open`, then bodies with what stands between them, then `close`.
-    Block { open: String, bodies: Vec<(String, Vec<Statement>)>, close: String },
+    Block { open: String, bodies: Vec<(String, Vec<Self>)>, close: String },
 }
 
 impl Statement {

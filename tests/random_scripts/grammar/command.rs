@@ -320,8 +320,8 @@ impl Grammar {
 
     fn command_with_environment(&mut self) -> String {
         match self.chance.below(5) {
-            0 => format!("eval 'echo \"$a $b\"'"),
-            1 => format!("sh -c 'echo \"$a|$x\"'"),
+            0 => "eval 'echo \"$a $b\"'".to_owned(),
+            1 => "sh -c 'echo \"$a|$x\"'".to_owned(),
             2 => "env | grep -E '^(a|b|s|x)='".to_owned(),
             3 => self.call(),
             _ => format!("printf '%s\\n' {}", self.word()),
@@ -352,7 +352,7 @@ impl Grammar {
             1 => format!("echo {}", self.words(3)),
             2 => format!("seq {}", 1 + self.chance.below(12)),
             3 => format!("cat {}", self.file()),
-            4 => format!("printf 'b 2\\na 1\\nc 3\\na 1\\n'"),
+            4 => "printf 'b 2\\na 1\\nc 3\\na 1\\n'".to_owned(),
             _ => format!("echo \"{}\"", self.in_quotes()),
         };
         let mut line = source;

@@ -217,7 +217,7 @@ impl Grammar {
         let text = self.chance.pick(TEXTS);
         match self.chance.below(4) {
             0 if !text.contains(['"', '\\', '$', '`', '!']) => format!("\"{text}\""),
-            1 => format!("$'{}'", text.escape_default().to_string().replace("\\u{", "{").replace('{', "{")),
+            1 => format!("$'{}'", text.escape_default().to_string().replace("\\u{", "{")),
             2 if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "./-+=:,".contains(c)) => {
                 text.to_owned()
             }
