@@ -58,7 +58,7 @@ pub(crate) struct Frame {
 }
 
 /// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. Measured in the
-/// engine's 2 MiB of native stack, a compound command or a call takes less than 1 KiB and `eval` less than 2.
+/// engine's native stack, a compound command or a call takes less than 2 KiB and `eval` less than 4.
 const MAX_LEVELS: u32 = 1600;
 /// What `eval`, `source` and traps count for.
 pub(crate) const TEXT_LEVELS: u32 = 2;
