@@ -16,11 +16,12 @@ use crate::scheduler;
 use crate::ticker::Ticker;
 
 /// Native stack that guest code may use. A call of a shell function takes up to 3 KiB of it, and the shell allows 1,000;
-/// QuickJS reaches 3,100 nested calls with 2 MiB, where its own stack ends.
-const GUEST_STACK_BYTES: usize = 4 << 20;
+/// QuickJS reaches 3,100 nested calls with 2 MiB, where its own stack ends. With 4 MiB the stack that a program keeps in its
+/// memory ends first, which shows as an access out of bounds.
+const GUEST_STACK_BYTES: usize = 3 << 20;
 
 /// Size of a process's fiber. What the guest may not use is left for host calls at their deepest.
-const FIBER_STACK_BYTES: usize = 5 << 20;
+const FIBER_STACK_BYTES: usize = 4 << 20;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
