@@ -57,8 +57,8 @@ pub(crate) struct Frame {
     pub(crate) options: Option<Box<Options>>,
 }
 
-/// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. Measured in the
-/// engine's native stack, a compound command or a call takes less than 2 KiB and `eval` less than 4.
+/// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. `eval`,
+/// `source` and calls within compound commands, without end, come to this message within the engine's 3 MiB of native stack.
 const MAX_LEVELS: u32 = 1600;
 /// What `eval`, `source` and traps count for.
 pub(crate) const TEXT_LEVELS: u32 = 2;
