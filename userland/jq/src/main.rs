@@ -4,8 +4,6 @@ mod builtins;
 mod depth;
 mod input;
 mod json;
-#[cfg(target_family = "wasm")]
-mod memory;
 mod options;
 mod program;
 mod run;
@@ -28,7 +26,8 @@ use value::{Map, Val};
 /// Ends a program that takes more memory than there is with a message.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
-static ALLOCATOR: memory::Ending = memory::Ending;
+static ALLOCATOR: tidebox_rt::EndingAllocator =
+    tidebox_rt::EndingAllocator { message: b"error: cannot allocate memory\n", code: 2, fails_from: usize::MAX };
 
 /// Exit code of a wrong command line, and of files that cannot be read.
 const MISUSE: i32 = 2;

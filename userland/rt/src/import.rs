@@ -574,24 +574,39 @@ pub(crate) fn random(into: &mut [u8]) -> Result<()> {
     check(unsafe { wasi::random_get(into.as_mut_ptr(), into.len()) })
 }
 
-/// Allocations from this size on may fail and be answered by who made them; smaller ones end the program.
-const LARGE: usize = 1 << 20;
-
-/// The allocator of std with an end in words: a small allocation that fails writes a message and ends the program with
-/// code 2, as bash does, where std would end in a trap. Large ones fail as usual, so that `try_reserve` works.
+/// The allocator of std with an end in words: where there is no memory left, it writes a message and ends the program, where
+/// std would end it in a trap.
 #[derive(Debug)]
-pub struct EndingAllocator;
+pub struct EndingAllocator {
+    /// What is written to standard error.
+    pub message: &'static [u8],
+    /// The exit code.
+    pub code: u8,
+    /// Allocations of so many bytes and more fail as usual, so that who made them by `try_reserve` can answer.
+    pub fails_from: usize,
+}
+
+impl EndingAllocator {
+    fn checked(&self, at: *mut u8, size: usize) -> *mut u8 {
+        if at.is_null() && size < self.fails_from {
+            // Nothing may be allocated here, so the number of bytes stays untold; without standard error nobody is told.
+            let _ = write(2, self.message);
+            exit(self.code);
+        }
+        at
+    }
+}
 
 // SAFETY: every call goes to the system's allocator with the arguments it came with, and what that answers is answered.
 unsafe impl std::alloc::GlobalAlloc for EndingAllocator {
     unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
         // SAFETY: the caller's promises are those that the system's allocator asks for.
-        checked(unsafe { std::alloc::System.alloc(layout) }, layout.size())
+        self.checked(unsafe { std::alloc::System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: std::alloc::Layout) -> *mut u8 {
         // SAFETY: as above.
-        checked(unsafe { std::alloc::System.alloc_zeroed(layout) }, layout.size())
+        self.checked(unsafe { std::alloc::System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: std::alloc::Layout) {
@@ -601,15 +616,6 @@ unsafe impl std::alloc::GlobalAlloc for EndingAllocator {
 
     unsafe fn realloc(&self, at: *mut u8, layout: std::alloc::Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        checked(unsafe { std::alloc::System.realloc(at, layout, size) }, size)
+        self.checked(unsafe { std::alloc::System.realloc(at, layout, size) }, size)
     }
-}
-
-fn checked(at: *mut u8, size: usize) -> *mut u8 {
-    if at.is_null() && size < LARGE {
-        // Nothing may be allocated here, so the number of bytes stays untold; without standard error nobody is told.
-        let _ = write(2, b"sh: xmalloc: cannot allocate memory\n");
-        exit(2);
-    }
-    at
 }

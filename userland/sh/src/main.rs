@@ -26,10 +26,12 @@ mod tests;
 mod trap;
 mod vars;
 
-/// Scripts do run out of memory, and are to be told so.
+/// Scripts do run out of memory, and are to be told so as bash does. Strings from 1 MiB on are asked for where a message can
+/// name them.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
-static ALLOCATOR: tidebox_rt::EndingAllocator = tidebox_rt::EndingAllocator;
+static ALLOCATOR: tidebox_rt::EndingAllocator =
+    tidebox_rt::EndingAllocator { message: b"sh: xmalloc: cannot allocate memory\n", code: 2, fails_from: 1 << 20 };
 
 fn main() {
     // std ignores this signal where there is an operating system; a shell must die of it.
