@@ -149,14 +149,18 @@ fn run_stdin(shell: &mut Shell) -> Run {
 
 /// Whether text ends where a command does.
 fn is_complete(shell: &Shell, text: &[u8], line: u32) -> bool {
-    if text.ends_with(b"\\\n") {
+    let texts = crate::parse::Texts::default();
+    let mut parser = crate::parse::Parser::new(text, line, Rc::from(&b""[..]));
+    if parser.ends_joined() {
         return false;
     }
-    let mut parser = crate::parse::Parser::new(text, line, Rc::from(&b""[..]));
+    parser.set_texts(&texts);
     parser.set_extglob(shell.options.extglob);
+    parser.set_posix(shell.options.posix);
+    parser.set_aliases(shell.options.expand_aliases.then(|| Rc::clone(&shell.aliases)));
     loop {
         match parser.next_list() {
-            Ok(None) => return parser.unfinished.is_empty(),
+            Ok(None) => return parser.unfinished.is_empty() && !parser.ends_joined(),
             Ok(Some(_)) => {}
             Err(error) => return !error.is_incomplete(),
         }

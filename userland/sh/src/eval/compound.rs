@@ -326,13 +326,10 @@ impl Shell {
                     continue;
                 }
             }
-            if arm.body.items.is_empty() {
-                self.status = 0;
-            }
             self.run_list(&arm.body)?;
-            ran = true;
+            ran |= !arm.body.items.is_empty();
             match arm.end {
-                ArmEnd::Leave => return Ok(()),
+                ArmEnd::Leave => break,
                 ArmEnd::Fall => fall = true,
                 ArmEnd::Test => fall = false,
             }

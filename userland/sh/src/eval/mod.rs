@@ -160,6 +160,7 @@ impl Shell {
         };
         let texts = Texts::default();
         let mut parser = Parser::new(text, line, name);
+        parser.set_texts(&texts);
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
@@ -168,7 +169,7 @@ impl Shell {
         loop {
             parser.set_extglob(self.options.extglob);
             parser.set_posix(self.options.posix);
-            parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)), &texts);
+            parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)));
             let from = parser.offset();
             let list = match parser.next_list() {
                 Ok(Some(list)) => list,

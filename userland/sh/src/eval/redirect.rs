@@ -220,7 +220,11 @@ impl Shell {
     /// The one name that the word of a redirection means.
     fn redirect_path(&mut self, word: &Word) -> Run<Option<Bytes>> {
         let mut fields = Vec::new();
-        self.expand_fields(word, &mut fields)?;
+        let noglob = self.options.noglob;
+        self.options.noglob |= self.options.posix && !self.options.interactive;
+        let expanded = self.expand_fields(word, &mut fields);
+        self.options.noglob = noglob;
+        expanded?;
         match <[Bytes; 1]>::try_from(fields) {
             Ok([path]) => Ok(Some(path)),
             Err(_) => {

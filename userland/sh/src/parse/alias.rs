@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::Parser;
+use super::token::is_meta;
+use super::{Parse, Parser};
 use crate::ir::Bytes;
 use crate::vars::Map;
 
@@ -15,7 +16,7 @@ pub(crate) struct Texts {
 
 impl Texts {
     /// Keeps a text behind all others; answers it and where the next one goes.
-    fn keep(&self, text: Vec<u8>) -> (&[u8], &Self) {
+    pub(super) fn keep(&self, text: Vec<u8>) -> (&[u8], &Self) {
         let mut at = self;
         while let Some((_, next)) = at.next.get() {
             at = next;
@@ -38,54 +39,146 @@ impl Drop for Texts {
 /// What the parser knows of aliases. Places are counted in bytes before the end of the text, which stay what they are
 /// when text before them is replaced.
 #[derive(Default)]
-pub(super) struct Expansion<'a> {
-    /// The aliases and where new texts go; `None` where none is expanded.
-    with: Option<(Rc<Map<Bytes, Bytes>>, &'a Texts)>,
-    /// Aliases whose text is being read, and where it ends: within it the same alias is not expanded again.
-    within: Vec<(Bytes, usize)>,
-    /// The end of the newest text that ended with a blank: the word after it may be an alias too.
-    blank_end: Option<usize>,
+pub(super) struct Expansion {
+    /// The aliases; `None` where none is expanded.
+    with: Option<Rc<Map<Bytes, Bytes>>>,
+    /// Aliases whose text is being read, the outermost first: within it the same alias is not expanded again.
+    within: Vec<Use>,
+    /// Where the text of an alias that ended with a blank has just ended: the word after it may be an alias too.
+    after_blank: Option<usize>,
 }
 
-impl<'a> Expansion<'a> {
+struct Use {
+    name: Bytes,
+    /// Where the text ends.
+    end: usize,
+    blank: bool,
+}
+
+impl Expansion {
     /// The same aliases for a text within the one that is read.
     pub(super) fn for_inner(&self) -> Self {
-        Self { with: self.with.clone(), within: Vec::new(), blank_end: None }
+        Self { with: self.with.clone(), within: Vec::new(), after_blank: None }
+    }
+
+    /// Forgets the aliases whose texts have ended when so many bytes are left.
+    fn leave(&mut self, left: usize) {
+        while let Some(last) = self.within.pop_if(|last| left <= last.end) {
+            self.after_blank = last.blank.then_some(last.end);
+        }
+    }
+
+    /// Bytes were replaced by others, before so many at the end of the text.
+    pub(super) fn moved(&mut self, was: usize, is: usize, behind: usize) {
+        for end in self.within.iter_mut().map(|used| &mut used.end).chain(&mut self.after_blank) {
+            if *end >= behind.saturating_add(was) {
+                *end = end.saturating_sub(was).saturating_add(is);
+            } else if *end > behind {
+                *end = behind;
+            }
+        }
     }
 }
 
+/// Words that are no aliases in posix mode where they are reserved.
+const RESERVED: &[&[u8]] = &[
+    b"if",
+    b"then",
+    b"else",
+    b"elif",
+    b"fi",
+    b"case",
+    b"esac",
+    b"for",
+    b"select",
+    b"while",
+    b"until",
+    b"do",
+    b"done",
+    b"in",
+    b"function",
+    b"time",
+    b"{",
+    b"}",
+    b"!",
+    b"[[",
+    b"]]",
+    b"coproc",
+];
+
 impl<'a> Parser<'a> {
+    /// Where texts go that take the place of others.
+    pub(crate) fn set_texts(&mut self, texts: &'a Texts) {
+        self.texts = Some(texts);
+    }
+
     /// Which aliases are expanded from here on; `None` for none.
-    pub(crate) fn set_aliases(&mut self, aliases: Option<Rc<Map<Bytes, Bytes>>>, texts: &'a Texts) {
-        self.aliases.with = aliases.filter(|aliases| !aliases.is_empty()).map(|aliases| (aliases, texts));
+    pub(crate) fn set_aliases(&mut self, aliases: Option<Rc<Map<Bytes, Bytes>>>) {
+        self.aliases.with = aliases.filter(|aliases| !aliases.is_empty());
     }
 
-    /// Goes past blanks; while the word that comes next is an alias, puts its text in its place.
+    /// Whether the text of an alias is being read, whose lines do not count.
+    pub(super) fn in_alias(&self) -> bool {
+        self.aliases.within.first().is_some_and(|used| used.end < self.left())
+    }
+
+    /// Goes past blanks; while the word that comes next, where a command may start, is an alias, puts its text in its place.
     pub(super) fn expand_alias(&mut self) {
-        self.skip_blanks();
-        while let Some((len, value, texts)) = self.alias_here() {
-            self.replace_word(len, &value, texts);
-            self.skip_blanks();
+        let spared = if self.posix { RESERVED } else { &[] };
+        self.skip_blanks_but(spared);
+        while self.aliases.with.is_some() && !self.is_reserved() && self.replace_alias() {
+            self.skip_blanks_but(spared);
+        }
+        if self.is_reserved() {
+            self.aliases.after_blank = None;
         }
     }
 
-    /// Goes past blanks and expands the word that comes next, if it is the first one after an alias that ended with a blank.
-    pub(super) fn alias_after_blank(&mut self) {
-        self.skip_blanks();
-        if self.follows_blank_alias() {
+    /// Goes past blanks and newlines up to where a command starts, which aliases may bring along.
+    pub(super) fn skip_to_command(&mut self) -> Parse<()> {
+        loop {
             self.expand_alias();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.newline()?;
         }
     }
 
-    /// Whether the word that comes next is the first one after an alias whose text ended with a blank. True once.
-    pub(super) fn follows_blank_alias(&mut self) -> bool {
-        match self.aliases.blank_end {
-            Some(end) if self.left() <= end => {
-                self.aliases.blank_end = None;
-                true
-            }
-            _ => false,
+    /// Puts the text of the word that comes next in its place, if it is an alias and the first word after an alias that
+    /// ended with a blank; says whether it did.
+    pub(super) fn alias_after_blank(&mut self, spared: &[&[u8]]) -> bool {
+        if self.aliases.with.is_none() {
+            return false;
         }
+        self.aliases.leave(self.left());
+        // What is read once more is not what follows the alias.
+        if self.aliases.after_blank.is_none_or(|end| self.left() > end) {
+            return false;
+        }
+        if matches!(self.peek(), None | Some(b'\n' | b'<' | b'>')) {
+            self.aliases.after_blank = None;
+        }
+        let word = self.bare_word();
+        if word.is_empty() || spared.contains(&word) || self.before_redirect() {
+            return false;
+        }
+        let quoted = word.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
+        let replaced = self.replace_alias();
+        // The first word of the alias's own text is looked up too.
+        if !replaced && !quoted {
+            self.aliases.after_blank = None;
+        }
+        replaced
+    }
+
+    fn is_reserved(&self) -> bool {
+        self.posix && RESERVED.contains(&self.bare_word())
+    }
+
+    /// Whether the word that comes next belongs to the redirection after it.
+    fn before_redirect(&self) -> bool {
+        self.redirect_prefix().is_some_and(|(_, len)| len > 0)
     }
 
     /// Bytes that are not read yet.
@@ -93,36 +186,33 @@ impl<'a> Parser<'a> {
         self.src.len().saturating_sub(self.pos)
     }
 
-    /// The length of the word that comes next, when it is an alias, and the alias's text.
-    fn alias_here(&mut self) -> Option<(usize, Bytes, &'a Texts)> {
-        let (aliases, texts) = self.aliases.with.as_ref()?;
-        let (word, left) = (self.bare_word(), self.left());
-        let value = aliases.get(word)?.clone();
-        let (len, texts) = (word.len(), *texts);
-        self.aliases.within.retain(|(_, end)| left > *end);
-        let word = self.slice(self.pos, self.pos + len);
-        if self.aliases.within.iter().any(|(name, _)| name == word) {
-            return None;
+    /// Puts the text of the word that comes next in its place, if it is an alias; says whether it did.
+    fn replace_alias(&mut self) -> bool {
+        let (Some(aliases), Some(texts)) = (&self.aliases.with, self.texts) else { return false };
+        let word = self.bare_word();
+        let Some(value) = aliases.get(word).filter(|_| !self.before_redirect()).cloned() else { return false };
+        let name = word.to_vec();
+        self.aliases.leave(self.left());
+        let in_use = self.aliases.within.iter().any(|used| used.name == name);
+        if in_use {
+            return false;
         }
-        Some((len, value, texts))
+        let last = value.last().copied();
+        // A blank keeps the alias's last word apart from what follows; an operator may go on there.
+        let apart = last.is_some_and(|b| !is_meta(b) && b != b'\\') && !ends_in_comment(&value);
+        let text = if apart { [&value[..], b" "].concat() } else { value };
+        let end = self.left().saturating_sub(name.len());
+        self.joins |= text.contains(&b'\\');
+        self.splice(self.pos, self.pos.saturating_add(name.len()), &text, texts);
+        let blank = last.is_some_and(|b| matches!(b, b' ' | b'\t'));
+        self.aliases.within.push(Use { name, end, blank });
+        true
     }
+}
 
-    fn replace_word(&mut self, len: usize, value: &[u8], texts: &'a Texts) {
-        let name = self.slice(self.pos, self.pos + len).to_vec();
-        let (before, after) = (self.slice(0, self.pos), self.rest().get(len..).unwrap_or_default());
-        // A blank keeps the alias's last word apart from what follows.
-        let text = [before, value, b" ", after].concat();
-        // Its own blank ends before the one that was added.
-        if value.last().is_some_and(|b| matches!(b, b' ' | b'\t')) {
-            self.aliases.blank_end = Some(after.len());
-        }
-        self.aliases.within.push((name, after.len()));
-        // What was found out about the text behind has moved.
-        self.not_arith.retain(|at| *at < self.pos);
-        let (text, next) = texts.keep(text);
-        self.src = text;
-        if let Some((_, texts)) = &mut self.aliases.with {
-            *texts = next;
-        }
-    }
+/// Whether the text ends within a comment, which then goes on behind it.
+fn ends_in_comment(text: &[u8]) -> bool {
+    let line = text.rsplit(|&b| b == b'\n').next().unwrap_or_default();
+    let starts = |at: usize| at == 0 || line.get(at - 1).copied().is_some_and(is_meta);
+    line.iter().enumerate().any(|(at, &byte)| byte == b'#' && starts(at))
 }

@@ -78,7 +78,7 @@ impl Parser<'_> {
 
     /// The expression of `(( ))`; `None`, with nothing read, when the parentheses do not close side by side.
     fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
-        let (start, line) = (self.pos, self.line);
+        let (start, line) = (self.mark(), self.line);
         self.pos += 2;
         match self.arith_until(b")") {
             Ok(expression) if self.starts_with(b"))") => {
@@ -88,8 +88,7 @@ impl Parser<'_> {
             Err(_) if self.peek().is_none() => return Err(self.unclosed(b')', line)),
             _ => {}
         }
-        self.pos = start;
-        self.line = line;
+        self.back(start);
         Ok(None)
     }
 
@@ -153,7 +152,7 @@ impl Parser<'_> {
 
     /// `name [in words] separator`
     fn loop_head(&mut self) -> Parse<(Name, Option<Vec<Word>>)> {
-        self.alias_after_blank();
+        self.skip_blanks();
         let word = self.bare_word();
         let len = word.len();
         if len == 0 {
@@ -162,16 +161,16 @@ impl Parser<'_> {
         // What is no name is complained about when the loop runs.
         let name: Name = word.into();
         self.pos += len;
-        self.alias_after_blank();
-        self.skip_lines()?;
-        if !self.keyword(b"in") {
-            self.accept(b";");
-            self.skip_lines()?;
+        if !self.keyword_of_head(&[b"in", b"do"])? {
+            if !self.at_keyword(b"do") {
+                self.accept(b";");
+                self.skip_to_command()?;
+            }
             return Ok((name, None));
         }
         let mut words = Vec::new();
         loop {
-            self.alias_after_blank();
+            self.skip_blanks();
             match self.peek() {
                 Some(b'\n') => break,
                 Some(b';') if self.operator() == Some(b";") => {
@@ -185,12 +184,30 @@ impl Parser<'_> {
                 },
             }
         }
-        self.skip_lines()?;
+        self.skip_to_command()?;
         Ok((name, Some(words)))
+    }
+
+    /// Goes past the first of these words, if it comes next or on a later line; none of them is an alias right behind the
+    /// word before it.
+    fn keyword_of_head(&mut self, words: &[&[u8]]) -> Parse<bool> {
+        self.skip_blanks_but(words);
+        if self.peek() == Some(b'\n') {
+            self.skip_to_command()?;
+        }
+        let Some(first) = words.first().filter(|word| self.at_keyword(word)) else { return Ok(false) };
+        self.pos += first.len();
+        Ok(true)
     }
 
     /// `do .. done` or `{ .. }`
     fn loop_body(&mut self) -> Parse<List> {
+        // Behind the name of a variable `do` is no alias.
+        if self.at_keyword(b"do") {
+            self.pos += 2;
+            return self.body_until(b"done");
+        }
+        self.skip_to_command()?;
         if self.keyword(b"{") {
             return self.body_until(b"}");
         }
@@ -209,6 +226,7 @@ impl Parser<'_> {
             }
             self.pos += 1;
         }
+        self.join_closing();
         if !self.starts_with(b"))") {
             return Err(self.unexpected());
         }
@@ -226,15 +244,22 @@ impl Parser<'_> {
 
     fn case_clause(&mut self) -> Parse<Kind> {
         self.pos += 4;
-        self.alias_after_blank();
+        self.skip_blanks();
         let Some(word) = self.word()? else { return Err(self.unexpected()) };
-        self.skip_lines()?;
-        self.expect_keyword(b"in")?;
+        if !self.keyword_of_head(&[b"in"])? {
+            return Err(self.unexpected());
+        }
+        // Right behind `in` it is no alias.
+        self.skip_blanks_but(&[b"esac"]);
+        Ok(Kind::Case { word, arms: self.arms()? })
+    }
+
+    fn arms(&mut self) -> Parse<Vec<Arm>> {
         let mut arms = Vec::new();
         loop {
             self.skip_lines()?;
             if self.keyword(b"esac") {
-                return Ok(Kind::Case { word, arms });
+                return Ok(arms);
             }
             arms.push(self.arm()?);
         }

@@ -16,6 +16,7 @@ pub(super) struct Unread {
 
 /// Where a definition starts.
 struct Start {
+    mark: super::Mark,
     pos: usize,
     line: u32,
     /// Here-documents of commands before it on the same line.
@@ -24,7 +25,7 @@ struct Start {
 
 impl Parser<'_> {
     pub(super) fn function_or_simple(&mut self) -> Parse<Command> {
-        let start = Start { pos: self.pos, line: self.line, waiting: self.pending.len() };
+        let start = Start { mark: self.mark(), pos: self.pos, line: self.line, waiting: self.pending.len() };
         if self.at_keyword(b"function") {
             self.pos += 8;
             self.skip_blanks();
@@ -48,8 +49,7 @@ impl Parser<'_> {
                 }
                 return self.function_body(name, &start);
             }
-            self.pos = start.pos;
-            self.line = start.line;
+            self.back(start.mark);
         }
         self.simple()
     }
@@ -68,7 +68,7 @@ impl Parser<'_> {
     }
 
     fn function_body(&mut self, name: Name, start: &Start) -> Parse<Command> {
-        self.skip_lines()?;
+        self.skip_to_command()?;
         let line = self.line;
         let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
         let line = self.line_of(&kind, line);

@@ -72,7 +72,7 @@ impl Parser<'_> {
             if !joins || backslashes % 2 == 0 || end.is_none() {
                 return line;
             }
-            line.extend_from_slice(b"\n");
+            line.pop();
         }
     }
 }

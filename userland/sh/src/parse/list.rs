@@ -37,11 +37,7 @@ impl Parser<'_> {
         self.deeper(|p| {
             let mut list = List::default();
             loop {
-                p.skip_lines()?;
-                p.expand_alias();
-                if p.peek() == Some(b'\n') {
-                    continue;
-                }
+                p.skip_to_command()?;
                 if p.at_closer() {
                     return Ok(list);
                 }
@@ -88,7 +84,7 @@ impl Parser<'_> {
                 let text = self.slice(start, end).trim_ascii_end().into();
                 return Ok(Chain { first, rest, text });
             };
-            self.skip_lines()?;
+            self.skip_to_command()?;
             rest.push((join, self.pipeline()?));
             end = self.pos;
         }
@@ -122,7 +118,7 @@ impl Parser<'_> {
             } else if !self.accept(b"|") {
                 return Ok(Pipeline { bang, timed, stages });
             }
-            self.skip_lines()?;
+            self.skip_to_command()?;
             stages.push(self.command()?);
         }
     }

@@ -10,6 +10,7 @@ mod cond;
 mod error;
 mod function;
 mod heredoc;
+mod joining;
 mod list;
 mod param;
 mod quote;
@@ -44,6 +45,14 @@ struct Pending {
     line: u32,
 }
 
+/// A place in the text.
+#[derive(Clone, Copy)]
+struct Mark {
+    pos: usize,
+    line: u32,
+    joined: u32,
+}
+
 /// Reads commands from a text.
 pub(crate) struct Parser<'a> {
     src: &'a [u8],
@@ -65,7 +74,13 @@ pub(crate) struct Parser<'a> {
     for_print: bool,
     /// Stretches of the text that such words have in another form: from, to, the form.
     reprinted: Vec<(usize, usize, Vec<u8>)>,
-    aliases: alias::Expansion<'a>,
+    /// Where texts go that take the place of the one that is read; `None` where none does.
+    texts: Option<&'a Texts>,
+    /// The text has line continuations.
+    joins: bool,
+    aliases: alias::Expansion,
+    /// Lines that line continuations inside tokens took, so far.
+    joined: u32,
     /// Functions whose text ends with the here-documents that wait for the next newline.
     unread: Vec<function::Unread>,
     /// Offsets of `((` that turned out to be no arithmetic, so that nesting does not try them again and again.
@@ -90,7 +105,10 @@ impl<'a> Parser<'a> {
             in_document: false,
             for_print: false,
             reprinted: Vec::new(),
+            texts: None,
+            joins: joining::has_continuation(src),
             aliases: alias::Expansion::default(),
+            joined: 0,
             unread: Vec::new(),
             not_arith: Vec::new(),
             unfinished: Vec::new(),
@@ -106,6 +124,7 @@ impl<'a> Parser<'a> {
         inner.depth = self.depth;
         inner.extglob = self.extglob;
         inner.posix = self.posix;
+        inner.texts = self.texts;
         inner.aliases = self.aliases.for_inner();
         inner
     }
@@ -143,6 +162,12 @@ impl<'a> Parser<'a> {
             Some(_) => return Err(self.unexpected()),
         }
         Ok(Some(list))
+    }
+
+    /// Whether the text ends with a line continuation, so that the next line belongs to the last one.
+    pub(crate) fn ends_joined(&self) -> bool {
+        let Some(line) = self.src.strip_suffix(b"\n") else { return false };
+        line.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
     }
 
     /// Whether nothing but blanks and newlines is left.
@@ -209,9 +234,20 @@ impl<'a> Parser<'a> {
         self.src.get(from..to).unwrap_or_default()
     }
 
+    /// The place to which reading may come back.
+    fn mark(&self) -> Mark {
+        Mark { pos: self.pos, line: self.line, joined: self.joined }
+    }
+
+    /// Comes back to a place. What was joined meanwhile stays joined.
+    fn back(&mut self, mark: Mark) {
+        self.pos = mark.pos;
+        self.line = mark.line.saturating_add(self.joined.saturating_sub(mark.joined));
+    }
+
     /// Goes one byte on and counts lines. Only for text inside words; between tokens [`Self::newline`] is right.
     fn bump(&mut self) {
-        if self.peek() == Some(b'\n') {
+        if self.peek() == Some(b'\n') && !self.in_alias() {
             self.line = self.line.saturating_add(1);
         }
         self.pos = self.pos.saturating_add(1);

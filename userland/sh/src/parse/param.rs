@@ -10,6 +10,7 @@ impl Parser<'_> {
     pub(super) fn braced_param(&mut self, quoted: bool) -> Parse<Param> {
         let (start, line) = (self.pos, self.line);
         self.pos += 2;
+        let mark = self.mark();
         let parsed = self.deeper(|p| p.param_body(quoted))?;
         if let Some((target, index, indirect, op)) = parsed
             && self.peek() == Some(b'}')
@@ -18,8 +19,7 @@ impl Parser<'_> {
             return Ok(Param { target, index, indirect, op, raw: self.slice(start, self.pos).into() });
         }
         // bash complains when such an expansion is reached, not when it is read.
-        self.pos = start + 2;
-        self.line = line;
+        self.back(mark);
         self.word_until(Stop::Brace, quoted)?;
         if self.peek() != Some(b'}') {
             return Err(self.unclosed(b'}', line));

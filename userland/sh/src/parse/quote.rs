@@ -53,6 +53,7 @@ pub(super) fn remove_quotes(raw: &[u8]) -> Bytes {
         match (quote, byte) {
             (None, b'\\') => out.extend(bytes.next().filter(|&b| b != b'\n')),
             (None, b'\'' | b'"') => quote = Some(byte),
+            (Some(b'"'), b'\\') if bytes.peek() == Some(&b'\n') => drop(bytes.next()),
             (Some(b'"'), b'\\') if matches!(bytes.peek(), Some(b'"' | b'\\' | b'$' | b'`')) => out.extend(bytes.next()),
             (Some(open), _) if open == byte => quote = None,
             _ => out.push(byte),

@@ -19,17 +19,26 @@ impl Parser<'_> {
         let mut line = self.line;
         let (mut assigns, mut args, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         let (mut declaration, mut reads_lists) = (false, false);
+        // Whether an assignment was read last.
+        let mut assigned = false;
+        // Whether nothing was read but the first word.
+        let mut alone = false;
         loop {
             self.skip_blanks();
-            let began = !(assigns.is_empty() && redirects.is_empty());
-            if self.follows_blank_alias() || (began && args.is_empty()) {
+            // The first word may be an alias too, but for a redirection between it and an assignment.
+            if args.is_empty() && (!redirects.is_empty() || !assigns.is_empty()) && (assigned || assigns.is_empty()) {
                 self.expand_alias();
+            }
+            assigned = false;
+            if alone && self.peek().is_none_or(is_meta) {
+                line = self.line;
+                alone = false;
             }
             if let Some(redirect) = self.redirect()? {
                 redirects.push(redirect);
                 continue;
             }
-            let start = (self.pos, self.line);
+            let start = self.mark();
             if (args.is_empty() || declaration)
                 && let Some(assign) = self.assignment()?
             {
@@ -37,7 +46,7 @@ impl Parser<'_> {
                     && super::word::may_brace(&value.parts)
                 {
                     // Braces make several arguments of it, before it is an assignment.
-                    (self.pos, self.line) = start;
+                    self.back(start);
                     args.extend(self.word()?.map(Arg::Word));
                     continue;
                 }
@@ -46,6 +55,7 @@ impl Parser<'_> {
                         line = self.line;
                     }
                     assigns.push(assign);
+                    assigned = true;
                 } else {
                     args.push(Arg::Assign(assign));
                 }
@@ -55,7 +65,7 @@ impl Parser<'_> {
             if let (true, b'(', true) = (reads_lists, self.peek().unwrap_or(0), word.raw.ends_with(b"=")) {
                 // `eval name=(..)`: the list is part of the word as it stands.
                 self.elements()?;
-                let text = self.slice(start.0, self.pos);
+                let text = self.slice(start.pos, self.pos);
                 args.push(Arg::Word(Word {
                     parts: vec![Part::Quoted(text.to_vec())],
                     raw: text.into(),
@@ -64,9 +74,11 @@ impl Parser<'_> {
                 continue;
             }
             let word = if args.is_empty() { word } else { super::word::tilde_after_equals(word) };
-            if args.is_empty() && assigns.is_empty() {
-                // A first word of several lines counts as where it ends.
+            let first = args.is_empty() && assigns.is_empty() && redirects.is_empty();
+            if first || alone {
+                // A command is where the token after its first word ends, because a function could begin there.
                 line = self.line;
+                alone = first;
             }
             if args.is_empty() {
                 reads_lists = matches!(word.literal(), Some(b"eval" | b"let"));
@@ -109,7 +121,7 @@ impl Parser<'_> {
         if len == 0 {
             return Ok(None);
         }
-        let (start, line) = (self.pos, self.line);
+        let (start, mark) = (self.pos, self.mark());
         self.pos += len;
         let subscript = match self.peek() {
             Some(b'[') => self.subscript()?,
@@ -117,8 +129,7 @@ impl Parser<'_> {
         };
         let append = self.starts_with(b"+=");
         if !append && self.peek() != Some(b'=') {
-            self.pos = start;
-            self.line = line;
+            self.back(mark);
             return Ok(None);
         }
         let name: Name = self.slice(start, start + len).into();
@@ -157,7 +168,7 @@ impl Parser<'_> {
     }
 
     fn element(&mut self) -> Parse<Element> {
-        let (start, line) = (self.pos, self.line);
+        let mark = self.mark();
         if self.peek() == Some(b'[')
             && let Some(subscript) = self.subscript()?
         {
@@ -167,8 +178,7 @@ impl Parser<'_> {
                 return Ok(Element { subscript: Some(subscript), append, value: self.assigned_word()? });
             }
         }
-        self.pos = start;
-        self.line = line;
+        self.back(mark);
         match self.word()? {
             Some(value) => Ok(Element { subscript: None, append: false, value }),
             None => Err(self.unexpected()),
@@ -226,7 +236,7 @@ impl Parser<'_> {
     }
 
     /// The descriptor written before an operator of redirection, and the length of its text.
-    fn redirect_prefix(&self) -> Option<(RedirectFd, usize)> {
+    pub(super) fn redirect_prefix(&self) -> Option<(RedirectFd, usize)> {
         let rest = self.rest();
         match *rest.first()? {
             b'<' | b'>' | b'&' => Some((RedirectFd::Default, 0)),

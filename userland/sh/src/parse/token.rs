@@ -32,8 +32,28 @@ pub(crate) fn name_len(text: &[u8]) -> usize {
 }
 
 impl Parser<'_> {
-    /// Goes past blanks, line continuations and a comment.
+    /// Goes past blanks, line continuations and a comment, up to a token that is what the grammar is to see: without
+    /// line continuations, and with its text when it is an alias after one that ended with a blank.
     pub(super) fn skip_blanks(&mut self) {
+        self.skip_blanks_but(&[]);
+    }
+
+    /// As [`Self::skip_blanks`], where these words are not looked up among the aliases.
+    pub(super) fn skip_blanks_but(&mut self, spared: &[&[u8]]) {
+        self.skip_spaces();
+        while self.alias_after_blank(spared) {
+            self.skip_spaces();
+        }
+    }
+
+    pub(super) fn skip_spaces(&mut self) {
+        self.skip_to_token();
+        if self.joins {
+            self.join_token();
+        }
+    }
+
+    fn skip_to_token(&mut self) {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t') => self.pos += 1,
@@ -72,7 +92,8 @@ impl Parser<'_> {
     pub(super) fn bare_word(&self) -> &[u8] {
         let rest = self.rest();
         let end = rest.iter().position(|&b| is_meta(b)).unwrap_or(rest.len());
-        rest.get(..end).unwrap_or_default()
+        let word = rest.get(..end).unwrap_or_default();
+        if rest.get(end) == Some(&b'\n') { word.strip_suffix(b"\\").unwrap_or(word) } else { word }
     }
 
     /// Whether the next word is the reserved word `word`.

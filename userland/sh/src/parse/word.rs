@@ -165,7 +165,12 @@ impl Parser<'_> {
                 }
             }
             // Within an operand `$'` quotes even between double quotes.
-            b'$' if quoted && !self.in_document && matches!(stop, Stop::Brace) && self.peek_at(1) == Some(b'\'') => {
+            b'$' if quoted
+                && !self.in_document
+                && !self.posix
+                && matches!(stop, Stop::Brace)
+                && self.peek_at(1) == Some(b'\'') =>
+            {
                 self.dollar(false, pieces)?;
             }
             b'$' => self.dollar(quoted || arith, pieces)?,
@@ -289,6 +294,9 @@ impl Parser<'_> {
 
     /// What `$` starts.
     fn dollar(&mut self, quoted: bool, pieces: &mut Pieces) -> Parse<()> {
+        if self.joins {
+            self.join_dollar();
+        }
         match self.peek_at(1) {
             Some(b'\'') if !quoted => {
                 let start = self.pos;
@@ -349,12 +357,14 @@ impl Parser<'_> {
     /// `$((..))`. When it is a substitution that starts with a subshell nothing is read; the inner error is then the one
     /// of a text that ends within the parentheses.
     fn dollar_arith(&mut self) -> Parse<Result<Part, Option<SyntaxError>>> {
-        let (start, line) = (self.pos, self.line);
+        let (start, line, mark) = (self.pos, self.line, self.mark());
         if self.not_arith.contains(&start) {
             return Ok(Err(None));
         }
         self.pos += 3;
-        let error = match self.arith_until(b")") {
+        let read = self.arith_until(b")");
+        self.join_closing();
+        let error = match read {
             Ok(arith) if self.starts_with(b"))") => {
                 self.pos += 2;
                 return Ok(Ok(Part::Arith(Rc::new(arith))));
@@ -365,8 +375,7 @@ impl Parser<'_> {
             Err(error) => matches!(error.problem, Problem::Unclosed(b')')).then(|| self.unclosed(b')', line)),
         };
         self.not_arith.push(start);
-        self.pos = start;
-        self.line = line;
+        self.back(mark);
         Ok(Err(error))
     }
 
