@@ -43,6 +43,11 @@ pub fn unix_of_fd(fd: Fd) -> Option<u32> {
     if fd < 3 { Some(fd) } else { fd.checked_sub(border::FD_SHIFT).filter(|&n| n >= 3) }
 }
 
+/// The WASI descriptor of Unix descriptor `n` when the process was started with it.
+pub fn inherited(n: u32) -> Option<Fd> {
+    border::inherit(n, fd_of_unix(n)).then(|| fd_of_unix(n))
+}
+
 /// Opens `path`, resolved against the working directory.
 pub fn open(path: &[u8], how: Open) -> Result<Fd> {
     border::open(path, how)

@@ -152,6 +152,18 @@ pub(crate) fn dup_to(fd: Fd, target: Fd) -> Result<()> {
     check(unsafe { libc::dup2(raw(fd), raw(target)) }).map(drop)
 }
 
+/// Puts a descriptor that the process was started with where its number lies in the sandbox; says whether there is one.
+pub(crate) fn inherit(n: u32, target: Fd) -> bool {
+    // SAFETY: no memory is passed, and what is marked is closed only where another program starts.
+    let flags = unsafe { libc::fcntl(raw(n), libc::F_GETFD) };
+    let open = flags >= 0 && flags & libc::FD_CLOEXEC == 0 && dup_to(n, target).is_ok();
+    if open {
+        // SAFETY: as above.
+        unsafe { libc::fcntl(raw(n), libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+    open
+}
+
 pub(crate) fn is_terminal(fd: Fd) -> bool {
     // SAFETY: no memory is passed.
     unsafe { libc::isatty(raw(fd)) == 1 }

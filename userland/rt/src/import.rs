@@ -281,6 +281,11 @@ pub(crate) fn fstat(fd: Fd) -> Result<Stat> {
     Ok(Stat::decode(&raw))
 }
 
+/// Whether the process was started with this descriptor, which lies at its place already.
+pub(crate) fn inherit(_: u32, at: Fd) -> bool {
+    fstat(at).is_ok()
+}
+
 pub(crate) fn access(path: &[u8], mode: u32) -> Result<()> {
     // SAFETY: the path is a live slice.
     check(unsafe { tidebox::access(path.as_ptr(), path.len(), mode) })

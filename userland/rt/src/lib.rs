@@ -25,8 +25,8 @@ mod border;
 #[cfg(target_family = "wasm")]
 pub use border::EndingAllocator;
 pub use descriptor::{
-    Fd, Open, Readiness, close, dup, dup_to, fd_of_unix, is_terminal, move_fd, open, pipe, poll_both, poll_read, read,
-    seek, seek_to, set_size, unix_of_fd, write, write_all,
+    Fd, Open, Readiness, close, dup, dup_to, fd_of_unix, inherited, is_terminal, move_fd, open, pipe, poll_both,
+    poll_read, read, seek, seek_to, set_size, unix_of_fd, write, write_all,
 };
 pub use errno::Errno;
 pub use file::{

@@ -37,8 +37,7 @@ impl Io {
         let mut table = vec![(0, 0), (1, 1), (2, 2)];
         // Descriptors from 3 on that were handed to this shell are not known one by one; scripts rarely get any.
         for number in 3..10 {
-            let fd = rt::fd_of_unix(number);
-            if rt::fstat(fd).is_ok() {
+            if let Some(fd) = rt::inherited(number) {
                 table.push((number, fd));
             }
         }

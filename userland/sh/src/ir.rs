@@ -183,6 +183,8 @@ pub(crate) struct Element {
 pub(crate) struct Subscript {
     pub(crate) key: Word,
     pub(crate) index: Arith,
+    /// It was made from text at run time, which `assoc_expand_once` keeps from being expanded again.
+    pub(crate) made: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -155,6 +155,9 @@ pub(crate) struct Shell {
     pub(crate) disabled: BTreeSet<&'static str>,
     /// Computed variables that were unset, and are ordinary ones since.
     pub(crate) plain: BTreeSet<Bytes>,
+    /// Arguments of the builtin that runs which the script itself writes as elements of arrays, so that their subscripts
+    /// have been expanded once.
+    pub(crate) references: Vec<Bytes>,
     /// The command that runs, kept only while a trap could ask for it.
     pub(crate) current: Option<Current>,
     /// What to remember of the start of a shell that takes part in a session.
@@ -219,6 +222,7 @@ impl Shell {
             disabled: BTreeSet::new(),
             trace_fd: None,
             plain: BTreeSet::new(),
+            references: Vec::new(),
             current: None,
             session: None,
         }

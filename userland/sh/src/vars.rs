@@ -330,6 +330,14 @@ impl Vars {
         lent.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
+    /// Whether the name was assigned for the command that runs alone.
+    pub(crate) fn lent_to_newest(&self, name: &[u8]) -> bool {
+        self.saved
+            .last()
+            .is_some_and(|scope| scope.temporary && scope.replaced.iter().any(|(saved, _)| &**saved == name))
+            || self.was_lent(name)
+    }
+
     /// Whether the newest call has a local of this name.
     pub(crate) fn is_local(&self, name: &[u8]) -> bool {
         let scope = self.saved.iter().rev().find(|scope| !scope.temporary);

@@ -3,7 +3,6 @@
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
-use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
@@ -106,11 +105,9 @@ fn finish(
             shell.vars.remove(b"OPTARG");
         }
     }
-    let len = name_len(name);
-    let subscript = name.get(len..).unwrap_or_default();
-    if len == 0 || !(subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]"))) {
+    if shell.place_of(name).is_none() {
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(1);
     }
-    if super::read::assign(shell, name, value.to_vec())? { Ok(status) } else { Ok(2) }
+    if shell.assign_place(name, value.to_vec())? { Ok(status) } else { Ok(2) }
 }

@@ -45,7 +45,7 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.complain_builtin("empty array variable name");
         return Ok(2);
     }
-    let name = shell.variable_meant(&name).unwrap_or(name);
+    let Some(name) = shell.array_to_fill(&name) else { return Ok(1) };
     if crate::parse::token::name_len(&name) != name.len() {
         shell.complain_builtin([b"`", &name[..], b"': not a valid identifier"].concat());
         return Ok(1);

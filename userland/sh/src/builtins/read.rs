@@ -9,7 +9,7 @@ use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
-use crate::vars::{Key, Value, Var};
+use crate::vars::{Value, Var};
 
 /// What `read` was asked for.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Err(status) => return Ok(status),
     };
     if let Some(first) = names.first()
-        && !is_target(first)
+        && shell.place_of(first).is_none()
     {
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(first)));
         return Ok(1);
@@ -280,7 +280,7 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
             }
         }
         let name: Name = array.as_slice().into();
-        let name = shell.variable_meant(&name).unwrap_or(name);
+        let Some(name) = shell.array_to_fill(&name) else { return Ok(false) };
         if name_len(&name) != name.len() || name.is_empty() {
             shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&name)));
             return Ok(false);
@@ -299,7 +299,7 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
     if names.is_empty() || options.exact {
         let reply = b"REPLY".to_vec();
         let name = names.first().unwrap_or(&reply);
-        let mut good = assign(shell, name, line)?;
+        let mut good = shell.assign_place(name, line)?;
         for name in names.iter().skip(1) {
             good = good && assign_checked(shell, name, Bytes::new())?;
         }
@@ -316,30 +316,11 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
 }
 
 fn assign_checked(shell: &mut Shell, name: &[u8], value: Bytes) -> Run<bool> {
-    if !is_target(name) {
+    if shell.place_of(name).is_none() {
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(false);
     }
-    assign(shell, name, value)
-}
-
-/// Whether a word names a variable or an element of an array.
-fn is_target(word: &[u8]) -> bool {
-    let len = name_len(word);
-    let subscript = word.get(len..).unwrap_or_default();
-    len > 0 && (subscript.is_empty() || (subscript.starts_with(b"[") && subscript.ends_with(b"]")))
-}
-
-/// Assigns to a variable or an element of an array, as its name was given.
-pub(super) fn assign(shell: &mut Shell, target: &[u8], value: Bytes) -> Run<bool> {
-    let len = name_len(target);
-    let (name, rest) = target.split_at(len);
-    let name: Name = name.into();
-    let key = match rest {
-        [b'[', key @ .., b']'] => shell.key_of(&name, &crate::parse::subscript_from_text(key))?,
-        _ => Key::Whole,
-    };
-    shell.assign(&name, key, false, value)
+    shell.assign_place(name, value)
 }
 
 /// Fields of a line, one after the other.

@@ -1,8 +1,7 @@
 //! `unset`.
 
-use crate::expand::lossy;
-use crate::ir::Bytes;
-use crate::parse::token::name_len;
+use crate::expand::{PlaceName, lossy};
+use crate::ir::{Bytes, Name};
 use crate::state::{Run, Shell};
 use crate::vars::{self, Key, Meant, Value};
 
@@ -51,99 +50,110 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool, named: bool) -> Run<bool> {
-    let len = name_len(word);
-    let (name, rest) = word.split_at(len);
-    if len == 0 || !(rest.is_empty() || (rest.starts_with(b"[") && rest.ends_with(b"]"))) {
+    let Some(mut place) = shell.place_of(word) else {
         if !named {
             // It could have been a function.
             return Ok(true);
         }
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
         return Ok(false);
-    }
-    let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));
+    };
+    let is_reference = shell.vars.get(&place.name).is_some_and(|var| var.has(vars::NAMEREF));
     if reference && !is_reference {
         return Ok(true);
     }
-    let (mut name, mut rest) = (name.to_vec(), rest.to_vec());
+    let mut referred = false;
     if is_reference && !reference {
-        match shell.meaning(&name) {
-            Meant::Own => {}
-            Meant::Variable(meant) => name = meant.to_vec(),
+        match shell.meaning(&place.name) {
+            Meant::Variable(meant) => place.name = meant,
             Meant::Element(array, subscript) => {
-                name = array.to_vec();
-                rest = [b"[", &subscript[..], b"]"].concat();
+                place.name = array;
+                place.subscript = Some(subscript);
+                referred = true;
             }
-            Meant::Global(_) | Meant::Nothing(_) | Meant::Circle => {}
+            Meant::Own | Meant::Global(_) | Meant::Nothing(_) | Meant::Circle => {}
         }
     }
-    if shell.vars.get(&name).is_none() {
+    let name = &place.name;
+    if shell.vars.get(name).is_none() {
         if matches!(&name[..], b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS") {
-            shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&name)));
+            shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(name)));
             return Ok(false);
         }
-        if !shell.unset_computed(&name) {
-            shell.complain_builtin(format!("{}: cannot unset", lossy(&name)));
+        if !shell.unset_computed(name) {
+            shell.complain_builtin(format!("{}: cannot unset", lossy(name)));
             return Ok(false);
         }
         return Ok(true);
     }
-    if shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) {
-        shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&name)));
+    if shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
+        shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(name)));
         return Ok(false);
     }
-    unset_place(shell, &name, &rest)
+    match &place.subscript {
+        None => {
+            unset_whole(shell, name);
+            Ok(true)
+        }
+        // What a reference names may be no array.
+        Some(_) if referred && !shell.is_array(name) => Ok(true),
+        Some(subscript) => unset_element(shell, &place, subscript),
+    }
 }
 
-/// Removes a variable, or the element of it that `rest` names.
-fn unset_place(shell: &mut Shell, name: &[u8], rest: &[u8]) -> Run<bool> {
-    let [b'[', subscript @ .., b']'] = rest else {
-        let name = name.to_vec();
-        // A local keeps its place, so that the caller's does not show through; one of a caller gives way to what it hid.
-        if shell.vars.is_local(&name) {
-            if let Some(var) = shell.vars.get_mut(&name) {
-                *var = crate::vars::Var::default();
-            }
-        } else if !shell.vars.uncover(&name) {
-            shell.vars.remove(&name);
+fn unset_whole(shell: &mut Shell, name: &Name) {
+    // A local keeps its place, so that the caller's does not show through; one of a caller gives way to what it hid.
+    if shell.vars.is_local(name) {
+        if let Some(var) = shell.vars.get_mut(name) {
+            *var = crate::vars::Var::default();
         }
-        match &name[..] {
-            b"BASH_XTRACEFD" => shell.set_trace_fd(b""),
-            b"POSIXLY_CORRECT" => drop(shell.options.set_named(b"posix", false)),
-            b"OPTIND" => shell.getopts_at = (0, 0),
-            _ => {}
-        }
-        shell.note_changed(&name);
-        return Ok(true);
-    };
-    if matches!(subscript, b"@" | b"*") && !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_)))
-    {
-        if let Some(Value::Indexed(map)) = shell.vars.get_mut(name).map(|var| &mut var.value) {
-            map.clear();
-        } else if !shell.vars.uncover(name) {
-            shell.vars.remove(name);
-        }
-        return Ok(true);
+    } else if !shell.vars.uncover(name) {
+        shell.vars.remove(name);
     }
-    let key = shell.key_of(name, &crate::parse::subscript_from_text(subscript))?;
-    match (shell.vars.get_mut(name).map(|var| &mut var.value), key) {
-        (Some(Value::Assoc(map)), Key::Word(word)) => {
-            if word == b"@" || word == b"*" {
+    match &name[..] {
+        b"BASH_XTRACEFD" => shell.set_trace_fd(b""),
+        b"POSIXLY_CORRECT" => drop(shell.options.set_named(b"posix", false)),
+        b"OPTIND" => shell.getopts_at = (0, 0),
+        _ => {}
+    }
+    shell.note_changed(name);
+}
+
+fn unset_element(shell: &mut Shell, place: &PlaceName, subscript: &[u8]) -> Run<bool> {
+    let name = &place.name;
+    if matches!(subscript, b"@" | b"*") {
+        let old = shell.lookup(b"BASH_COMPAT").is_some_and(|version| !version.starts_with(b"5"));
+        let old = old || matches!(shell.lookup(b"BASH_COMPAT").as_deref(), Some(b"50" | b"51" | b"5.0" | b"5.1"));
+        match shell.vars.get_mut(name).map(|var| &mut var.value) {
+            Some(Value::Indexed(_) | Value::Assoc(_)) if old => {
+                unset_whole(shell, name);
+                return Ok(true);
+            }
+            Some(Value::Indexed(map)) => {
                 map.clear();
-            } else {
-                map.remove(&word);
+                return Ok(true);
+            }
+            // There it is the key of an element.
+            Some(Value::Assoc(_)) => {}
+            _ => {
+                shell.complain_builtin(format!("{}: not an array variable", lossy(name)));
+                return Ok(false);
             }
         }
+    }
+    let Some(key) = shell.key_of_place(place)? else { return Ok(false) };
+    match (shell.vars.get_mut(name).map(|var| &mut var.value), key) {
+        (Some(Value::Assoc(map)), Key::Word(word)) => map.remove(&word),
         (Some(Value::Indexed(map)), Key::Index(index)) => match crate::expand::position(map, index) {
             Some(at) => {
                 map.remove(&at);
             }
             None => {
-                shell.complain_builtin(format!("[{index}]: bad array subscript"));
+                shell.complain_builtin(format!("[{}]: bad array subscript", lossy(subscript)));
                 return Ok(false);
             }
         },
-        (Some(slot @ Value::Text(_)), Key::Index(0)) => *slot = Value::Unset,
+        (Some(Value::Text(_)), Key::Index(0)) => unset_whole(shell, name),
         (Some(Value::Text(_)), _) => {
             shell.complain_builtin(format!("{}: not an array variable", lossy(name)));
             return Ok(false);

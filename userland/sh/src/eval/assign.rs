@@ -28,6 +28,12 @@ impl Shell {
                         self.complain([&assign.name[..], b"[]: bad array subscript"].concat());
                         return Ok(false);
                     }
+                    Some(subscript)
+                        if matches!(&subscript.key.raw[..], b"@" | b"*") && !self.is_keyed(&assign.name) =>
+                    {
+                        self.complain([&assign.name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
+                        return Ok(false);
+                    }
                     Some(subscript) => {
                         let key = self.key_of(&assign.name, subscript)?;
                         let before_start = match (&key, self.vars.get(&assign.name).map(|var| &var.value)) {
@@ -56,15 +62,28 @@ impl Shell {
         }
     }
 
+    /// Whether a name means an associative array.
+    pub(crate) fn is_keyed(&self, name: &[u8]) -> bool {
+        let var = self.variable_meant(name).and_then(|name| self.vars.get(&name));
+        var.is_some_and(|var| matches!(var.value, Value::Assoc(_)))
+    }
+
+    /// Whether a name is that of an array.
+    pub(crate) fn is_array(&self, name: &[u8]) -> bool {
+        self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)))
+    }
+
     /// An argument of `declare` with its values expanded. All of them are, before the first is assigned.
     #[inline(never)]
-    pub(crate) fn expand_declared(&mut self, assign: &Assign) -> Run<Assign> {
+    pub(crate) fn expand_declared(&mut self, assign: &Assign, keyed: bool) -> Run<Assign> {
+        // Words that are keys and values of an associative array are not split.
+        let keyed = keyed || self.is_keyed(&assign.name);
         let value = match &assign.value {
             AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_text(word)?)),
             AssignValue::Array(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {
-                    if element.subscript.is_some() {
+                    if keyed || element.subscript.is_some() {
                         let value = expanded(self.expand_text(&element.value)?);
                         list.push(Element { subscript: element.subscript.clone(), append: element.append, value });
                         continue;

@@ -250,7 +250,10 @@ impl Shell {
                 let chosen = crate::parse::plain_number(line.trim_ascii())
                     .and_then(|n| usize::try_from(n).ok()?.checked_sub(1))
                     .and_then(|at| values.get(at).cloned());
-                shell.assign(name, Key::Whole, false, chosen.unwrap_or_default())?;
+                if !shell.assign(name, Key::Whole, false, chosen.unwrap_or_default())? {
+                    shell.status = 1;
+                    return Ok(());
+                }
                 if !shell.run_body(body)? {
                     return Ok(());
                 }
@@ -359,7 +362,10 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn arith_command(&mut self, arith: &Arith, name: &str) -> Run<Option<i64>> {
         use crate::expand::Fault;
-        match self.arith_value(arith) {
+        let outer = std::mem::replace(&mut self.running, "((");
+        let value = self.arith_value(arith);
+        self.running = outer;
+        match value {
             Ok(value) => Ok(Some(value)),
             Err(Fault::Stop(stop)) => Err(stop),
             Err(Fault::Reported) => {

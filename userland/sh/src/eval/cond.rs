@@ -11,6 +11,19 @@ use crate::regex::Regex;
 use crate::state::{Run, Shell};
 use crate::vars::{Value, Var};
 
+/// How `-name` compares numbers, if it does.
+fn comparison(name: &[u8; 2]) -> Option<fn(i64, i64) -> bool> {
+    Some(match name {
+        b"eq" => |a, b| a == b,
+        b"ne" => |a, b| a != b,
+        b"lt" => |a, b| a < b,
+        b"le" => |a, b| a <= b,
+        b"gt" => |a, b| a > b,
+        b"ge" => |a, b| a >= b,
+        _ => return None,
+    })
+}
+
 impl Shell {
     #[inline(never)]
     pub(crate) fn run_cond(&mut self, cond: &Cond) -> Run {
@@ -53,8 +66,14 @@ impl Shell {
                 if self.options.xtrace {
                     self.trace_test(not, &[&[b'-', *letter], &operand]);
                 }
-                let truth = super::unary_test(self, *letter, &operand)?;
-                Ok(Some(truth))
+                if *letter != b'v' || !crate::expand::names_element(&word.raw) {
+                    return super::unary_test(self, *letter, &operand).map(Some);
+                }
+                // Its subscript has been expanded now, once.
+                let outer = std::mem::replace(&mut self.references, vec![operand.clone()]);
+                let truth = super::unary_test(self, *letter, &operand);
+                self.references = outer;
+                truth.map(Some)
             }
             Cond::Binary(op, left, right) => self.cond_binary(*op, left, right, not),
         }
@@ -62,6 +81,17 @@ impl Shell {
 
     #[inline(never)]
     fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> Run<Option<bool>> {
+        if let CondOp::Test(name) = op
+            && let Some(compare) = comparison(&name)
+            && (left.raw.contains(&b'[') || right.raw.contains(&b'['))
+        {
+            let Some(a) = self.cond_side(left)? else { return Ok(None) };
+            let Some(b) = self.cond_side(right)? else { return Ok(None) };
+            if self.options.xtrace {
+                self.trace_test(not, &[&left.raw, &[b'-', name[0], name[1]], &right.raw]);
+            }
+            return Ok(Some(compare(a, b)));
+        }
         let subject = self.expand_text(left)?;
         match op {
             CondOp::Match | CondOp::NoMatch => {
@@ -94,22 +124,14 @@ impl Shell {
                 if self.options.xtrace {
                     self.trace_test(not, &[&subject, &[b'-', name[0], name[1]], &other]);
                 }
-                let compare: fn(i64, i64) -> bool = match &name {
-                    b"eq" => |a, b| a == b,
-                    b"ne" => |a, b| a != b,
-                    b"lt" => |a, b| a < b,
-                    b"le" => |a, b| a <= b,
-                    b"gt" => |a, b| a > b,
-                    b"ge" => |a, b| a >= b,
-                    _ => {
-                        return match super::binary_test(&name, &subject, &other) {
-                            Ok(truth) => Ok(Some(truth)),
-                            Err(TestFault(text)) => {
-                                self.complain([b"[[: ", &text[..]].concat());
-                                Ok(None)
-                            }
-                        };
-                    }
+                let Some(compare) = comparison(&name) else {
+                    return match super::binary_test(&name, &subject, &other) {
+                        Ok(truth) => Ok(Some(truth)),
+                        Err(TestFault(text)) => {
+                            self.complain([b"[[: ", &text[..]].concat());
+                            Ok(None)
+                        }
+                    };
                 };
                 let Some(a) = self.cond_number(&subject)? else { return Ok(None) };
                 let Some(b) = self.cond_number(&other)? else { return Ok(None) };
@@ -118,9 +140,28 @@ impl Shell {
         }
     }
 
+    /// An operand of `-eq` and its kind in which elements of arrays may stand: their subscripts are expanded once.
+    fn cond_side(&mut self, word: &Word) -> Run<Option<i64>> {
+        match crate::parse::arith_of_source(&word.raw) {
+            Some(arith) => {
+                let value = self.arith_value(&arith);
+                self.cond_value(value)
+            }
+            None => {
+                let text = self.expand_text(word)?;
+                self.cond_number(&text)
+            }
+        }
+    }
+
     /// Operands of `-eq` and its kind are expressions here.
     fn cond_number(&mut self, text: &[u8]) -> Run<Option<i64>> {
-        match self.text_value(text) {
+        let value = self.text_value(text);
+        self.cond_value(value)
+    }
+
+    fn cond_value(&mut self, value: Result<i64, Fault>) -> Run<Option<i64>> {
+        match value {
             Ok(value) => Ok(Some(value)),
             Err(Fault::Stop(stop)) => Err(stop),
             Err(Fault::Reported) => {

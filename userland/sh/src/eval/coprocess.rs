@@ -7,7 +7,7 @@ use tidebox_rt::Fd;
 use crate::expand::lossy;
 use crate::ir::{Command, Name};
 use crate::state::{Run, Shell};
-use crate::vars::{READONLY, Value};
+use crate::vars::{Key, READONLY, Value};
 
 impl Shell {
     /// Starts a command with pipes at its standard input and output, whose other ends the array `name` holds.
@@ -39,17 +39,18 @@ impl Shell {
         let (read, write) = (self.take_high(ours_in), self.take_high(ours_out));
         self.jobs.add(&[pid], crate::print::coprocess(name, body), false);
         self.status = 0;
-        if self.vars.get(name).is_some_and(|var| var.has(READONLY)) {
-            self.complain([&name[..], b": readonly variable"].concat());
+        let Some(name) = self.array_to_fill(name) else { return Ok(()) };
+        let name = &name;
+        self.coprocess = Some((Name::clone(name), pid));
+        if !self.may_assign(name) {
             return Ok(());
         }
-        self.coprocess = Some((Name::clone(name), pid));
         let numbers = [(0, read), (1, write)].map(|(at, number)| (at, number.to_string().into_bytes()));
         let var = self.vars.entry(name);
         var.value = Value::Indexed(BTreeMap::from(numbers));
         var.flags &= !crate::vars::BARE;
         let pid_name: Name = [&name[..], b"_PID"].concat().into();
-        self.vars.entry(&pid_name).value = Value::Text(pid.to_string().into_bytes());
+        self.assign(&pid_name, Key::Whole, false, pid.to_string().into_bytes())?;
         Ok(())
     }
 
@@ -74,7 +75,11 @@ impl Shell {
                 }
             }
         }
-        self.vars.remove(&name);
         self.vars.remove(&[&name[..], b"_PID"].concat());
+        if self.vars.get(&name).is_some_and(|var| var.has(READONLY)) {
+            self.complain([&name[..], b": cannot unset: readonly variable"].concat());
+            return;
+        }
+        self.vars.remove(&name);
     }
 }

@@ -153,7 +153,11 @@ impl Shell {
         let mut own = Undo::default();
         let applied = self.apply_to(kind, number, &mut own)?;
         if applied {
-            self.assign(&name, key, false, number.to_string().into_bytes())?;
+            if !self.assign(&name, key, false, number.to_string().into_bytes())? {
+                self.complain([target, b": cannot assign fd to variable"].concat());
+                self.undo(own);
+                return Ok(false);
+            }
             if !self.options.varredir_close {
                 // It stays open after the command.
                 own.saved.retain(|(saved, _)| *saved != number);

@@ -210,7 +210,10 @@ impl Shell {
                 for arg in &simple.args {
                     match arg {
                         Arg::Assign(assign) => {
-                            let assign = self.expand_declared(assign)?;
+                            let keyed = list.iter().any(|arg| {
+                                matches!(arg, DeclArg::Word(word) if word.starts_with(b"-") && word.contains(&b'A'))
+                            });
+                            let assign = self.expand_declared(assign, keyed)?;
                             if self.options.xtrace {
                                 shown.push(declared_word(&assign));
                                 if let crate::ir::AssignValue::Array(elements) = &assign.value {
@@ -253,8 +256,30 @@ impl Shell {
                 };
                 done
             }
-            _ => self.call_builtin(builtin, args),
+            _ => {
+                let outer = self.note_references(builtin, simple, args);
+                let called = self.call_builtin(builtin, args);
+                if let Some(outer) = outer {
+                    self.references = outer;
+                }
+                called
+            }
         }
+    }
+
+    /// Notes which arguments of a builtin are written as elements of arrays; answers what was noted before.
+    fn note_references(&mut self, builtin: &Builtin, simple: &Simple, args: &[Bytes]) -> Option<Vec<Bytes>> {
+        let looks = |word: &Bytes| word.len() > 3 && word.last() == Some(&b']');
+        if self.references.is_empty() && !args.iter().any(looks) {
+            return None;
+        }
+        let mut found = Vec::new();
+        let once = self.options.assoc_expand_once && matches!(builtin.name, "printf" | "read" | "wait");
+        if (once || builtin.name == "unset") && simple.args.len() == args.len() {
+            let written = |arg: &Arg| matches!(arg, Arg::Word(word) if crate::expand::names_element(&word.raw));
+            found.extend(simple.args.iter().zip(args).filter(|(arg, _)| written(arg)).map(|(_, word)| word.clone()));
+        }
+        Some(std::mem::replace(&mut self.references, found))
     }
 
     /// The assignments that `export` and `readonly` make, which are shown once more.
@@ -319,7 +344,10 @@ impl Shell {
         if self.options.xtrace && !simple.assigns.is_empty() {
             self.trace_words(args);
         }
-        if !self.redirect_for_good(&simple.redirects)? {
+        let outer = std::mem::replace(&mut self.running, "exec");
+        let redirected = self.redirect_for_good(&simple.redirects);
+        self.running = outer;
+        if !redirected? {
             self.status = 1;
             return if self.options.posix { Err(Stop::Exit) } else { Ok(()) };
         }

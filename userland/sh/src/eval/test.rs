@@ -5,9 +5,8 @@ use tidebox_rt::{self as rt, FileKind, Stat};
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
-use crate::vars::{self, Value};
+use crate::vars;
 
 /// What is wrong with a test.
 #[derive(Debug)]
@@ -68,31 +67,21 @@ pub(crate) fn unary_test(shell: &mut Shell, letter: u8, operand: &[u8]) -> Run<b
 
 /// `-v name` and `-v name[subscript]`.
 fn is_set(shell: &mut Shell, operand: &[u8]) -> Run<bool> {
-    let len = name_len(operand);
-    let (name, rest) = operand.split_at(len);
-    match rest {
-        _ if len == 0 => {
-            let number = plain_number(operand).and_then(|n| usize::try_from(n).ok());
-            Ok(number.is_some_and(|n| n == 0 || n <= shell.positional.len()))
-        }
-        b"" => {
-            // bash looks for a variable that is called like the element.
-            let is_element = matches!(shell.vars.meant(name), vars::Meant::Element(..));
-            Ok(!is_element && shell.lookup(name).is_some())
-        }
-        b"[@]" | b"[*]" if !matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) => {
-            Ok(!shell.elements(name).is_empty())
-        }
-        [b'[', key @ .., b']'] => {
-            let key = if matches!(shell.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
-                vars::Key::Word(key.to_vec())
-            } else {
-                vars::Key::Index(shell.evaluate_text(key)?)
-            };
-            Ok(shell.element(name, &key).is_some())
-        }
-        _ => Ok(false),
+    let Some(place) = shell.place_of(operand) else {
+        let number = plain_number(operand).and_then(|n| usize::try_from(n).ok());
+        return Ok(number.is_some_and(|n| n == 0 || n <= shell.positional.len()));
+    };
+    let name = &place.name;
+    let Some(subscript) = &place.subscript else {
+        // bash looks for a variable that is called like the element.
+        let is_element = matches!(shell.vars.meant(name), vars::Meant::Element(..));
+        return Ok(!is_element && shell.lookup(name).is_some());
+    };
+    if !shell.is_keyed(name) && matches!(subscript.as_slice(), b"@" | b"*") {
+        return Ok(!shell.elements(name).is_empty());
     }
+    let key = shell.key_of_place(&place)?;
+    Ok(key.is_some_and(|key| shell.element(name, &key).is_some()))
 }
 
 /// `left -name right`, and the comparisons of strings that `[` has.

@@ -72,7 +72,7 @@ impl Shell {
                 self.status = 1;
                 Err(Stop::Discard)
             }
-            Fault::Message(text) if !self.running.is_empty() => {
+            Fault::Message(text) if !matches!(self.running, "" | "((") => {
                 self.complain_builtin(text);
                 self.status = 1;
                 Err(Stop::Discard)

@@ -25,6 +25,17 @@ impl Shell {
             Meant::Global(_) | Meant::Circle => return Ok(false),
         };
         let name = meant.as_ref().unwrap_or(name);
+        self.assign_elements(name, elements, append, false)
+    }
+
+    /// Assigns the elements of an array that is no reference; `again` when `declare` has expanded them already.
+    pub(crate) fn assign_elements(
+        &mut self,
+        name: &Name,
+        elements: &[Element],
+        append: bool,
+        again: bool,
+    ) -> Run<bool> {
         if !self.may_assign(name) {
             return Ok(false);
         }
@@ -32,7 +43,7 @@ impl Shell {
         let (old, flags) = self.vars.get(name).map_or((None, 0), |var| (Some(&var.value), var.flags));
         if let Some(Value::Assoc(map)) = old {
             let map = if append { map.clone() } else { Assoc::default() };
-            let map = self.keyed_values(name, map, elements, flags)?;
+            let map = self.keyed_values(name, map, elements, flags, again)?;
             let var = self.vars.entry(name);
             var.flags &= !vars::BARE;
             var.value = Value::Assoc(map);
@@ -111,7 +122,7 @@ impl Shell {
     }
 
     /// The elements of an associative array. Where the first has no subscript, keys and values alternate.
-    fn keyed_values(&mut self, name: &Name, map: Assoc, elements: &[Element], flags: u16) -> Run<Assoc> {
+    fn keyed_values(&mut self, name: &Name, map: Assoc, elements: &[Element], flags: u16, again: bool) -> Run<Assoc> {
         let mut map = map;
         if elements.first().is_some_and(|element| element.subscript.is_none()) {
             return self.alternating_values(map, elements, flags);
@@ -122,7 +133,7 @@ impl Shell {
                 self.expand_fields(&element.value, &mut words)?;
                 for word in words {
                     // `declare` shows the word as it reads it a second time.
-                    let word = if self.running.is_empty() { word } else { super::single_quote(&word) };
+                    let word = if again { super::single_quote(&word) } else { word };
                     let problem = b": must use subscript when assigning associative array";
                     self.complain([&name[..], b": ", &word, problem].concat());
                 }
@@ -150,18 +161,20 @@ impl Shell {
         let mut words = Vec::new();
         for element in elements {
             match &element.subscript {
-                None => words.push(self.expand_text(&element.value)?),
+                None => words.push((self.expand_text(&element.value)?, element)),
                 Some(subscript) => {
                     let value = self.expand_text(&element.value)?;
-                    words.push([b"[", &self.expand_text(&subscript.key)?[..], b"]=", &value].concat());
+                    words.push(([b"[", &self.expand_text(&subscript.key)?[..], b"]=", &value].concat(), element));
                 }
             }
         }
         let mut words = words.into_iter();
-        while let Some(key) = words.next() {
-            let mut value = words.next().unwrap_or_default();
+        while let Some((key, element)) = words.next() {
+            let mut value = words.next().map(|(value, _)| value).unwrap_or_default();
             self.attributed(flags, &mut value)?;
-            if !key.is_empty() {
+            if key.is_empty() {
+                self.complain([&element.value.raw[..], b": bad array subscript"].concat());
+            } else {
                 map.insert(key, value);
             }
         }

@@ -6,6 +6,7 @@ mod brace;
 mod glob;
 mod op;
 mod param;
+mod place;
 mod prompt;
 mod quoting;
 mod reference;
@@ -16,6 +17,7 @@ mod variable;
 mod word;
 
 pub(crate) use arith::Fault;
+pub(crate) use place::{PlaceName, names_element, split_subscript};
 pub(crate) use quoting::{ansi_quote, declare_quote, message_quote, shell_quote, single_quote, trace_quote};
 pub(crate) use reference::may_refer;
 pub(crate) use special::{BASH_VERSION, MACHINE};

@@ -5,7 +5,7 @@ use super::param::Content;
 use crate::ir::{Bytes, Name};
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
-use crate::vars::{self, Key, Meant, Value};
+use crate::vars::{self, Key, Meant, Value, Var};
 
 /// Whether text may be what a reference refers to: a name, or an element of an array.
 pub(crate) fn may_refer(text: &[u8]) -> bool {
@@ -22,20 +22,14 @@ impl Shell {
     /// What a name means; complains when references go round in a circle.
     pub(crate) fn meaning(&mut self, name: &[u8]) -> Meant {
         let meant = self.vars.meant(name);
-        let times = match meant {
-            Meant::Circle => 1,
-            // bash follows it twice.
-            Meant::Global(_) => 2,
-            _ => 0,
-        };
-        for _ in 0..times {
+        if matches!(meant, Meant::Circle | Meant::Global(_)) {
             self.complain(format!("warning: {}: circular name reference", lossy(name)));
         }
         meant
     }
 
     /// The variable that a name means, where an element of an array will not do.
-    pub(crate) fn variable_meant(&mut self, name: &[u8]) -> Option<Name> {
+    pub(crate) fn variable_meant(&self, name: &[u8]) -> Option<Name> {
         match self.vars.meant(name) {
             Meant::Own => Some(name.into()),
             Meant::Variable(name) => Some(name),
@@ -70,8 +64,12 @@ impl Shell {
             Meant::Variable(name) => self.assign_itself(&name, key, append, value),
             Meant::Element(array, subscript) => {
                 let whole = [&array[..], b"[", &subscript, b"]"].concat();
-                if key != Key::Whole {
+                let own = self.vars.get(name).and_then(Var::scalar).is_some_and(|target| *target == whole);
+                if key != Key::Whole || (own && array == *name) {
                     return Ok(self.refuse_name(&whole));
+                }
+                if self.vars.get(&array).is_some_and(|var| var.has(vars::NAMEREF)) {
+                    self.stop_referring(&array);
                 }
                 if matches!(subscript.as_slice(), b"@" | b"*") {
                     self.complain([&whole[..], b": bad array subscript"].concat());
@@ -84,11 +82,11 @@ impl Shell {
             Meant::Nothing(_) => Ok(self.refuse_name(b"")),
             Meant::Global(name) => {
                 let swapped = self.vars.swap_global(&name);
-                self.vars.entry(&name).value = Value::Text(value);
+                let assigned = self.assign_itself(&name, key, append, value);
                 if swapped {
                     self.vars.swap_global(&name);
                 }
-                Ok(true)
+                assigned
             }
             Meant::Circle => Ok(false),
         }
@@ -108,7 +106,36 @@ impl Shell {
 
     /// Complains that text is no name; answers false.
     pub(crate) fn refuse_name(&mut self, text: &[u8]) -> bool {
-        self.complain([b"`", text, b"': not a valid identifier"].concat());
+        let text = [b"`", text, b"': not a valid identifier"].concat();
+        if self.running.is_empty() {
+            self.complain(text)
+        } else {
+            self.complain_builtin(text)
+        }
         false
+    }
+
+    /// A reference that is assigned to as an array is none any more.
+    pub(crate) fn stop_referring(&mut self, name: &Name) {
+        self.complain(format!("warning: {}: removing nameref attribute", lossy(name)));
+        let var = self.vars.entry(name);
+        var.flags &= !vars::NAMEREF;
+        var.value = Value::Unset;
+    }
+
+    /// The array that a builtin is to fill; `None` after a complaint.
+    pub(crate) fn array_to_fill(&mut self, name: &Name) -> Option<Name> {
+        match self.meaning(name) {
+            Meant::Own | Meant::Global(_) | Meant::Circle => Some(Name::clone(name)),
+            Meant::Variable(name) => Some(name),
+            Meant::Nothing(name) => {
+                self.stop_referring(&name);
+                Some(name)
+            }
+            Meant::Element(array, subscript) => {
+                self.refuse_name(&[&array[..], b"[", &subscript, b"]"].concat());
+                None
+            }
+        }
     }
 }

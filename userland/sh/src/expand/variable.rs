@@ -88,6 +88,9 @@ impl Shell {
         let meant = self.array_meant(name).flatten();
         let name = meant.as_deref().unwrap_or(name);
         if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
+            if subscript.made && self.options.assoc_expand_once {
+                return Ok(Key::Word(subscript.key.raw.to_vec()));
+            }
             let key = self.expand_text(&subscript.key)?;
             return Ok(Key::Word(key));
         }

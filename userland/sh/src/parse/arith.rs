@@ -47,6 +47,14 @@ pub(crate) fn from_word(text: Word) -> Arith {
     }
 }
 
+/// The expression that the source of a word is, whatever the word would be as one of a command; `None` when it is none.
+pub(crate) fn arith_of_source(raw: &[u8]) -> Option<Arith> {
+    let text = [raw, b")"].concat();
+    let mut parser = Parser::new(&text, 1, Rc::from(&b""[..]));
+    let arith = parser.arith_until(b")").ok()?;
+    (parser.offset() + 1 == text.len()).then_some(arith)
+}
+
 /// Bytes of an expression's text from a place in its tree on, once its expansions have become `texts`.
 pub(crate) fn text_from(arith: &Arith, texts: &[Bytes], at: usize) -> usize {
     let (mut flat, mut parts) = (Bytes::new(), Vec::new());
@@ -83,7 +91,7 @@ fn flatten(from: &[Part], flat: &mut Bytes, parts: &mut Vec<Part>) -> bool {
 
 /// Parses text that holds no expansions. `None` is the empty expression.
 pub(crate) fn parse_expr(text: &[u8]) -> Result<Option<Expr>, NoExpr> {
-    ExprParser::new(text, &[]).whole()
+    ExprParser { made: true, ..ExprParser::new(text, &[]) }.whole()
 }
 
 /// The value of text that is nothing but a decimal number, as most operands are.
@@ -106,6 +114,8 @@ struct ExprParser<'a> {
     operators: u32,
     /// Where the newest operand starts.
     operand: usize,
+    /// The text was made at run time, so that subscripts in it are still to be expanded.
+    made: bool,
 }
 
 /// Binary operators by level, the loosest first; a longer operator stands before its prefix.
@@ -136,7 +146,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operators: 0, operand: 0 }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operators: 0, operand: 0, made: false }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -383,8 +393,12 @@ impl<'a> ExprParser<'a> {
         let Some(len) = closing_bracket(inside) else {
             return Err(());
         };
-        let key = self.word_of(inside.get(..len).unwrap_or_default());
+        let subscript = inside.get(..len).unwrap_or_default();
         self.pos += len + 2;
+        if self.made && subscript.iter().any(|byte| matches!(byte, b'$' | b'`' | b'"' | b'\'' | b'\\')) {
+            return Ok(Some((name, Some(Rc::new(super::subscript_from_text(subscript))))));
+        }
+        let key = self.word_of(subscript);
         Ok(Some((name, Some(Rc::new(super::subscript::subscript_of(key))))))
     }
 

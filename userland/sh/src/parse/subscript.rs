@@ -27,13 +27,15 @@ impl Parser<'_> {
 
 /// A subscript from its text as a word.
 pub(super) fn subscript_of(key: Word) -> Subscript {
-    let index = arith::from_word(key.clone());
-    Subscript { key, index }
+    // In an expression single quotes are no quotes.
+    let plain = if key.raw.contains(&b'\'') { arith::arith_of_source(&key.raw) } else { None };
+    let index = plain.unwrap_or_else(|| arith::from_word(key.clone()));
+    Subscript { key, index, made: false }
 }
 
 /// A subscript that was made at run time.
 pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
     let literal = || Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false };
-    subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal()))
+    Subscript { made: true, ..subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal())) }
 }

@@ -10,156 +10,350 @@ use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 use crate::vars::{self, Assoc, Key, Meant, Value};
 
+/// One argument of a declaration.
+struct Declared<'a> {
+    name: Name,
+    subscript: Option<Bytes>,
+    append: bool,
+    value: Option<Given<'a>>,
+    /// The argument as messages show it.
+    shown: Bytes,
+}
+
+/// What is assigned to a declared name.
+enum Given<'a> {
+    Text(Bytes),
+    Elements(&'a Assign),
+}
+
 /// Declares one name; says whether that was allowed.
 pub(super) fn declare_one(shell: &mut Shell, arg: &DeclArg, wanted: &Wanted) -> Run<bool> {
-    let name: Bytes = match arg {
-        DeclArg::Assign(assign) => assign.name.to_vec(),
-        DeclArg::Word(word) => word.get(..name_len(word)).unwrap_or_default().to_vec(),
-    };
+    if let DeclArg::Word(word) = arg
+        && word == b"-"
+        && shell.running == "local"
+    {
+        shell.save_options();
+        return Ok(true);
+    }
+    let Some(declared) = read_argument(shell, arg, wanted)? else { return Ok(false) };
     // A name that calls have made local is put aside while the shell's own variable is declared.
+    let name = Name::clone(&declared.name);
     let swapped = wanted.global && shell.vars.swap_global(&name);
-    let result = match arg {
-        DeclArg::Assign(assign) => declare_assign(shell, assign, wanted),
-        DeclArg::Word(word) => declare_word(shell, word, wanted),
-    };
+    let result = declare_variable(shell, declared, wanted);
     if swapped {
         shell.vars.swap_global(&name);
     }
     result
 }
 
-fn declare_assign(shell: &mut Shell, assign: &Assign, wanted: &Wanted) -> Run<bool> {
-    if let (AssignValue::Word(word), None) = (&assign.value, &assign.subscript)
-        && (wanted.indexed || wanted.assoc)
-    {
-        let value = shell.expand_text(word)?;
-        if value.first() == Some(&b'(') && value.last() == Some(&b')') {
-            return with_value(shell, &assign.name, Given::Compound(&value, assign.append), wanted);
+fn read_argument<'a>(shell: &mut Shell, arg: &'a DeclArg, wanted: &Wanted) -> Run<Option<Declared<'a>>> {
+    let (word, once) = match arg {
+        DeclArg::Word(word) => (word.clone(), false),
+        DeclArg::Assign(assign) => match (&assign.value, &assign.subscript) {
+            (AssignValue::Array(_), _) => {
+                let name = Name::clone(&assign.name);
+                let shown = name.to_vec();
+                let value = Some(Given::Elements(assign));
+                return Ok(Some(Declared { name, subscript: None, append: assign.append, value, shown }));
+            }
+            (AssignValue::Word(value), None) => {
+                let value = shell.expand_text(value)?;
+                let operator: &[u8] = if assign.append { b"+=" } else { b"=" };
+                let shown = [&assign.name[..], operator, &value].concat();
+                let name = Name::clone(&assign.name);
+                let value = Some(Given::Text(value));
+                return Ok(Some(Declared { name, subscript: None, append: assign.append, value, shown }));
+            }
+            (AssignValue::Word(value), Some(subscript)) => {
+                // The builtin reads such a word once more when all in it has been expanded.
+                let key = shell.expand_text(&subscript.key)?;
+                let value = shell.expand_text(value)?;
+                let operator: &[u8] = if assign.append { b"]+=" } else { b"]=" };
+                ([&assign.name[..], b"[", &key, operator, &value].concat(), true)
+            }
+        },
+    };
+    match split_word(shell, &word, once && shell.options.assoc_expand_once) {
+        Some(declared) if declared.subscript.is_none() || wanted.base == 0 => Ok(Some(declared)),
+        _ => {
+            let name = word.get(..name_len(&word)).unwrap_or_default();
+            if !name.is_empty() && word.get(name.len()..).is_some_and(|rest| rest.starts_with(b"[]=")) {
+                shell.complain([name, b"[]: bad array subscript"].concat());
+            } else {
+                shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&word)));
+            }
+            Ok(None)
         }
     }
-    with_value(shell, &assign.name, Given::Assign(assign), wanted)
 }
 
-fn declare_word(shell: &mut Shell, word: &[u8], wanted: &Wanted) -> Run<bool> {
-    if word == b"-" && shell.running == "local" {
-        shell.save_options();
-        return Ok(true);
+/// A word such as `name`, `name[subscript]+=value`; `None` when it is no such thing.
+fn split_word(shell: &Shell, word: &[u8], once: bool) -> Option<Declared<'static>> {
+    let (name, rest) = word.split_at(name_len(word));
+    if name.is_empty() {
+        return None;
     }
-    let len = name_len(word);
-    let (name, rest) = word.split_at(len);
-    let (subscript, rest) = match rest.iter().position(|&b| b == b']') {
-        Some(at) if rest.first() == Some(&b'[') => (rest.get(1..at), rest.get(at + 1..).unwrap_or_default()),
-        _ => (None, rest),
-    };
+    let assoc = shell.vars.get(name).is_some_and(|var| matches!(var.value, Value::Assoc(_)));
+    let (subscript, rest) = crate::expand::split_subscript(rest, assoc && once)?;
     let (append, value) = match rest {
         b"" => (false, None),
         [b'=', value @ ..] => (false, Some(value)),
         [b'+', b'=', value @ ..] => (true, Some(value)),
-        _ => return bad_name(shell, word),
+        _ => return None,
     };
-    if len == 0 || (subscript.is_some() && wanted.base != 0) {
-        return bad_name(shell, word);
-    }
-    let name: Name = name.into();
-    let given = match (value, subscript) {
-        (None, None) => Given::Nothing,
-        (None, Some(_)) => Given::Element,
-        (Some(value), None) if is_compound(value) && (wanted.indexed || wanted.assoc || is_array(shell, &name)) => {
-            Given::Compound(value, append)
-        }
-        (Some(value), subscript) => Given::Text(subscript, value, append),
-    };
-    with_value(shell, &name, given, wanted)
+    let value = value.map(|value| Given::Text(value.to_vec()));
+    Some(Declared { name: name.into(), subscript: subscript.map(<[u8]>::to_vec), append, value, shown: word.to_vec() })
 }
 
 fn is_compound(value: &[u8]) -> bool {
-    value.first() == Some(&b'(') && value.last() == Some(&b')')
+    value.first() == Some(&b'(') && value.len() > 1 && value.last() == Some(&b')')
 }
 
-fn is_array(shell: &Shell, name: &[u8]) -> bool {
-    shell.vars.get(name).is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)))
+/// What is wrong with making this a reference; `None` when nothing is.
+fn no_reference(shell: &mut Shell, declared: &Declared<'_>) -> Option<String> {
+    let name = lossy(&declared.name);
+    if let Some(subscript) = &declared.subscript {
+        return Some(format!("{name}[{}]: reference variable cannot be an array", lossy(subscript)));
+    }
+    let Some(Given::Text(value)) = &declared.value else { return None };
+    let own = value.strip_prefix(&declared.name[..]).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"["));
+    if own && !declared.append {
+        if shell.frames.iter().all(|frame| !frame.is_function) {
+            return Some(format!("{name}: nameref variable self references not allowed"));
+        }
+        shell.complain_builtin(format!("warning: {name}: circular name reference"));
+        shell.complain(format!("warning: {name}: circular name reference"));
+    }
+    let valid = value.is_empty() || declared.append || crate::expand::may_refer(value);
+    (!valid).then(|| format!("`{}': invalid variable name for name reference", lossy(value)))
 }
 
-fn bad_name(shell: &mut Shell, word: &[u8]) -> Run<bool> {
-    shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
-    Ok(false)
-}
-
-/// What is assigned to a declared name.
-enum Given<'a> {
-    Nothing,
-    /// `name[x]` without a value only makes an array.
-    Element,
-    Assign(&'a Assign),
-    /// Text that is read as the elements of an array; whether it is appended.
-    Compound(&'a [u8], bool),
-    /// A subscript, a text, whether it is appended.
-    Text(Option<&'a [u8]>, &'a [u8], bool),
-}
-
-fn with_value(shell: &mut Shell, name: &Name, given: Given<'_>, wanted: &Wanted) -> Run<bool> {
-    let array = match &given {
-        Given::Assign(assign) => matches!(assign.value, AssignValue::Array(_)) || assign.subscript.is_some(),
-        Given::Element | Given::Compound(..) => true,
-        Given::Nothing => false,
-        Given::Text(subscript, ..) => subscript.is_some(),
-    };
-    let naming = wanted.on & vars::NAMEREF != 0 || wanted.off & vars::NAMEREF != 0;
-    let is_array = is_array(shell, name);
-    if wanted.on & vars::NAMEREF != 0 && is_array && (!wanted.local || shell.vars.is_local(name)) {
-        shell.complain_builtin(format!("{}: reference variable cannot be an array", lossy(name)));
+fn declare_variable(shell: &mut Shell, declared: Declared<'_>, wanted: &Wanted) -> Run<bool> {
+    let refers = wanted.on & vars::NAMEREF != 0;
+    if refers && let Some(Given::Elements(_)) = declared.value {
+        let plain = Wanted { on: wanted.on & !vars::NAMEREF, ..*wanted };
+        let name = Name::clone(&declared.name);
+        if with_value(shell, declared, &plain)? {
+            shell.complain_builtin(format!("{}: reference variable cannot be an array", lossy(&name)));
+        }
         return Ok(false);
     }
-    let target = if naming { Ok(None) } else { reference(shell, name, wanted) };
-    let Ok(target) = target else { return Ok(false) };
-    let name = target.as_ref().unwrap_or(name);
-    if !prepare(shell, name, wanted, array, !matches!(given, Given::Nothing))? {
+    if refers && let Some(problem) = no_reference(shell, &declared) {
+        shell.complain_builtin(problem);
         return Ok(false);
     }
-    let good = match given {
-        Given::Nothing | Given::Element => true,
-        Given::Assign(assign) => assigned(shell, name, assign, wanted)?,
-        Given::Compound(value, append) => {
-            let operator: &[u8] = if append { b"+=" } else { b"=" };
-            shell.run_text(&[name, operator, value].concat(), shell.line)?;
+    with_value(shell, declared, wanted)
+}
+
+fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) -> Run<bool> {
+    if let Some(answer) = resolve(shell, &mut declared, wanted) {
+        return Ok(answer);
+    }
+    let Declared { name, subscript, append, value, shown } = declared;
+    let refers = wanted.on & vars::NAMEREF != 0;
+    if refers && shell.is_array(&name) && (!wanted.local || shell.vars.is_local(&name)) {
+        shell.complain_builtin(format!("{}: reference variable cannot be an array", lossy(&name)));
+        return Ok(false);
+    }
+    if refers && value.is_none() && !may_become_reference(shell, &name, wanted) {
+        return Ok(false);
+    }
+    let existed = shell.vars.get(&name).is_some();
+    if refers && (!wanted.local || wanted.global || shell.vars.is_local(&name)) {
+        // What the variable was before does not touch what it refers to.
+        if let Some(var) = shell.vars.get_mut(&name) {
+            var.flags &= !(vars::INTEGER | vars::LOWER | vars::UPPER | vars::CAPITAL);
+        }
+    }
+    let mut array = subscript.is_some() || matches!(value, Some(Given::Elements(_)));
+    let mut compound = false;
+    if let Some(Given::Text(text)) = &value
+        && is_compound(text)
+        && !refers
+    {
+        compound = wanted.indexed || wanted.assoc || shell.is_array(&name);
+        if !compound && array {
+            let text = format!("warning: {}: quoted compound array assignment deprecated", lossy(&shown));
+            shell.complain(text);
+        }
+        // An element of an array that is there already gets the text.
+        compound &= subscript.is_none();
+        array |= compound;
+    }
+    if !prepare(shell, &name, wanted, array, value.is_some())? {
+        return Ok(false);
+    }
+    let good = match value {
+        None => true,
+        Some(Given::Elements(assign)) => assign_elements(shell, &name, assign)?,
+        Some(Given::Text(text)) if refers => refer(shell, &name, &text, append, existed),
+        Some(Given::Text(text)) if compound => {
+            assign_compound(shell, &name, &text, append)?;
             true
         }
-        Given::Text(None, value, append) if wanted.on & vars::NAMEREF != 0 => refer(shell, name, value, append),
-        Given::Text(subscript, value, append) => {
-            let key = match subscript {
-                None => Key::Whole,
-                Some(text) => shell.key_of(name, &crate::parse::subscript_from_text(text))?,
+        Some(Given::Text(text)) => {
+            let key = match &subscript {
+                None => Some(Key::Whole),
+                Some(subscript) => shell.key_of_declared(&name, subscript)?,
             };
-            let good = shell.assign(name, key, append, value.to_vec())?;
-            shell.forget_computed(name);
+            let good = match key {
+                Some(key) => shell.assign(&name, key, append, text)?,
+                None => false,
+            };
+            shell.forget_computed(&name);
             good
         }
     };
     if good {
-        mark(shell, name, wanted);
-        if wanted.base != 0 && !shell.vars.is_local(name) {
+        mark(shell, &name, wanted);
+        if wanted.base != 0 && !shell.vars.is_local(&name) {
             // `x=1 export x` means it for good.
-            shell.vars.keep(name);
+            shell.vars.keep(&name);
         }
     }
     Ok(good)
 }
 
-/// The variable that a reference means, unless the reference itself is to become local.
-fn reference(shell: &mut Shell, name: &Name, wanted: &Wanted) -> Result<Option<Name>, ()> {
-    if wanted.local && !wanted.global && !shell.vars.is_local(name) {
-        return Ok(None);
+/// The elements of a list that was a text until now.
+fn assign_compound(shell: &mut Shell, name: &Name, text: &[u8], append: bool) -> Run {
+    if !append && let Some(var) = shell.vars.get_mut(name) {
+        // It is empty when one of them has no value.
+        var.flags &= !vars::BARE;
     }
-    match shell.vars.meant(name) {
-        Meant::Variable(meant) => Ok(Some(meant)),
-        Meant::Element(array, subscript) if wanted.base != 0 => {
-            let text = [&array[..], b"[", &subscript, b"]"].concat();
-            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&text)));
-            Err(())
+    let operator: &[u8] = if append { b"+=" } else { b"=" };
+    let line = shell.line;
+    let source = [name, operator, text].concat();
+    let outer = std::mem::take(&mut shell.running);
+    let result = match crate::parse::read_assignment(&source, line) {
+        Some(Assign { value: AssignValue::Array(elements), .. }) => {
+            shell.assign_elements(name, &elements, append, false).map(drop)
         }
-        Meant::Element(array, _) => Ok(Some(array)),
-        _ => Ok(None),
+        _ => shell.run_text(&source, line),
+    };
+    shell.running = outer;
+    result
+}
+
+fn assign_elements(shell: &mut Shell, name: &Name, assign: &Assign) -> Run<bool> {
+    let AssignValue::Array(elements) = &assign.value else { return Ok(true) };
+    let outer = std::mem::take(&mut shell.running);
+    let assigned = shell.assign_elements(name, elements, assign.append, true);
+    shell.running = outer;
+    assigned
+}
+
+/// Follows references to what is declared; the answer of the declaration when there is nothing more to do.
+fn resolve(shell: &mut Shell, declared: &mut Declared<'_>, wanted: &Wanted) -> Option<bool> {
+    let (on, off) = (wanted.on & vars::NAMEREF != 0, wanted.off & vars::NAMEREF != 0);
+    let is_reference = shell.vars.get(&declared.name).is_some_and(|var| var.has(vars::NAMEREF));
+    if !is_reference || on || (wanted.local && !wanted.global && !shell.vars.is_local(&declared.name)) {
+        return None;
     }
+    if off {
+        return unrefer(shell, declared, wanted);
+    }
+    if declared.value.is_some() && declared.subscript.is_some() {
+        shell.stop_referring(&declared.name);
+        return None;
+    }
+    match shell.meaning(&declared.name) {
+        Meant::Variable(meant) => declared.name = meant,
+        Meant::Element(array, subscript) => {
+            if wanted.base != 0 {
+                let text = [&array[..], b"[", &subscript, b"]"].concat();
+                shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&text)));
+                return Some(false);
+            }
+            if shell.vars.get(&array).is_some_and(|var| var.has(vars::NAMEREF)) {
+                shell.stop_referring(&array);
+            }
+            declared.name = array;
+            if declared.subscript.is_none() {
+                declared.subscript = Some(subscript);
+            }
+        }
+        Meant::Nothing(name) => return declare_nothing(shell, declared, &name, wanted),
+        Meant::Own | Meant::Global(_) | Meant::Circle => {}
+    }
+    None
+}
+
+/// What is declared is a reference to nothing; the answer as in [`resolve`].
+fn declare_nothing(shell: &mut Shell, declared: &mut Declared<'_>, name: &Name, wanted: &Wanted) -> Option<bool> {
+    if wanted.indexed || wanted.assoc {
+        if let Some(var) = shell.vars.get_mut(name) {
+            var.flags &= !vars::NAMEREF;
+            var.value = Value::Unset;
+        }
+        return None;
+    }
+    if declared.value.is_none() && wanted.off & vars::READONLY != 0 {
+        return Some(true);
+    }
+    if let Some(Given::Text(text)) = &declared.value
+        && wanted.local
+        && shell.vars.is_local(name)
+        && !crate::expand::may_refer(text)
+    {
+        shell.complain_builtin(format!("`{}': invalid variable name for name reference", lossy(text)));
+        return Some(false);
+    }
+    if let Some(Given::Text(text)) = &declared.value
+        && !shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
+        && !crate::expand::may_refer(text)
+    {
+        // It is not even a reference any more.
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(text)));
+        if !shell.vars.uncover(name) {
+            shell.vars.remove(name);
+        }
+        return Some(false);
+    }
+    declared.name = Name::clone(name);
+    None
+}
+
+/// `+n`: the reference becomes an ordinary variable, and what else is declared is the variable that it referred to.
+/// The answer as in [`resolve`].
+fn unrefer(shell: &mut Shell, declared: &mut Declared<'_>, wanted: &Wanted) -> Option<bool> {
+    let var = shell.vars.get_mut(&declared.name)?;
+    let set = matches!(&var.value, Value::Text(text) if !text.is_empty());
+    if var.has(vars::READONLY) && set {
+        shell.complain_builtin([&declared.name[..], b": readonly variable"].concat());
+        return Some(false);
+    }
+    let meant = if set { var.scalar().cloned() } else { None };
+    var.flags &= !vars::NAMEREF;
+    let more = wanted.on != 0 || declared.value.is_some() || wanted.off != vars::NAMEREF;
+    if let Some(meant) = meant.filter(|_| more)
+        && name_len(&meant) == meant.len()
+    {
+        declared.name = meant.into();
+    }
+    None
+}
+
+/// Whether the value that a variable has may be that of a reference; complains when not.
+fn may_become_reference(shell: &mut Shell, name: &Name, wanted: &Wanted) -> bool {
+    if wanted.local && !wanted.global && !shell.vars.is_local(name) && !shell.vars.lent_to_newest(name) {
+        return true;
+    }
+    let Some(var) = shell.vars.get(name) else { return true };
+    if var.has(vars::NAMEREF) {
+        return true;
+    }
+    if let Value::Text(value) = &var.value
+        && !crate::expand::may_refer(value)
+    {
+        let text = format!("`{}': invalid variable name for name reference", lossy(value));
+        shell.complain_builtin(text);
+        return false;
+    }
+    if var.has(vars::READONLY) {
+        shell.complain_builtin([name, &b": readonly variable"[..]].concat());
+        return false;
+    }
+    true
 }
 
 /// Makes the variable what it must be before it is assigned to.
@@ -276,59 +470,26 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
     Conversion::Done
 }
 
-fn assigned(shell: &mut Shell, name: &Name, assign: &Assign, wanted: &Wanted) -> Run<bool> {
-    if wanted.on & vars::NAMEREF != 0
-        && let AssignValue::Word(word) = &assign.value
-    {
-        // The value names the variable that is meant; it is not assigned to that one.
-        let target = shell.expand_text(word)?;
-        return Ok(refer(shell, name, &target, assign.append));
-    }
-    if name == &assign.name {
-        return shell.run_assign(assign);
-    }
-    let assign = Assign {
-        name: Name::clone(name),
-        subscript: assign.subscript.clone(),
-        append: assign.append,
-        value: match &assign.value {
-            AssignValue::Word(word) => AssignValue::Word(word.clone()),
-            AssignValue::Array(_) => return shell.run_assign(assign),
-        },
-    };
-    shell.run_assign(&assign)
-}
-
 /// Makes a name refer to another.
-fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool) -> bool {
+fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool, existed: bool) -> bool {
     let target = match shell.vars.get(name).map(|var| &var.value) {
         Some(Value::Text(old)) if append => [old, target].concat(),
         _ => target.to_vec(),
     };
-    if target.is_empty() {
-        shell.complain_builtin("`': not a valid identifier");
-        return false;
-    }
-    if shell.vars.get(name).is_some_and(|var| var.has(vars::INTEGER)) {
-        // The value becomes a number, and a number is no name; bash does not complain.
-        shell.vars.entry(name).flags &= !vars::INTEGER;
-        return false;
-    }
-    if !crate::expand::may_refer(&target) {
-        let text = format!("`{}': invalid variable name for name reference", lossy(&target));
-        shell.complain_builtin(text);
-        return false;
-    }
-    if target == name[..] {
-        if shell.frames.iter().any(|frame| frame.is_function) {
-            shell.complain_builtin(format!("warning: {}: circular name reference", lossy(name)));
-        } else {
-            shell.complain_builtin(format!("{}: nameref variable self references not allowed", lossy(name)));
-            if shell.vars.get(name).is_some_and(|var| var.value == Value::Unset && var.flags == 0) {
-                shell.vars.remove(name);
-            }
-            return false;
+    // A value that becomes a number is no name, and bash does not complain.
+    let number = shell.vars.get(name).is_some_and(|var| var.has(vars::INTEGER));
+    if number || target.is_empty() || !crate::expand::may_refer(&target) {
+        if !number || !crate::expand::may_refer(&target) {
+            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&target)));
         }
+        if !existed && !shell.vars.uncover(name) {
+            shell.vars.remove(name);
+        }
+        return false;
+    }
+    if append && target == name[..] {
+        shell.complain(format!("{}: nameref variable self references not allowed", lossy(name)));
+        return false;
     }
     shell.vars.entry(name).value = Value::Text(target);
     true

@@ -3,11 +3,10 @@
 use tidebox_rt::{self as rt, Errno, Status};
 
 use crate::expand::lossy;
-use crate::ir::{Bytes, Name};
+use crate::ir::Bytes;
 use crate::jobs::Job;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
-use crate::vars::Key;
 
 const USAGE: &str = "wait [-fn] [-p var] [id ...]";
 
@@ -44,17 +43,16 @@ pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
         }
     }
-    let name = match variable {
-        None => None,
-        Some(name) if crate::parse::token::name_len(&name) == name.len() => Some(Name::from(name)),
-        Some(name) => {
-            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&name)));
+    if let Some(word) = &variable {
+        let Some(place) = shell.place_of(word) else {
+            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
             return Ok(1);
+        };
+        if place.subscript.is_none() {
+            shell.vars.remove(&place.name);
         }
-    };
-    if let Some(name) = &name {
-        shell.vars.remove(name);
     }
+    let name = variable;
     if any {
         return wait_any(shell, words, name);
     }
@@ -66,7 +64,7 @@ pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let (code, pid) = wait_one(shell, word)?;
         status = code;
         if let (Some(name), Some(pid)) = (&name, pid) {
-            shell.assign(name, Key::Whole, false, pid.to_string().into_bytes())?;
+            shell.assign_place(name, pid.to_string().into_bytes())?;
         }
     }
     Ok(status)
@@ -138,7 +136,7 @@ fn wait_gone(shell: &mut Shell, pid: u32) -> Run<(u8, Option<u32>)> {
 }
 
 /// `wait -n`: the next job to end, of those named or of all.
-fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Name>) -> Run<u8> {
+fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Run<u8> {
     shell.io.flush();
     let mut pids = Vec::new();
     for word in words {
@@ -164,7 +162,7 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Name>) -> Run<u
             shell.tell_end(at);
             shell.jobs.finish(at);
             if let Some(name) = &variable {
-                shell.assign(name, Key::Whole, false, pid.to_string().into_bytes())?;
+                shell.assign_place(name, pid.to_string().into_bytes())?;
             }
             return Ok(status.map_or(127, Status::code));
         }

@@ -2,10 +2,9 @@
 
 use crate::escape::{Escapes, replace, unescape};
 use crate::expand::{lossy, shell_quote};
-use crate::ir::{Bytes, Name};
+use crate::ir::Bytes;
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
-use crate::vars::Key;
 
 mod extended;
 
@@ -50,6 +49,12 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     {
         return Ok(shell.bad_option(format, "printf [-v var] format [arguments]"));
     }
+    if let Some(name) = target
+        && shell.place_of(name).is_none()
+    {
+        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        return Ok(2);
+    }
     let keeps = target.is_some();
     let mut print = Printf { shell, args: rest, at: 0, out: Bytes::new(), keeps, status: 0, ended: false };
     loop {
@@ -64,20 +69,7 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let written = shell.print(out);
         return Ok(status.max(written));
     };
-    let len = name_len(name);
-    let (base, subscript) = name.split_at(len);
-    let base: Name = base.into();
-    let key = match subscript {
-        _ if len == 0 => None,
-        b"" => Some(Key::Whole),
-        [b'[', key @ .., b']'] => Some(shell.key_of(&base, &crate::parse::subscript_from_text(key))?),
-        _ => None,
-    };
-    let Some(key) = key else {
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
-        return Ok(2);
-    };
-    if shell.assign(&base, key, false, out)? { Ok(status) } else { Ok(1) }
+    if shell.assign_place(name, out)? { Ok(status) } else { Ok(1) }
 }
 
 /// One `%` with what stands between it and its letter.
@@ -262,7 +254,7 @@ impl Printf<'_> {
                 if let Some(name) = self.next().cloned() {
                     let count = self.out.len().to_string().into_bytes();
                     // A refusal was complained about.
-                    if !matches!(super::read::assign(self.shell, &name, count), Ok(true)) {
+                    if !matches!(self.shell.assign_place(&name, count), Ok(true)) {
                         self.status = 1;
                     }
                 }
