@@ -1,0 +1,159 @@
+//! `$@`, `$<` and the other variables of a recipe.
+
+use std::collections::HashSet;
+
+use crate::Make;
+use crate::failure::Stop;
+use crate::file::{Age, FileId};
+use crate::variable::{Origin, Scope, Variable};
+use crate::words::joined;
+
+impl Make {
+    /// Sets the automatic variables of a target whose recipe is about to run.
+    pub(crate) fn set_automatic_variables(&mut self, file: FileId) {
+        let target = self.files.get(file);
+        let name = target.real_name().to_vec();
+        let stem = target.stem.clone().unwrap_or_else(|| self.stem_by_suffix(&target.name));
+        let (mut first, mut all, mut once, mut newer, mut ordered) =
+            (None, Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut seen = HashSet::new();
+        let normal: HashSet<FileId> =
+            target.dependencies.iter().filter(|known| !known.order_only).map(|known| known.file).collect();
+        for dependency in &target.dependencies {
+            let name = self.files.get(dependency.file).real_name().to_vec();
+            if dependency.order_only {
+                if !normal.contains(&dependency.file) && seen.insert(dependency.file) {
+                    ordered.push(name);
+                }
+                continue;
+            }
+            first.get_or_insert_with(|| name.clone());
+            all.push(name.clone());
+            if seen.insert(dependency.file) {
+                if dependency.changed || self.options.always_make {
+                    newer.push(name.clone());
+                }
+                once.push(name);
+            }
+        }
+        let list = |names: &[Vec<u8>]| joined(names.iter().map(Vec::as_slice));
+        let values = [
+            (b"@", name),
+            (b"%", Vec::new()),
+            (b"*", stem),
+            (b"<", first.unwrap_or_default()),
+            (b"^", list(&once)),
+            (b"+", list(&all)),
+            (b"?", list(&newer)),
+            (b"|", list(&ordered)),
+        ];
+        let variables = &mut self.files.get_mut(file).variables;
+        for (name, value) in values {
+            variables.insert(name.to_vec(), Variable::new(value, false, Origin::Automatic));
+        }
+    }
+
+    /// The stem of a target with a rule of its own: its name without a known suffix.
+    fn stem_by_suffix(&self, name: &[u8]) -> Vec<u8> {
+        let own = self.files.find(b".SUFFIXES").map(|file| self.files.get(file).dependencies.as_slice());
+        let own = own.unwrap_or_default().iter().map(|known| self.files.get(known.file).name.as_slice());
+        let builtin = if self.suffixes_cleared { "" } else { crate::builtin::SUFFIXES };
+        own.chain(builtin.split(' ').map(str::as_bytes))
+            .filter(|suffix| !suffix.is_empty())
+            .find_map(|suffix| name.strip_suffix(suffix))
+            .unwrap_or_default()
+            .to_vec()
+    }
+
+    /// Expands prerequisites of a pattern rule a second time, when the target and its stem are known.
+    pub(crate) fn expand_with_stem(&mut self, name: &[u8], stem: &[u8], text: &[u8]) -> Result<Vec<u8>, Stop> {
+        let mut scope = Scope::new();
+        for (variable, value) in [(b"@", name), (b"*", stem)] {
+            scope.insert(variable.to_vec(), Variable::new(value, false, Origin::Automatic));
+        }
+        self.locals.push(scope);
+        let expanded = self.expand(text);
+        self.locals.pop();
+        expanded
+    }
+
+    /// Expands the prerequisites of a target that waited for it.
+    pub(crate) fn expand_later(&mut self, file: FileId) -> Result<(), Stop> {
+        let waiting = std::mem::take(&mut self.files.get_mut(file).later);
+        for (text, stem) in waiting {
+            let name = self.files.get(file).name.clone();
+            let text = match &stem {
+                Some(_) => {
+                    let words: Vec<Vec<u8>> = crate::words::words(&text)
+                        .map(|word| crate::pattern::Pattern::parse(word).fill(b"$*"))
+                        .collect();
+                    joined(words.iter().map(Vec::as_slice))
+                }
+                None => text,
+            };
+            self.know_pattern_variables(file);
+            self.set_automatic_variables(file);
+            let outside = self.target.replace(file);
+            let expanded = self.expand_with_stem(&name, stem.as_deref().unwrap_or_default(), &text);
+            self.target = outside;
+            let listed = crate::rule::prerequisites(&expanded?);
+            self.give_dependencies(file, &listed, self.files.get(file).recipe.is_some());
+        }
+        Ok(())
+    }
+
+    /// When a file was changed last; a link counts as what it leads to.
+    pub(crate) fn age(&mut self, file: FileId) -> Age {
+        let known = self.files.get(file);
+        if let Some(age) = known.age {
+            return age;
+        }
+        if known.phony {
+            return Age::Missing;
+        }
+        let name = known.name.clone();
+        let mut age = age_of(&name);
+        if age == Age::Missing
+            && let Some(found) = self.search_vpath(&name)
+        {
+            age = age_of(&found);
+            self.files.get_mut(file).found_at = Some(found);
+        }
+        if self.options.old_files.contains(&name) {
+            age = Age::Old;
+            self.files.get_mut(file).progress = crate::file::Progress::Done;
+        } else if self.options.new_files.contains(&name) {
+            age = Age::New;
+        } else if let Age::At(time) = age {
+            self.look_at_clock(&name, time);
+        }
+        self.files.get_mut(file).age = Some(age);
+        age
+    }
+
+    /// A file from the future makes it impossible to say what is newer.
+    fn look_at_clock(&mut self, name: &[u8], time: u64) {
+        let ahead = time.saturating_sub(tidebox_rt::realtime_ns());
+        // What is written meanwhile may be a moment ahead.
+        if ahead > 1_000_000_000 && !self.clock_skew {
+            self.clock_skew = true;
+            let seconds = ahead as f64 / 1e9;
+            let shown = if seconds >= 100.0 { format!("{seconds:.0}") } else { two_digits(seconds) };
+            let name = String::from_utf8_lossy(name).into_owned();
+            self.error(&format!("Warning: File '{name}' has modification time {shown} s in the future"));
+        }
+    }
+}
+
+/// A number with two significant digits.
+fn two_digits(seconds: f64) -> String {
+    if seconds >= 10.0 { format!("{seconds:.0}") } else { format!("{seconds:.1}") }
+}
+
+/// When the file of that name was changed last.
+fn age_of(name: &[u8]) -> Age {
+    match tidebox_rt::stat(name, true) {
+        Ok(stat) => Age::At(stat.mtime_ns),
+        Err(_) => Age::Missing,
+    }
+}

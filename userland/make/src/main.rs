@@ -1,0 +1,104 @@
+//! `make`: the language and the messages of GNU Make 4.3, one job at a time.
+
+mod assign;
+mod automatic;
+mod builtin;
+mod command;
+mod condition;
+mod expand;
+mod failure;
+mod file;
+mod function;
+mod implicit;
+mod options;
+mod path;
+mod pattern;
+mod read;
+mod recipe;
+mod rule;
+mod source;
+mod special;
+mod start;
+mod update;
+mod variable;
+mod vpath;
+mod words;
+
+use std::collections::HashSet;
+use std::process::exit;
+
+use assign::PatternVariable;
+use file::{FileId, Files, Location};
+use options::Options;
+use read::Makefile;
+use rule::PatternRule;
+use variable::{Origin, Place, Scope};
+use vpath::Vpath;
+
+/// Everything that make knows.
+#[derive(Debug)]
+struct Make {
+    /// How it was called, without folders.
+    name: String,
+    /// How it calls itself in recipes.
+    command: Vec<u8>,
+    /// How many makes are above this one.
+    level: u32,
+    options: Options,
+    /// The working directory.
+    directory: Vec<u8>,
+    globals: Scope,
+    locals: Vec<Scope>,
+    /// Arguments of the innermost `call`.
+    call_arguments: usize,
+    /// Recursive variables that are being expanded, and whether as functions.
+    expanding: Vec<(Vec<u8>, Place, bool)>,
+    depth: usize,
+    include_depth: usize,
+    /// The target whose variables are seen.
+    target: Option<FileId>,
+    files: Files,
+    pattern_rules: Vec<PatternRule>,
+    pattern_variables: Vec<PatternVariable>,
+    vpaths: Vec<Vpath>,
+    vpath_all: Vec<Vec<u8>>,
+    makefiles: Vec<Makefile>,
+    /// What is being read or run.
+    location: Option<Location>,
+    /// Where the variable was assigned whose value is being expanded.
+    defined_at: Option<Location>,
+    /// Whose assignments are being read.
+    reading_origin: Origin,
+    recipe_prefix: u8,
+    second_expansion: bool,
+    one_shell: bool,
+    posix: bool,
+    export_all: bool,
+    delete_on_error: bool,
+    all_secondary: bool,
+    suffixes_cleared: bool,
+    /// A makefile assigned to `MAKEFLAGS`.
+    flags_changed: bool,
+    /// Makefiles are being brought up to date.
+    rebuilding: bool,
+    announced: bool,
+    clock_skew: bool,
+    write_failed: bool,
+    commands_started: u64,
+    /// The environment that it was started with, for `$(shell)`.
+    shell_environment: Vec<Vec<u8>>,
+    inherited_environment: HashSet<Vec<u8>>,
+    outer_shell: Option<Vec<u8>>,
+}
+
+fn main() {
+    tidebox_rt::start();
+    let code = start::run();
+    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    if code != 0 {
+        exit(code);
+    }
+}
+
+#[cfg(test)]
+mod tests;

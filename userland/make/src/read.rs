@@ -1,0 +1,400 @@
+//! Reading makefiles.
+
+use std::rc::Rc;
+
+use tidebox_gnu::stream::read_all;
+use tidebox_rt::Errno;
+
+use crate::Make;
+use crate::assign::{Definition, Modifiers, Operator, assignment, definition};
+use crate::condition::Conditionals;
+use crate::failure::Stop;
+use crate::file::Location;
+use crate::rule::Rule;
+use crate::source::{Source, collapsed, without_comment};
+use crate::variable::{Origin, Variable};
+use crate::words::{find_unquoted, first_word, reference_length, trim, trim_start, words};
+
+/// Makefiles that include each other, at most.
+const DEEPEST_INCLUDE: usize = 100;
+
+/// Where files to include are looked for, behind the folders of `-I`.
+const INCLUDE_FOLDERS: &[&str] = &["/usr/local/include", "/usr/include"];
+
+/// A makefile that was read, or that is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Makefile {
+    pub(crate) name: Vec<u8>,
+    /// It may be absent.
+    pub(crate) optional: bool,
+    pub(crate) missing: Option<Errno>,
+    /// Where it is included.
+    pub(crate) wanted_at: Option<Location>,
+}
+
+/// What is being read: a rule whose recipe may go on.
+#[derive(Debug, Default)]
+struct Reading {
+    conditionals: Conditionals,
+    rule: Option<Rule>,
+    /// A rule without targets was read, whose recipe nobody runs.
+    without_targets: bool,
+}
+
+impl Make {
+    /// Reads a makefile. One that is absent is noted.
+    pub(crate) fn read_makefile(
+        &mut self,
+        name: &[u8],
+        optional: bool,
+        wanted_at: Option<Location>,
+    ) -> Result<(), Stop> {
+        let (mut path, mut text) = (name.to_vec(), read_all(name));
+        if matches!(text, Err(Errno::NOENT)) && wanted_at.is_some() && !name.starts_with(b"/") {
+            let own = self.options.include_folders.iter().map(Vec::as_slice);
+            for folder in own.chain(INCLUDE_FOLDERS.iter().map(|folder| folder.as_bytes())) {
+                let candidate = [folder, b"/", name].concat();
+                if let Ok(found) = read_all(&candidate) {
+                    (path, text) = (candidate, Ok(found));
+                    break;
+                }
+            }
+        }
+        let mut makefile = Makefile { name: path.clone(), optional, missing: None, wanted_at };
+        match text {
+            Err(error) => {
+                makefile.missing = Some(error);
+                self.makefiles.push(makefile);
+                Ok(())
+            }
+            Ok(text) => {
+                self.makefiles.push(makefile);
+                self.append_to_list(if path == b"-" { b"" } else { &path });
+                self.read_source(Source::new(path.into(), text, 1))
+            }
+        }
+    }
+
+    fn append_to_list(&mut self, name: &[u8]) {
+        let mut list = self.globals.get(b"MAKEFILE_LIST".as_slice()).map(|list| list.value.clone()).unwrap_or_default();
+        list.push(b' ');
+        list.extend_from_slice(name);
+        self.globals.insert(b"MAKEFILE_LIST".to_vec(), Variable::new(list, false, Origin::File));
+    }
+
+    /// `$(eval text)`
+    pub(crate) fn evaluate(&mut self, text: &[u8]) -> Result<(), Stop> {
+        let (name, line) = match &self.location {
+            Some(location) => (Rc::clone(&location.file), location.line),
+            None => (b"".as_slice().into(), 1),
+        };
+        let call_locals = std::mem::take(&mut self.call_arguments);
+        let done = self.read_source(Source::new(name, text.to_vec(), line));
+        self.call_arguments = call_locals;
+        done
+    }
+
+    fn read_source(&mut self, mut source: Source) -> Result<(), Stop> {
+        if self.include_depth >= DEEPEST_INCLUDE {
+            return Err(self.fatal(format!("makefiles nest deeper than {DEEPEST_INCLUDE}")));
+        }
+        self.include_depth += 1;
+        let outside = self.location.take();
+        let mut reading = Reading::default();
+        let mut done = Ok(());
+        while let Some((line, text)) = source.next_line() {
+            self.location = Some(Location { file: Rc::clone(&source.name), line });
+            done = self.read_line(&mut source, &mut reading, line, text);
+            if done.is_err() {
+                break;
+            }
+        }
+        if done.is_ok() {
+            done = self.finish_rule(&mut reading);
+        }
+        if done.is_ok() && reading.conditionals.is_open() {
+            self.location = Some(Location { file: Rc::clone(&source.name), line: source.line() });
+            done = Err(self.fatal("missing 'endif'".to_owned()));
+        }
+        self.location = outside;
+        self.include_depth -= 1;
+        done
+    }
+
+    fn read_line(
+        &mut self,
+        source: &mut Source,
+        reading: &mut Reading,
+        number: usize,
+        raw: Vec<u8>,
+    ) -> Result<(), Stop> {
+        if raw.is_empty() {
+            return Ok(());
+        }
+        if raw.first() == Some(&self.recipe_prefix) {
+            if reading.without_targets {
+                return Ok(());
+            }
+            if let Some(rule) = &mut reading.rule {
+                if !reading.conditionals.skipping() {
+                    let line = raw.get(1..).unwrap_or_default().to_vec();
+                    rule.add_line(number, line);
+                }
+                return Ok(());
+            }
+        }
+        let text = without_comment(collapsed(&raw));
+        let line = trim_start(&text);
+        if line.is_empty() {
+            return Ok(());
+        }
+        if let Some((modifiers, defined)) = definition(line, false) {
+            if reading.conditionals.skipping() {
+                if let Definition::Define(head) = defined {
+                    self.body_of_define(source, head)?;
+                }
+                return Ok(());
+            }
+            self.finish_rule(reading)?;
+            reading.without_targets = false;
+            return self.define(source, modifiers, &defined);
+        }
+        if self.conditional(&mut reading.conditionals, line)? || reading.conditionals.skipping() {
+            return Ok(());
+        }
+        if self.directive(reading, line)? {
+            return Ok(());
+        }
+        if raw.first() == Some(&self.recipe_prefix) {
+            return Err(self.fatal("recipe commences before first target".to_owned()));
+        }
+        self.finish_rule(reading)?;
+        self.read_rule(reading, number, raw)
+    }
+
+    fn finish_rule(&mut self, reading: &mut Reading) -> Result<(), Stop> {
+        match reading.rule.take() {
+            Some(rule) => self.record(rule),
+            None => Ok(()),
+        }
+    }
+
+    fn define(&mut self, source: &mut Source, modifiers: Modifiers, defined: &Definition<'_>) -> Result<(), Stop> {
+        let origin = self.reading_origin;
+        match defined {
+            Definition::Assign { name, operator, value } => self.assign(name, *operator, value, modifiers, origin),
+            Definition::Undefine(name) => self.undefine(name, modifiers),
+            Definition::Define(head) => {
+                let (name, operator) = match assignment(head) {
+                    Some((name, operator, behind)) => {
+                        if !behind.is_empty() {
+                            self.warn("extraneous text after 'define' directive");
+                        }
+                        (name.to_vec(), operator)
+                    }
+                    None => (trim(head).to_vec(), Operator::Recursive),
+                };
+                let body = self.body_of_define(source, head)?;
+                self.assign(&name, operator, &body, modifiers, origin)
+            }
+        }
+    }
+
+    /// The lines up to `endef`.
+    fn body_of_define(&mut self, source: &mut Source, _head: &[u8]) -> Result<Vec<u8>, Stop> {
+        let mut body = Vec::new();
+        let mut depth = 1usize;
+        let mut first = true;
+        while let Some((line, raw)) = source.next_line() {
+            let text = collapsed(&raw);
+            if raw.first() != Some(&self.recipe_prefix) {
+                let (word, behind) = first_word(&text);
+                let word = word.split(|byte| *byte == b'#').next().unwrap_or_default();
+                if word == b"define" {
+                    depth += 1;
+                } else if word == b"endef" {
+                    depth -= 1;
+                    if depth == 0 {
+                        if !behind.is_empty() && !behind.starts_with(b"#") {
+                            let outside = self.location.clone();
+                            self.location = Some(Location { file: Rc::clone(&source.name), line });
+                            self.warn("extraneous text after 'endef' directive");
+                            self.location = outside;
+                        }
+                        return Ok(body);
+                    }
+                }
+            }
+            if !std::mem::take(&mut first) {
+                body.push(b'\n');
+            }
+            body.extend_from_slice(&text);
+        }
+        Err(self.fatal("missing 'endef', unterminated 'define'".to_owned()))
+    }
+
+    /// `export`, `include`, `vpath` and their kin; false for any other line.
+    fn directive(&mut self, reading: &mut Reading, line: &[u8]) -> Result<bool, Stop> {
+        let (word, rest) = first_word(line);
+        // A target may have any of these names.
+        if rest.starts_with(b":") {
+            return Ok(false);
+        }
+        match word {
+            b"export" | b"unexport" => {
+                self.finish_rule(reading)?;
+                self.export_names(rest, word == b"export")?;
+            }
+            b"vpath" => {
+                self.finish_rule(reading)?;
+                let text = self.expand(rest)?;
+                self.set_vpath(&text);
+            }
+            b"include" | b"-include" | b"sinclude" => {
+                self.finish_rule(reading)?;
+                let names = self.expand(rest)?;
+                let here = self.location.clone();
+                for name in words(&names) {
+                    for file in self.files_matching(name, false) {
+                        self.read_makefile(&file, word != b"include", here.clone())?;
+                        self.location.clone_from(&here);
+                    }
+                }
+            }
+            b"load" | b"-load" => {
+                return Err(self.fatal("The 'load' operation is not supported on this platform.".to_owned()));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// A line that names targets.
+    fn read_rule(&mut self, reading: &mut Reading, number: usize, mut raw: Vec<u8>) -> Result<(), Stop> {
+        let eight_spaces = raw.starts_with(b"        ");
+        let mut recipe = None;
+        if let Some(at) = find_unquoted(&mut raw, true, |byte| matches!(byte, b';' | b'#')) {
+            if raw.get(at) == Some(&b';') {
+                recipe = Some(raw.get(at + 1..).unwrap_or_default().to_vec());
+            }
+            raw.truncate(at);
+        }
+        let line = collapsed(&raw);
+        if trim(&line).is_empty() {
+            return match recipe {
+                Some(_) => Err(self.fatal("missing rule before recipe".to_owned())),
+                None => Ok(()),
+            };
+        }
+        // Words are expanded one by one until one holds the colon: what follows may be an assignment, which is not expanded.
+        let mut head: Vec<u8> = Vec::new();
+        let mut rest: &[u8] = &line;
+        let colon = loop {
+            if let Some(colon) = colon_in(&mut head) {
+                break colon;
+            }
+            let (word, behind) = next_word(rest);
+            if word.is_empty() {
+                return self.no_colon(&head, eight_spaces);
+            }
+            rest = behind;
+            if !head.is_empty() {
+                head.push(b' ');
+            }
+            let expanded = self.expand(word)?;
+            head.extend_from_slice(&expanded);
+        };
+        let mut behind = head.get(colon + 1..).unwrap_or_default().to_vec();
+        let mut targets = head.get(..colon).unwrap_or_default();
+        let grouped = targets.last() == Some(&b'&');
+        if grouped {
+            targets = targets.get(..targets.len() - 1).unwrap_or_default();
+        }
+        let names: Vec<Vec<u8>> = words(targets).flat_map(|word| self.files_matching(word, false)).collect();
+        if names.is_empty() {
+            reading.without_targets = true;
+            return Ok(());
+        }
+        let double_colon = behind.first() == Some(&b':');
+        if double_colon {
+            behind.remove(0);
+        }
+        let unexpanded = [behind.as_slice(), if rest.is_empty() { b"" } else { b" " }, rest].concat();
+        if let Some((modifiers, Definition::Assign { name, operator, value })) = definition(&unexpanded, true) {
+            let value = match &recipe {
+                Some(more) => [value, b";", &collapsed(more)].concat(),
+                None => value.to_vec(),
+            };
+            return self.assign_for_targets(&names, (name, operator, &value), modifiers);
+        }
+        reading.without_targets = false;
+        let expanded = self.expand(rest)?;
+        let mut prerequisites = [behind.as_slice(), b" ", &expanded].concat();
+        if recipe.is_none()
+            && let Some(at) = find_unquoted(&mut prerequisites, false, |byte| byte == b';')
+        {
+            recipe = Some(prerequisites.get(at + 1..).unwrap_or_default().to_vec());
+            prerequisites.truncate(at);
+        }
+        let location = self.location.clone();
+        let mut rule = Rule { targets: names, double_colon, grouped, location, ..Rule::default() };
+        if let Some(at) = find_unquoted(&mut prerequisites, false, |byte| byte == b':') {
+            let patterns: Vec<&[u8]> = words(prerequisites.get(..at).unwrap_or_default()).collect();
+            let pattern = match patterns.as_slice() {
+                [] => return Err(self.fatal("missing target pattern".to_owned())),
+                [pattern] => crate::pattern::Pattern::parse(pattern),
+                _ => return Err(self.fatal("multiple target patterns".to_owned())),
+            };
+            if !pattern.has_percent() {
+                return Err(self.fatal("target pattern contains no '%'".to_owned()));
+            }
+            rule.static_pattern = Some(pattern);
+            prerequisites.drain(..=at);
+        }
+        rule.prerequisites = trim(&prerequisites).to_vec();
+        if let Some(line) = recipe {
+            rule.add_line(number, line);
+        }
+        reading.rule = Some(rule);
+        Ok(())
+    }
+
+    /// A line without a colon: nothing, or a mistake.
+    fn no_colon(&mut self, head: &[u8], eight_spaces: bool) -> Result<(), Stop> {
+        if trim(head).is_empty() {
+            return Ok(());
+        }
+        Err(self.fatal(match eight_spaces && self.recipe_prefix == b'\t' {
+            true => "missing separator (did you mean TAB instead of 8 spaces?)".to_owned(),
+            false => "missing separator".to_owned(),
+        }))
+    }
+}
+
+/// Where the colon stands that ends the targets.
+fn colon_in(head: &mut Vec<u8>) -> Option<usize> {
+    find_unquoted(head, false, |byte| byte == b':')
+}
+
+/// The next word of a line that is not expanded yet, and what follows. A colon ends a word and belongs to it.
+fn next_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let text = trim_start(text);
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'$' => at += reference_length(text.get(at..).unwrap_or_default()),
+            b' ' | b'\t' | b'\n' => break,
+            b'\\' => at += 2,
+            b':' => {
+                at += 1;
+                if text.get(at) == Some(&b':') {
+                    at += 1;
+                }
+                break;
+            }
+            _ => at += 1,
+        }
+    }
+    let at = at.min(text.len());
+    (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default())
+}
