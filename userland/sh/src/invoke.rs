@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use tidebox_rt::{self as rt, FileKind, Open};
+use tidebox_rt::{self as rt, Errno, FileKind, Open};
 
 use crate::ir::Bytes;
 use crate::state::{Run, Shell, Stop};
 
 mod arguments;
+mod interactive;
 mod startup;
 
 /// Where commands are read from.
@@ -77,14 +78,11 @@ impl Shell {
                     self.vars.insert(name.into(), var);
                 }
             }
-            let group = rt::getids().map_or(0, |ids| ids.pgid);
-            let name = crate::expand::lossy(&self.name).into_owned();
-            let text = format!(
-                "{name}: cannot set terminal process group ({group}): Inappropriate ioctl for device\n\
-                 {name}: no job control in this shell\n"
-            );
-            // Where standard error is closed there is nobody to tell.
-            let _ = self.io.write(2, text.as_bytes());
+            self.options.history = true;
+        }
+        if self.options.interactive || self.options.monitor {
+            self.options.monitor = false;
+            self.miss_terminal();
         }
     }
 }
@@ -96,7 +94,7 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
         path.to_vec()
     };
     let failed = |shell: &mut Shell, status: u8, why: &str| {
-        let name = if status == 126 { path } else { &shell.name[..] };
+        let name = if status == 126 && why != Errno::ACCES.text() { path } else { &shell.name[..] };
         let line = [name, b": ", path, b": ", why.as_bytes(), b"\n"].concat();
         let _ = shell.io.write(2, &line);
         shell.status = status;
@@ -128,10 +126,17 @@ fn run_stdin(shell: &mut Shell) -> Run {
     let mut line_number = 1;
     let mut text = Bytes::new();
     loop {
+        if shell.options.interactive {
+            shell.show_prompt(text.is_empty())?;
+        }
         let line = read_raw_line(shell);
+        if shell.options.interactive && !line.is_empty() {
+            shell.show_line(&line);
+        }
         let ended = line.last() != Some(&b'\n');
         text.extend_from_slice(&line);
         if text.is_empty() {
+            shell.show_end();
             return Ok(());
         }
         if !ended && !is_complete(shell, &text, line_number) {
@@ -141,7 +146,8 @@ fn run_stdin(shell: &mut Shell) -> Run {
         shell.run_source(&text, line_number, Rc::from(&b""[..]), b"")?;
         line_number = line_number.saturating_add(lines);
         text.clear();
-        if ended {
+        if ended && (!shell.options.interactive || line.is_empty()) {
+            shell.show_end();
             return Ok(());
         }
     }

@@ -191,9 +191,14 @@ impl Shell {
         }
     }
 
+    /// Whether each end of a job is told: to who types the commands, and of a command string under `set -m`.
+    fn tells_jobs(&self) -> bool {
+        self.options.interactive || (self.options.monitor && self.options.from_string)
+    }
+
     /// What is told of a job that has ended: under `set -m` how, else only which signal ended it.
     pub(crate) fn tell_end(&mut self, at: usize) {
-        if self.options.monitor && !self.forked {
+        if self.tells_jobs() && !self.forked {
             let line = self.job_line(at, false);
             // Where standard error is closed there is nobody to tell.
             let _ = self.io.write(2, &line);
@@ -206,7 +211,7 @@ impl Shell {
     fn is_told(&self, job: &Job) -> bool {
         match job.status() {
             None => false,
-            Some(_) if self.options.monitor => true,
+            Some(_) if self.tells_jobs() => true,
             Some(Status::Killed(signal)) => !matches!(signal, 2 | 13 | 15) && self.traps.get(signal).is_none(),
             Some(_) => false,
         }

@@ -302,6 +302,9 @@ impl Options {
     pub(crate) fn letters(&self) -> Vec<u8> {
         let mut letters: Vec<u8> =
             SET.iter().filter(|switch| (switch.get)(self)).filter_map(|switch| switch.letter).collect();
+        if self.interactive {
+            letters.push(b'i');
+        }
         letters.sort_by_key(|b| (b.is_ascii_uppercase(), *b));
         if self.from_string {
             letters.push(b'c');

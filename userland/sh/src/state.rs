@@ -136,6 +136,10 @@ pub(crate) struct Shell {
     pub(crate) debugged: bool,
     /// The simple command that a child was forked for is a stage of a pipeline.
     pub(crate) piped: bool,
+    /// Calls of `command` in progress, under which special builtins are like others.
+    pub(crate) commanded: u32,
+    /// The process that started the shell, once it was asked for.
+    pub(crate) parent: Option<u32>,
     /// This process is a child that a shell forked.
     pub(crate) forked: bool,
     /// Where `set -x` writes, when `BASH_XTRACEFD` says so.
@@ -215,6 +219,8 @@ impl Shell {
             completions: Vec::new(),
             coprocess: None,
             debugged: false,
+            commanded: 0,
+            parent: None,
             forked: false,
             piped: false,
             execution_string: None,
@@ -294,6 +300,12 @@ impl Shell {
 
     /// What messages start with: the script, where in it, and what reads it when that is not the shell itself.
     pub(crate) fn message_prefix(&self, origin: &[u8]) -> Bytes {
+        if self.options.interactive {
+            // Who types the commands knows where they are.
+            let mut line = self.base_name().to_vec();
+            line.extend_from_slice(b": ");
+            return line;
+        }
         let source = self.frames.last().map_or(&self.script, |frame| &frame.source);
         let mut line = if source.is_empty() { self.name.clone() } else { source.to_vec() };
         if !origin.is_empty() {
@@ -304,6 +316,22 @@ impl Shell {
         line.extend_from_slice(self.line.to_string().as_bytes());
         line.extend_from_slice(b": ");
         line
+    }
+
+    /// The name of the shell without the directories before it.
+    pub(crate) fn base_name(&self) -> &[u8] {
+        self.name.rsplit(|&b| b == b'/').next().unwrap_or_default()
+    }
+
+    /// How an error ends that a script does not survive: an interactive shell gives up the command only.
+    pub(crate) fn fatal(&self) -> Stop {
+        if self.options.interactive && !self.forked { Stop::Discard } else { Stop::Exit }
+    }
+
+    /// As [`Self::fatal`] in posix mode, where special builtins are concerned; else nothing ends.
+    pub(crate) fn fatal_in_posix(&self) -> Run {
+        let spared = !self.options.posix || self.options.interactive || self.commanded > 0;
+        if spared { Ok(()) } else { Err(Stop::Exit) }
     }
 
     /// Writes a message of the shell to standard error, in bash's form.
@@ -317,8 +345,11 @@ impl Shell {
 
     /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
     pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        let status = if self.options.from_string && self.subshell == 0 && !self.options.errexit { 127 } else { 1 };
-        self.abort(status, text)
+        let string = self.options.from_string && !self.options.interactive;
+        let status = if string && self.subshell == 0 && !self.options.errexit { 127 } else { 1 };
+        self.complain(text);
+        self.status = status;
+        Err(self.fatal())
     }
 
     /// As [`Self::complain`], with the name of the builtin that runs.

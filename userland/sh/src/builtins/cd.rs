@@ -73,13 +73,17 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Some(path) => (path.to_vec(), false),
     };
     if target.is_empty() {
-        return Ok(0);
+        if physical {
+            shell.complain_builtin(": No such file or directory");
+        }
+        return Ok(u8::from(physical));
     }
     let mut path = target.clone();
     if let Some(found) = shell.search_cdpath(&target) {
         show |= found.1;
         path = found.0;
     }
+    let mut shown = path.clone();
     let mut changed = shell.change_dir(&path, physical);
     if changed.is_err()
         && shell.options.cdable_vars
@@ -88,18 +92,22 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     {
         // The word names a variable that holds the directory.
         changed = shell.change_dir(&value, physical);
+        shown = value;
         show |= changed.is_ok();
     }
-    if let Err(errno) = changed {
-        shell.complain_builtin([&target[..], b": ", errno.text().as_bytes()].concat());
-        return Ok(1);
-    }
+    let kept = match changed {
+        Ok(kept) => kept,
+        Err(errno) => {
+            shell.complain_builtin([&target[..], b": ", errno.text().as_bytes()].concat());
+            return Ok(1);
+        }
+    };
     if show {
-        let mut line = shell.cwd.clone();
+        let mut line = if physical { shown } else { shell.cwd.clone() };
         line.push(b'\n');
-        return Ok(shell.print(line));
+        return Ok(shell.print(line) | u8::from(!kept));
     }
-    Ok(0)
+    Ok(u8::from(!kept))
 }
 
 impl Shell {
@@ -114,7 +122,10 @@ impl Shell {
         }
         let dirs = self.lookup(b"CDPATH")?;
         for dir in dirs.split(|&b| b == b':') {
-            let path = if dir.is_empty() { target.to_vec() } else { [dir, b"/", target].concat() };
+            let path = match dir.strip_suffix(b"/").unwrap_or(dir) {
+                _ if dir.is_empty() => target.to_vec(),
+                dir => [dir, b"/", target].concat(),
+            };
             if rt::stat(&path, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
                 return Some((path, !dir.is_empty()));
             }
@@ -122,26 +133,48 @@ impl Shell {
         None
     }
 
-    /// Changes the working directory, and with it `PWD` and `OLDPWD`.
-    pub(crate) fn change_dir(&mut self, path: &[u8], physical: bool) -> rt::Result<()> {
-        let logical = if path.first() == Some(&b'/') {
-            normal(path)
+    /// Changes the working directory, and with it `PWD` and `OLDPWD`; says whether those could be assigned to.
+    pub(crate) fn change_dir(&mut self, path: &[u8], physical: bool) -> rt::Result<bool> {
+        let whole = if path.first() == Some(&b'/') {
+            path.to_vec()
         } else {
-            normal(&[self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", path].concat())
+            [self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", path].concat()
         };
-        let new = if physical || rt::chdir(&logical).is_err() {
+        let logical = normal(&whole);
+        let sound = parents_exist(&whole);
+        if self.options.posix && !physical {
+            sound?;
+        }
+        let new = if physical || sound.is_err() || rt::chdir(&logical).is_err() {
             rt::chdir(path)?;
             if physical { rt::getcwd()? } else { rt::getcwd().unwrap_or(logical) }
         } else {
             logical
         };
         let old = std::mem::replace(&mut self.cwd, new.clone());
+        let mut kept = true;
         for (name, value) in [(&b"OLDPWD"[..], old), (b"PWD", new)] {
             // A refusal was complained about; the directory has changed all the same.
-            let _ = self.assign(&Name::from(name), Key::Whole, false, value);
+            kept &= self.assign(&Name::from(name), Key::Whole, false, value).unwrap_or(false);
         }
-        Ok(())
+        Ok(kept)
     }
+}
+
+/// Whether what stands before each `..` of an absolute path is a directory.
+fn parents_exist(path: &[u8]) -> rt::Result<()> {
+    let mut from = 0;
+    while let Some(at) = path.get(from..).and_then(|rest| rest.windows(3).position(|part| part == b"/..")) {
+        let (start, end) = (from + at, from + at + 3);
+        from = end;
+        if start > 0 && matches!(path.get(end), None | Some(b'/')) {
+            let stat = rt::stat(path.get(..start).unwrap_or_default(), true)?;
+            if stat.kind() != rt::FileKind::Dir {
+                return Err(rt::Errno::NOTDIR);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A path without empty components, `.` and `..`, taken as text.

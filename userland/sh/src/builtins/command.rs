@@ -90,13 +90,16 @@ fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> Run<u8> {
 }
 
 /// Where `command -p` looks.
-const STANDARD_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+const STANDARD_PATH: &[u8] = b"/bin:/usr/bin";
 
 /// Runs a builtin or a program, whatever functions there are.
 pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     let Some(name) = words.first() else { return Ok(0) };
     if let Some(builtin) = super::find(name).filter(|builtin| !shell.disabled.contains(builtin.name)) {
-        shell.call_builtin(builtin, words)?;
+        shell.commanded += 1;
+        let called = shell.call_builtin(builtin, words);
+        shell.commanded -= 1;
+        called?;
         return Ok(shell.status);
     }
     let running = std::mem::take(&mut shell.running);

@@ -106,7 +106,7 @@ fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
 /// Goes to a directory; complains when that is not possible.
 fn go(shell: &mut Shell, target: &[u8]) -> bool {
     match shell.change_dir(target, false) {
-        Ok(()) => true,
+        Ok(_) => true,
         Err(errno) => {
             shell.complain_builtin([target, b": ", errno.text().as_bytes()].concat());
             false

@@ -43,7 +43,12 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let _ = shell.io.write(2, usage.as_bytes());
         return Ok(2);
     };
-    let path = if name.contains(&b'/') { name.clone() } else { find(shell, name) };
+    let found = if name.contains(&b'/') { Some(name.clone()) } else { find(shell, name) };
+    let Some(path) = found else {
+        shell.complain_builtin([name, &b": file not found"[..]].concat());
+        shell.status = 1;
+        return shell.fatal_in_posix().map(|()| 1);
+    };
     let text = match shell.open_path(&path, Open { read: true, ..Open::default() }) {
         Ok(fd) if tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::Dir) => {
             shell.io.close(fd);
@@ -57,11 +62,8 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         Err(errno) => {
             shell.complain([&name[..], b": ", errno.text().as_bytes()].concat());
-            if shell.options.posix {
-                shell.status = 1;
-                return Err(Stop::Exit);
-            }
-            return Ok(1);
+            shell.status = 1;
+            return shell.fatal_in_posix().map(|()| 1);
         }
     };
     let source: Rc<[u8]> = path.as_slice().into();
@@ -83,7 +85,6 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let aside = shell.traps.set_aside(|signal| signal == crate::trap::DEBUG && !traced);
     shell.running = "";
     let line = shell.line;
-    shell.status = 0;
     let result = shell.descend(TEXT_LEVELS, |shell| {
         let run = |shell: &mut Shell| shell.run_source(&text, 1, source, b"");
         if parameters.is_empty() { run(shell) } else { shell.with_positional(parameters, run) }
@@ -106,14 +107,14 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
 }
 
-/// The file that a name without a slash means: in `PATH` first, then here.
-fn find(shell: &mut Shell, name: &[u8]) -> Bytes {
+/// The file that a name without a slash means: in `PATH` first, then here, but in posix mode.
+fn find(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     let dirs = if shell.options.sourcepath { shell.lookup(b"PATH").unwrap_or_default() } else { Bytes::new() };
     for dir in dirs.split(|&b| b == b':').filter(|dir| !dir.is_empty()) {
         let path = [dir, b"/", name].concat();
         if tidebox_rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::File) {
-            return path;
+            return Some(path);
         }
     }
-    name.to_vec()
+    (!shell.options.posix).then(|| name.to_vec())
 }

@@ -94,7 +94,15 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if args.get(1).is_some_and(|arg| plain_number(arg).is_some()) {
         at_most_one(shell, args)?;
     }
-    shell.status = status_argument(shell, args);
+    // Only the trap of the shell's own end knows what the status was before.
+    if shell.traps.innermost() != Some(crate::trap::EXIT) {
+        let before = shell.trap_status.take();
+        shell.status = status_argument(shell, args);
+        shell.trap_status = before;
+    } else {
+        shell.status = status_argument(shell, args);
+    }
+    shell.show_end();
     Err(Stop::Exit)
 }
 

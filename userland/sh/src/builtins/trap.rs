@@ -3,19 +3,19 @@
 use crate::expand::{lossy, single_quote};
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
-use crate::trap::{signal_name, signal_number};
+use crate::trap::{DEBUG, ERR, RETURN, signal_name, signal_number};
 
 /// The name as `trap -p` prints it.
-fn shown(signal: u8) -> String {
-    let name = signal_name(signal).unwrap_or("?".into());
-    if (1..=64).contains(&signal) { format!("SIG{name}") } else { name.into_owned() }
+fn shown(shell: &Shell, signal: u8) -> String {
+    let Some(name) = signal_name(signal) else { return signal.to_string() };
+    if (1..=64).contains(&signal) && !shell.options.posix { format!("SIG{name}") } else { name.into_owned() }
 }
 
 pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     match words.first().map(Vec::as_slice) {
-        None => return Ok(print(shell, &[])),
-        Some(b"-p") => return Ok(print(shell, words.get(1..).unwrap_or_default())),
+        None => return Ok(print(shell, &[], false)),
+        Some(b"-p") => return Ok(print(shell, words.get(1..).unwrap_or_default(), shell.options.posix)),
         Some(b"-l") => return Ok(shell.print(crate::trap::signal_table())),
         Some(b"--") => words = words.get(1..).unwrap_or_default(),
         Some([b'-', letter, ..]) => {
@@ -25,7 +25,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Some(_) => {}
     }
     let (action, signals) = match words {
-        [] => return Ok(print(shell, &[])),
+        [] => return Ok(print(shell, &[], false)),
         // A number first, or a single name, means that all of them get their defaults back.
         [only] => (None, std::slice::from_ref(only)),
         [first, ..] if first.iter().all(u8::is_ascii_digit) && !first.is_empty() => (None, words),
@@ -45,27 +45,33 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status)
 }
 
-/// Prints all traps, or those of the names in their order.
-fn print(shell: &mut Shell, names: &[Bytes]) -> u8 {
-    let (mut text, mut status) = (Bytes::new(), 0);
-    let mut add = |signal: u8, action: &[u8]| {
-        text.extend([b"trap -- ", &single_quote(action)[..], b" ", shown(signal).as_bytes(), b"\n"].concat());
-    };
-    if names.is_empty() {
-        shell.traps.shown().iter().for_each(|(signal, action)| add(*signal, action));
-        return shell.print(text);
-    }
+/// Prints all traps, or those of the names in their order; in posix mode `-p` shows what is at its default too.
+fn print(shell: &mut Shell, names: &[Bytes], defaults: bool) -> u8 {
+    let mut status = 0;
+    let mut signals = Vec::new();
     for name in names {
         match signal_number(name) {
-            Some(wanted) => {
-                let found = shell.traps.shown().iter().find(|(signal, _)| *signal == wanted);
-                found.into_iter().for_each(|(signal, action)| add(*signal, action));
-            }
+            Some(signal) => signals.push(signal),
             None => {
                 shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
                 status = 1;
             }
         }
+    }
+    let set = shell.traps.shown();
+    if names.is_empty() && defaults {
+        signals = (0..65).chain([DEBUG, ERR, RETURN]).collect();
+    } else if names.is_empty() {
+        signals = set.iter().map(|(signal, _)| *signal).collect();
+    }
+    let mut text = Bytes::new();
+    for signal in signals {
+        let action = match set.iter().find(|(known, _)| *known == signal) {
+            Some((_, action)) => single_quote(action),
+            None if defaults => b"-".to_vec(),
+            None => continue,
+        };
+        text.extend([b"trap -- ", &action[..], b" ", shown(shell, signal).as_bytes(), b"\n"].concat());
     }
     shell.print(text).max(status)
 }

@@ -133,7 +133,7 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
         return Ok(true);
     }
     if super::find(name).is_some_and(|builtin| !shell.disabled.contains(builtin.name)) {
-        let text = line(name, how, "builtin", " is a shell builtin");
+        let text = line(name, how, "builtin", builtin_text(shell, name));
         shell.print(text);
         return Ok(true);
     }
@@ -183,7 +183,7 @@ fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) 
         found = true;
     }
     if super::find(name).is_some_and(|builtin| !shell.disabled.contains(builtin.name)) {
-        let text = line(name, how, "builtin", " is a shell builtin");
+        let text = line(name, how, "builtin", builtin_text(shell, name));
         shell.print(text);
         found = true;
     }
@@ -197,4 +197,9 @@ fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) 
         }
     }
     Ok(found)
+}
+
+/// What is said of a builtin; in posix mode it is told which are special.
+fn builtin_text(shell: &Shell, name: &[u8]) -> &'static str {
+    if shell.options.posix && super::is_special(name) { " is a special shell builtin" } else { " is a shell builtin" }
 }

@@ -160,8 +160,8 @@ impl Shell {
                     shell.assign(name, Key::Whole, false, value)?
                 };
                 if !assigned {
-                    shell.status = 1;
-                    return Ok(());
+                    shell.status = shell.status_of_refusal();
+                    return if shell.options.posix { Err(shell.fatal()) } else { Ok(()) };
                 }
                 if !shell.run_body(body)? {
                     break;

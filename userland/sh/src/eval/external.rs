@@ -16,7 +16,10 @@ impl Shell {
         if name.is_empty() {
             return None;
         }
-        if let Some((path, hits)) = self.hash.get_mut(name) {
+        let checked = self.options.posix || self.options.checkhash;
+        if let Some((path, hits)) = self.hash.get_mut(name)
+            && (!checked || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))
+        {
             *hits = hits.saturating_add(1);
             return Some(path.clone());
         }
@@ -231,6 +234,11 @@ impl Shell {
         self.options = crate::options::Options::default();
     }
 
+    /// Whether the shell goes on after an `exec` that failed.
+    fn survives_exec(&self) -> bool {
+        self.options.execfail || (self.options.interactive && !self.forked)
+    }
+
     /// Runs a program in place of the shell: the shell waits, ends with its status, and does nothing else.
     #[inline(never)]
     pub(crate) fn exec_program(&mut self, args: &[Bytes], shown: Option<Bytes>, clean: bool) -> Run {
@@ -238,7 +246,7 @@ impl Shell {
         let Some(path) = self.find_program(&name) else {
             self.complain([b"exec: ", &name[..], b": not found"].concat());
             self.status = 127;
-            return if self.options.execfail { Ok(()) } else { Err(Stop::Exit) };
+            return if self.survives_exec() { Ok(()) } else { Err(Stop::Exit) };
         };
         // What is not found through PATH is named in full.
         let (name, path) = match name.first() {
@@ -291,7 +299,7 @@ impl Shell {
             }
             Err(status) => {
                 self.status = status;
-                if self.options.execfail { Ok(()) } else { Err(Stop::Exit) }
+                if self.survives_exec() { Ok(()) } else { Err(Stop::Exit) }
             }
         }
     }

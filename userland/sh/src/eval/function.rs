@@ -33,11 +33,13 @@ impl Shell {
             self.status = 1;
             return Ok(());
         }
-        if self.options.posix && crate::builtins::is_special(&function.name) {
+        let identifier = crate::parse::token::name_len(&function.name) == function.name.len();
+        if self.options.posix && (!identifier || crate::builtins::is_special(&function.name)) {
             self.line = function.line;
-            self.complain([b"`", &function.name[..], b"': is a special builtin"].concat());
+            let why: &[u8] = if identifier { b"': is a special builtin" } else { b"': not a valid identifier" };
+            self.complain([b"`", &function.name[..], why].concat());
             self.status = 2;
-            return Err(Stop::Exit);
+            return Err(self.fatal());
         }
         self.functions.insert(Rc::clone(&function.name), Rc::clone(function));
         Ok(())

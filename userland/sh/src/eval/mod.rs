@@ -76,9 +76,11 @@ impl Shell {
 
     fn run_untimed(&mut self, pipeline: &Pipeline) -> Run {
         if pipeline.bang {
-            self.as_condition(|shell| shell.run_stages(pipeline))?;
-            self.status = u8::from(self.status == 0);
-            return Ok(());
+            let result = self.as_condition(|shell| shell.run_stages(pipeline));
+            if matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_))) {
+                self.status = u8::from(self.status == 0);
+            }
+            return result;
         }
         // A trap that the command itself sets is not for its own failure.
         let trapped = self.traps.get(trap::ERR).is_some();
@@ -173,7 +175,13 @@ impl Shell {
             let from = parser.offset();
             let list = match parser.next_list() {
                 Ok(Some(list)) => list,
-                Ok(None) => break,
+                Ok(None) => {
+                    if self.options.verbose {
+                        // Where standard error is closed there is nobody to show it to.
+                        let _ = self.io.write(2, parser.text_since(from));
+                    }
+                    break;
+                }
                 Err(error) => {
                     let read = parser.text_of_line(line, error.line.saturating_add(recounted));
                     self.syntax_error(&error, read, origin);
@@ -184,7 +192,12 @@ impl Shell {
                         continue;
                     }
                     // Of `eval` and its kind it is only the command's failure.
-                    return if self.levels == 0 { Err(Stop::Exit) } else { Ok(()) };
+                    return match self.levels {
+                        0 if self.options.interactive && self.options.from_stdin => Ok(()),
+                        0 => Err(Stop::Exit),
+                        _ if self.sourcing_depth > 0 && self.traps.innermost().is_none() => self.fatal_in_posix(),
+                        _ => Ok(()),
+                    };
                 }
             };
             for (line, start, delimiter) in std::mem::take(&mut parser.unfinished) {
@@ -247,7 +260,7 @@ impl Shell {
             lines.extend_from_slice(&message);
             lines.push(b'\n');
         }
-        if shows_line && !self.options.errexit {
+        if shows_line && !self.options.errexit && !self.options.interactive {
             self.line = error.line;
             lines.extend(self.message_prefix(origin));
             lines.extend([b"`", text, b"'\n"].concat());

@@ -247,7 +247,8 @@ impl Shell {
         };
         self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
-            Ok(()) => self.start_program(&args),
+            Ok(false) if self.options.posix => Ok(Err(1)),
+            Ok(_) => self.start_program(&args),
             Err(stop) => Err(stop),
         };
         self.vars.pop_scope();

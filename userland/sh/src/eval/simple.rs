@@ -63,7 +63,12 @@ impl Shell {
         let args_name_special = args.first().is_some_and(|name| builtins::is_special(name));
         self.vars.push_temporary();
         let result = match self.temporary_assigns(&simple.assigns) {
-            Ok(()) => self.run_words(simple, args),
+            // In posix mode the command does not run, and without a special builtin the shell does not either.
+            Ok(false) if self.options.posix => {
+                self.status = if args_name_special { self.status_of_refusal() } else { 1 };
+                Err(if args_name_special { self.fatal() } else { Stop::Discard })
+            }
+            Ok(_) => self.run_words(simple, args),
             Err(stop) => Err(stop),
         };
         if self.options.posix && args_name_special {
@@ -100,6 +105,14 @@ impl Shell {
         match builtin.filter(|builtin| self.disabled.is_empty() || !self.disabled.contains(builtin.name)) {
             Some(builtin) if builtin.name == "exec" => self.run_exec(simple, &args),
             Some(builtin) if simple.redirects.is_empty() => self.call_simple(builtin, simple, &args),
+            // Redirections of `exec` stay, also where it is called by `command`.
+            Some(builtin) if builtin.name == "command" && is_bare_exec(&args) => {
+                if !self.redirect_for_good(&simple.redirects)? {
+                    self.status = 1;
+                    return Ok(());
+                }
+                self.call_simple(builtin, simple, &args)
+            }
             Some(builtin) => {
                 let result = self.with_redirects(simple, |shell| {
                     shell.call_simple(builtin, simple, &args)?;
@@ -115,13 +128,16 @@ impl Shell {
         }
     }
 
+    /// The status of an assignment that is refused. In posix mode it ends the shell, a command string with one of its own.
+    pub(super) fn status_of_refusal(&self) -> u8 {
+        let string = self.options.posix && self.options.from_string && !self.options.interactive && !self.forked;
+        if string { 127 } else { 1 }
+    }
+
     /// In posix mode a special builtin whose redirection fails ends the shell.
     fn stop_after_special(&mut self, builtin: &Builtin, result: Run<bool>) -> Run {
         let applied = result?;
-        if !applied && self.options.posix && builtins::is_special(builtin.name.as_bytes()) {
-            return Err(Stop::Exit);
-        }
-        Ok(())
+        if !applied && builtins::is_special(builtin.name.as_bytes()) { self.fatal_in_posix() } else { Ok(()) }
     }
 
     /// A command without a name: its assignments stay, its redirections come and go.
@@ -131,9 +147,14 @@ impl Shell {
             if self.run_assign(assign)? {
                 return Ok(());
             }
-            // In posix mode it ends the shell, a command string with a status of its own.
-            self.status = if self.options.posix && self.options.from_string && !self.forked { 127 } else { 1 };
-            Err(if self.options.posix || self.options.errexit { Stop::Exit } else { Stop::Discard })
+            self.status = self.status_of_refusal();
+            Err(if self.options.posix {
+                self.fatal()
+            } else if self.options.errexit {
+                Stop::Exit
+            } else {
+                Stop::Discard
+            })
         })?;
         self.status = self.substituted.unwrap_or(0);
         match self.redirect(&simple.redirects)? {
@@ -156,9 +177,10 @@ impl Shell {
         result.map(|()| true)
     }
 
-    /// Assigns for the time of one command. One that is refused is complained about, and the command runs all the same.
+    /// Assigns for the time of one command. One that is refused is complained about; says whether all were allowed.
     #[inline(never)]
-    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run {
+    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
+        let mut allowed = true;
         for assign in assigns {
             if assign.subscript.is_some() {
                 let subscript = assign.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
@@ -193,68 +215,30 @@ impl Shell {
                 let value = if value.is_empty() { value } else { super::trace::quote(&value) };
                 self.trace_raw(&[&name[..], b"=", &value].concat());
             }
-            if assigned? && let Some(var) = self.vars.get_mut(&name) {
+            if !assigned? {
+                allowed = false;
+            } else if let Some(var) = self.vars.get_mut(&name) {
                 var.flags |= crate::vars::EXPORT;
             }
         }
-        Ok(())
+        Ok(allowed)
     }
 
     #[inline(never)]
     fn call_simple(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
         match builtin.call {
-            Call::Declare(run) if simple.declares => {
-                let (mut words, mut shown) = (args.iter(), Vec::new());
-                let mut list = Vec::with_capacity(simple.args.len());
-                // Words may have become several or none; assignments stay in place among what the words before them became.
-                for arg in &simple.args {
-                    match arg {
-                        Arg::Assign(assign) => {
-                            let keyed = list.iter().any(|arg| {
-                                matches!(arg, DeclArg::Word(word) if word.starts_with(b"-") && word.contains(&b'A'))
-                            });
-                            let assign = self.expand_declared(assign, keyed)?;
-                            if self.options.xtrace {
-                                shown.push(declared_word(&assign));
-                                if let crate::ir::AssignValue::Array(elements) = &assign.value {
-                                    self.trace_declared_array(&assign, elements);
-                                }
-                            }
-                            list.push(DeclArg::Assign(assign));
-                        }
-                        Arg::Word(word) => {
-                            let fields = if word.literal().is_some() {
-                                words.next().cloned().into_iter().collect()
-                            } else {
-                                let mut fields = Vec::new();
-                                self.expand_fields(word, &mut fields)?;
-                                words.by_ref().take(fields.len()).for_each(drop);
-                                fields
-                            };
-                            if self.options.xtrace {
-                                shown.extend(fields.iter().cloned());
-                            }
-                            list.extend(fields.into_iter().map(DeclArg::Word));
-                        }
-                    }
-                }
-                if self.options.xtrace {
-                    self.trace_words(&shown);
-                    if matches!(builtin.name, "export" | "readonly") {
-                        self.trace_declared(&list);
-                    }
-                }
-                self.running = builtin.name;
-                let traced = std::mem::replace(&mut self.options.xtrace, false);
-                let result = run(self, &list);
-                self.options.xtrace = traced;
-                let done = self.builtin_done(result);
-                self.last_arg = match list.last() {
-                    Some(DeclArg::Word(word)) => word.clone(),
-                    Some(DeclArg::Assign(assign)) => declared_word(assign),
-                    None => Bytes::new(),
-                };
-                done
+            Call::Declare(run) if simple.declares => self.call_declaring(builtin, run, &simple.args, args),
+            // `command export name=value`, which in posix mode is a declaration still.
+            Call::Plain(_) if simple.declares && builtin.name == "command" => {
+                let before = args.iter().take_while(|word| word.as_slice() == b"command").count();
+                let (given, words) = (simple.args.get(before..), args.get(before..));
+                let (given, words) = (given.unwrap_or_default(), words.unwrap_or_default());
+                let Some(builtin) = words.first().and_then(|name| builtins::find(name)) else { return Ok(()) };
+                let Call::Declare(run) = builtin.call else { return Ok(()) };
+                self.commanded += 1;
+                let result = self.call_declaring(builtin, run, given, words);
+                self.commanded -= 1;
+                result
             }
             _ => {
                 let outer = self.note_references(builtin, simple, args);
@@ -280,6 +264,67 @@ impl Shell {
             found.extend(simple.args.iter().zip(args).filter(|(arg, _)| written(arg)).map(|(_, word)| word.clone()));
         }
         Some(std::mem::replace(&mut self.references, found))
+    }
+
+    /// Runs a builtin whose arguments may be assignments: `given` as they stand, `args` the words among them expanded.
+    fn call_declaring(
+        &mut self,
+        builtin: &'static Builtin,
+        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
+        given: &[Arg],
+        args: &[Bytes],
+    ) -> Run {
+        let (mut words, mut shown) = (args.iter(), Vec::new());
+        let mut list = Vec::with_capacity(given.len());
+        // Words may have become several or none; assignments stay in place among what the words before them became.
+        for arg in given {
+            match arg {
+                Arg::Assign(assign) => {
+                    let keyed = list.iter().any(
+                        |arg| matches!(arg, DeclArg::Word(word) if word.starts_with(b"-") && word.contains(&b'A')),
+                    );
+                    let assign = self.expand_declared(assign, keyed)?;
+                    if self.options.xtrace {
+                        shown.push(declared_word(&assign));
+                        if let crate::ir::AssignValue::Array(elements) = &assign.value {
+                            self.trace_declared_array(&assign, elements);
+                        }
+                    }
+                    list.push(DeclArg::Assign(assign));
+                }
+                Arg::Word(word) => {
+                    let fields = if word.literal().is_some() {
+                        words.next().cloned().into_iter().collect()
+                    } else {
+                        let mut fields = Vec::new();
+                        self.expand_fields(word, &mut fields)?;
+                        words.by_ref().take(fields.len()).for_each(drop);
+                        fields
+                    };
+                    if self.options.xtrace {
+                        shown.extend(fields.iter().cloned());
+                    }
+                    list.extend(fields.into_iter().map(DeclArg::Word));
+                }
+            }
+        }
+        if self.options.xtrace {
+            self.trace_words(&shown);
+            if matches!(builtin.name, "export" | "readonly") {
+                self.trace_declared(&list);
+            }
+        }
+        self.running = builtin.name;
+        let traced = std::mem::replace(&mut self.options.xtrace, false);
+        let result = run(self, &list);
+        self.options.xtrace = traced;
+        let done = self.builtin_done(result);
+        self.last_arg = match list.last() {
+            Some(DeclArg::Word(word)) => word.clone(),
+            Some(DeclArg::Assign(assign)) => declared_word(assign),
+            None => Bytes::new(),
+        };
+        done
     }
 
     /// The assignments that `export` and `readonly` make, which are shown once more.
@@ -334,8 +379,8 @@ impl Shell {
     fn run_exec(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         for assign in &simple.assigns {
             if !self.run_assign(assign)? {
-                self.status = 1;
-                return Ok(());
+                self.status = self.status_of_refusal();
+                return self.fatal_in_posix();
             }
             if let Some(var) = self.vars.get_mut(&assign.name) {
                 var.flags |= crate::vars::EXPORT;
@@ -349,7 +394,7 @@ impl Shell {
         self.running = outer;
         if !redirected? {
             self.status = 1;
-            return if self.options.posix { Err(Stop::Exit) } else { Ok(()) };
+            return self.fatal_in_posix();
         }
         self.running = "exec";
         let result = builtins::exec(self, args);
@@ -363,6 +408,12 @@ impl Shell {
             Err(stop) => Err(stop),
         }
     }
+}
+
+/// Whether the words are `command exec` and no program.
+fn is_bare_exec(args: &[Bytes]) -> bool {
+    let mut words = args.iter().skip_while(|word| matches!(word.as_slice(), b"command" | b"-p" | b"--"));
+    words.next().is_some_and(|word| word == b"exec") && words.next().is_none()
 }
 
 /// `set -k`: a command whose arguments that look like assignments are such; `None` when there are none.

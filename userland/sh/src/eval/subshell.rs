@@ -12,6 +12,7 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
         self.io.flush();
+        self.parent_pid();
         let forked = rt::fork(|| {
             self.enter_subshell();
             let result = body(self);
@@ -45,6 +46,11 @@ impl Shell {
         self.session = None;
         self.loops = 0;
         self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
+    }
+
+    /// `$PPID`, which children of the shell have too.
+    pub(crate) fn parent_pid(&mut self) -> u32 {
+        *self.parent.get_or_insert_with(|| rt::getids().map_or(0, |ids| ids.ppid))
     }
 
     /// `$$` in a child is what it was in the shell that was started.
@@ -123,7 +129,11 @@ impl Shell {
                 let _ = rt::setpgid(*pid, 0);
             }
         }
-        self.jobs.add(&pids, job_text(chain), grouped);
+        let number = self.jobs.add(&pids, job_text(chain), grouped);
+        if let (true, Some(pid)) = (self.options.interactive && !self.forked, pids.last()) {
+            // Where standard error is closed there is nobody to tell.
+            let _ = self.io.write(2, format!("[{number}] {pid}\n").as_bytes());
+        }
         self.status = 0;
         Ok(())
     }

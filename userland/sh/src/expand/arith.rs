@@ -70,7 +70,7 @@ impl Shell {
             Fault::Stop(stop) => Err(stop),
             Fault::Reported => {
                 self.status = 1;
-                Err(Stop::Discard)
+                Err(if self.options.posix && self.running.is_empty() { self.fatal() } else { Stop::Discard })
             }
             Fault::Message(text) if !matches!(self.running, "" | "((") => {
                 self.complain_builtin(text);

@@ -139,7 +139,7 @@ impl Shell {
             b"HISTCMD" if self.options.history => one((self.history.base + self.history.entries.len()).to_string()),
             b"HISTCMD" => one("0".to_owned()),
             b"BASHPID" => one(rt::getids().map_or(0, |ids| ids.pid).to_string()),
-            b"PPID" => one(rt::getids().map_or(0, |ids| ids.ppid).to_string()),
+            b"PPID" => one(self.parent_pid().to_string()),
             b"UID" | b"EUID" => one(rt::getids().map_or(0, |ids| ids.uid).to_string()),
             b"GROUPS" => one(rt::getids().map_or(0, |ids| ids.gid).to_string()),
             b"EPOCHSECONDS" => one((rt::realtime_ns() / 1_000_000_000).to_string()),

@@ -58,7 +58,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes], start: &mut Start) -> Resu
                 b's' => start.stdin = true,
                 b'l' => start.login = true,
                 b'D' => return Err(no_strings(shell)),
-                b'i' => shell.options.interactive = true,
+                b'i' => shell.options.interactive = on,
                 b'r' => return Err(restricted(shell)),
                 b'o' | b'O' => named(shell, *letter == b'o', on, &mut rest)?,
                 _ if shell.options.set_letter(*letter, on) => {}

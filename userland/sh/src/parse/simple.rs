@@ -18,7 +18,7 @@ impl Parser<'_> {
     pub(super) fn simple(&mut self) -> Parse<Command> {
         let mut line = self.line;
         let (mut assigns, mut args, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut declaration, mut reads_lists) = (false, false);
+        let (mut declaration, mut commands, mut reads_lists) = (false, false, false);
         // Whether an assignment was read last.
         let mut assigned = false;
         // Whether nothing was read but the first word.
@@ -83,6 +83,11 @@ impl Parser<'_> {
             if args.is_empty() {
                 reads_lists = matches!(word.literal(), Some(b"eval" | b"let"));
                 declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
+                commands = self.posix && word.literal() == Some(b"command");
+            } else if commands {
+                // There `command` leaves a declaration what it is.
+                declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
+                commands = word.literal() == Some(b"command");
             }
             args.push(Arg::Word(word));
         }

@@ -372,7 +372,9 @@ impl Parser<'_> {
             Ok(_) if self.rest().contains(&b')') => None,
             Ok(_) => Some(self.unclosed(b')', line)),
             Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
-            Err(error) => matches!(error.problem, Problem::Unclosed(b')')).then(|| self.unclosed(b')', line)),
+            // bash looks for the end of the parentheses first, whatever they hold.
+            Err(error) if matches!(error.problem, Problem::Unclosed(b')')) => return Err(self.unclosed(b')', line)),
+            Err(_) => None,
         };
         self.not_arith.push(start);
         self.back(mark);
@@ -402,7 +404,11 @@ impl Parser<'_> {
     /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
     fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
         self.substitutions += 1;
+        // Here-documents from before have their bodies behind the line that the substitution ends in.
+        let waiting = std::mem::take(&mut self.pending);
         let body = self.optional_list();
+        let own = std::mem::replace(&mut self.pending, waiting);
+        self.pending.extend(own);
         self.substitutions -= 1;
         let body = match body {
             Ok(body) => body,
@@ -431,7 +437,7 @@ impl Parser<'_> {
                 }
                 Some(b'\\') => {
                     let escapes = matches!(self.peek_at(1), Some(b'`' | b'\\' | b'$'))
-                        || (quoted && self.peek_at(1) == Some(b'"'));
+                        || (quoted && !self.in_document && self.peek_at(1) == Some(b'"'));
                     if !escapes {
                         text.push(b'\\');
                     }

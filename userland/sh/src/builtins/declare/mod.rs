@@ -96,6 +96,13 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
             status |= list::print_one(shell, arg);
         } else if !variable::declare_one(shell, arg, &wanted)? {
             status = 1;
+            let name = name_of(arg);
+            let name = name.get(..crate::parse::token::name_len(&name)).unwrap_or_default();
+            if wanted.base != 0 && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
+                // What POSIX calls a special builtin has failed to assign.
+                shell.status = 1;
+                shell.fatal_in_posix()?;
+            }
         }
     }
     Ok(status)

@@ -1,0 +1,73 @@
+//! What a shell shows to who types its commands. There is no terminal, so it is what bash writes without one: prompts and
+//! the lines as they are read, to standard error.
+
+use tidebox_rt as rt;
+
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+use crate::vars::Value;
+
+impl Shell {
+    /// Says that there is no terminal whose jobs could be controlled.
+    pub(super) fn miss_terminal(&mut self) {
+        let group = rt::getids().map_or(0, |ids| ids.pgid);
+        let name = if self.options.interactive { self.base_name() } else { &self.name };
+        let name = crate::expand::lossy(name).into_owned();
+        self.show(
+            format!(
+                "{name}: cannot set terminal process group ({group}): Inappropriate ioctl for device\n\
+                 {name}: no job control in this shell\n"
+            )
+            .as_bytes(),
+        );
+    }
+
+    /// Shows the prompt for a command, which `PROMPT_COMMAND` comes before, or for another line of one.
+    pub(super) fn show_prompt(&mut self, first: bool) -> Run {
+        if first {
+            self.run_prompt_command()?;
+        }
+        let text = self.lookup(if first { b"PS1" } else { b"PS2" }).unwrap_or_default();
+        let (status, line) = (self.status, self.line);
+        let mut prompt = self.expand_prompt(&text);
+        (self.status, self.line) = (status, line);
+        // `\[` and `\]` only tell how wide the prompt is.
+        prompt.retain(|byte| !matches!(byte, 1 | 2));
+        self.show(&prompt);
+        Ok(())
+    }
+
+    /// Shows a line that was read.
+    pub(super) fn show_line(&mut self, line: &[u8]) {
+        let end: &[u8] = if line.ends_with(b"\n") { b"" } else { b"\n" };
+        self.show(&[line, end].concat());
+    }
+
+    /// Says that an interactive shell ends, as a terminal's user would have asked for it.
+    pub(crate) fn show_end(&mut self) {
+        if self.options.interactive && !self.forked {
+            self.show(if self.options.login_shell { b"logout\n" } else { b"exit\n" });
+        }
+    }
+
+    fn run_prompt_command(&mut self) -> Run {
+        let texts: Vec<Bytes> = match self.vars.get(b"PROMPT_COMMAND").map(|var| &var.value) {
+            Some(Value::Text(text)) => vec![text.clone()],
+            Some(Value::Indexed(map)) => map.values().cloned().collect(),
+            _ => return Ok(()),
+        };
+        let (status, line) = (self.status, self.line);
+        for text in texts {
+            self.run_text(&text, 1)?;
+            self.status = status;
+        }
+        self.line = line;
+        Ok(())
+    }
+
+    fn show(&mut self, text: &[u8]) {
+        self.io.flush();
+        // Where standard error is closed there is nobody to show it to.
+        let _ = self.io.write(2, text);
+    }
+}
