@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidebox-vfs-backend", &["tidebox-core", "tidebox-kernel"]),
     ("tidebox-mounts", &["tidebox-core", "tidebox-kernel", "tidebox-vfs-backend"]),
     ("tidebox-network", &["tidebox-core"]),
+    ("tidebox-js-bindings", &["tidebox-core", "tidebox-kernel", "tidebox-vfs-backend"]),
     ("tidebox-userland-bundle", &[]),
     (
         "tidebox",

@@ -7,6 +7,8 @@
 mod demo;
 mod layers;
 mod licences;
+mod npm;
+mod npm_tests;
 mod project;
 mod setup;
 mod spec;
@@ -30,6 +32,8 @@ usage: cargo xtask <command>
   setup     prepare what is missing: wasm targets, guest programs, compiled-module cache
   userland  build the guest programs only
   layers    check which package may depend on which
+  npm       build the npm package and pack it into js-bindings/package
+  npm test  the same from the guest programs that are there, then install it elsewhere and run its tests in Node
   spec record [FILE]
             run the cases of tests/spec (those whose file name contains FILE) on this machine's bash and tools, as
             root, and write down what they do
@@ -47,6 +51,8 @@ fn main() -> ExitCode {
         ["setup"] => run(setup::setup),
         ["userland"] => run(setup::guests),
         ["layers"] => run(layers::step),
+        ["npm"] => run(npm::npm),
+        ["npm", "test"] => run(npm_tests::npm_tests),
         ["spec", what] => run(|project, progress| spec::run(project, progress, what, "")),
         ["spec", what, files] => run(|project, progress| spec::run(project, progress, what, files)),
         [] | ["help" | "--help" | "-h"] => {

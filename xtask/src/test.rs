@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::layers;
 use crate::licences;
+use crate::npm_tests;
 use crate::project::Project;
 use crate::setup;
 use crate::step::Progress;
@@ -23,6 +24,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     document(project, progress)?;
     host_tests(project, progress)?;
     guest_tests(project, progress)?;
+    npm_tests::npm_tests(project, progress)?;
     benches(project, progress)?;
     let totals = &progress.totals;
     progress.say("everything passed");

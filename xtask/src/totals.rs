@@ -22,10 +22,15 @@ impl Totals {
     }
 
     /// Counts a closing line of `cargo test` (`test result: ok. 3 passed; 0 failed; 1 ignored; ...`) or of nextest
-    /// (`     Summary [   0.3s] 3 tests run: 3 passed, 1 skipped`); any other line counts nothing.
+    /// (`     Summary [   0.3s] 3 tests run: 3 passed, 1 skipped`), or a line of Node's totals (`# pass 3`); any other line
+    /// counts nothing.
     fn count_line(&mut self, line: &str) {
         let line = without_colours(line);
         let line = line.trim_start();
+        if let Some(total) = line.strip_prefix("# ") {
+            self.count_total(total);
+            return;
+        }
         if !line.starts_with("test result:") && !line.starts_with("Summary [") {
             return;
         }
@@ -41,6 +46,18 @@ impl Totals {
                 "ignored" | "skipped" => self.skipped += number,
                 _ => {}
             }
+        }
+    }
+
+    fn count_total(&mut self, total: &str) {
+        let Some((word, number)) = total.split_once(' ') else { return };
+        let Ok(number) = number.parse::<u64>() else { return };
+        match word {
+            "pass" => self.passed += number,
+            // A test that was cancelled did not prove anything.
+            "fail" | "cancelled" => self.failed += number,
+            "skipped" => self.skipped += number,
+            _ => {}
         }
     }
 }
@@ -101,6 +118,15 @@ mod tests {
         counted.count_line("test result: ok. 3 passed; 1 failed; 2 ignored; 0 measured; 9 filtered out");
         counted.count_line("     Summary [   0.300s] 5 tests run: 4 passed, 1 failed, 7 skipped");
         assert_eq!(counted, totals(7, 2, 9));
+    }
+
+    #[test]
+    fn the_totals_of_node_are_counted() {
+        let mut counted = Totals::default();
+        for line in ["# tests 9", "# pass 5", "# fail 1", "# cancelled 1", "# skipped 2", "# Subtest: pass 3"] {
+            counted.count_line(line);
+        }
+        assert_eq!(counted, totals(5, 2, 2));
     }
 
     #[test]

@@ -1,0 +1,341 @@
+/**
+ * The engine: guests as instances of WebAssembly in this Worker, which take turns.
+ *
+ * The kernel's module imports the functions that are exported here under the names of `src/host.rs`. A guest runs until it
+ * has to wait, has run for a while, or ends; then the next one of the queue has its turn. With JSPI (`WebAssembly.Suspending`)
+ * a guest that waits is suspended with its stack. Module state is the right scope: a Worker is one sandbox.
+ */
+
+import * as kernel from "./kernel.js";
+import type { Program } from "./programs.js";
+import { Programs } from "./programs.js";
+import { imports } from "./imports.js";
+import { breathe, monotonic as now } from "./time.js";
+
+/** What the kernel answers to a call, or to a check, of a guest that cannot go on now; see `src/syscalls.rs`. */
+const BLOCK = -1;
+const YIELDED = -4;
+const INTERRUPTED = -5;
+
+/** What a guest is told when it goes on; see `src/rewrite/wrapper.rs`. */
+const AGAIN = 1;
+const DONE = 2;
+
+/** The export that a fork's child enters. */
+const CHILD = "tidebox_fork_child";
+/** The start function of a module, which runs before its entry. */
+const START = "tidebox:start";
+/** Mutable globals of a module that forks. */
+const GLOBAL = "tidebox:global:";
+const STACK_POINTER = "__stack_pointer";
+const PAGE = 65536;
+
+/** Milliseconds of work after which the Worker looks at its messages and timers. */
+const BREATH_MS = 8;
+/** The longest time that a timer can be set to. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+interface Guest {
+  readonly pid: number;
+  readonly session: number;
+  readonly name: string;
+  program?: Program;
+  instance?: WebAssembly.Instance;
+  memory?: WebAssembly.Memory;
+  /** All of its memory; of length 0 after the memory has grown. */
+  view: Uint8Array;
+  /** Set for the child of a fork: what its entry is given. */
+  forked?: number;
+  /** Lets the suspended guest go on. */
+  resume?: (answer: number) => void;
+  answer: number;
+  parked: boolean;
+  /** It was woken before it was suspended. */
+  woken: boolean;
+  timer?: ReturnType<typeof setTimeout>;
+}
+
+const guests = new Map<number, Guest>();
+const queue: Guest[] = [];
+let current: Guest | undefined;
+let scheduled = false;
+let breathed = now();
+let programs: Programs | undefined;
+
+/** Receives pieces of output of commands whose caller watches. */
+let onOutput: (call: number, stderr: boolean, bytes: Uint8Array) => void = () => {};
+
+/** Sets the engine up, before the kernel makes a sandbox. */
+export function configure(known: Programs, output: typeof onOutput): void {
+  programs = known;
+  onOutput = output;
+}
+
+function known(): Programs {
+  if (programs === undefined) throw new Error("the engine is not configured");
+  return programs;
+}
+
+// Guest memory ---------------------------------------------------------------------------------------------------------
+
+const NOTHING = new Uint8Array(0);
+
+function view(pid: number): Uint8Array {
+  const guest = guests.get(pid);
+  if (guest?.memory === undefined) return NOTHING;
+  // Growth detaches the buffer, which shows as a view without bytes.
+  if (guest.view.length === 0) guest.view = new Uint8Array(guest.memory.buffer);
+  return guest.view;
+}
+
+export function guestRead(pid: number, at: number, to: Uint8Array): boolean {
+  const memory = view(pid);
+  const end = at + to.length;
+  if (end > memory.length) return false;
+  to.set(memory.subarray(at, end));
+  return true;
+}
+
+export function guestWrite(pid: number, at: number, from: Uint8Array): boolean {
+  const memory = view(pid);
+  if (at + from.length > memory.length) return false;
+  memory.set(from, at);
+  return true;
+}
+
+// Turns ----------------------------------------------------------------------------------------------------------------
+
+function schedule(): void {
+  if (current !== undefined || scheduled || queue.length === 0) return;
+  scheduled = true;
+  if (now() - breathed < BREATH_MS) {
+    queueMicrotask(next);
+  } else {
+    breathe(() => {
+      breathed = now();
+      next();
+    });
+  }
+}
+
+function next(): void {
+  scheduled = false;
+  const guest = queue.shift();
+  if (guest === undefined) return;
+  if (guests.get(guest.pid) !== guest) {
+    schedule();
+    return;
+  }
+  current = guest;
+  const { resume } = guest;
+  if (resume === undefined) {
+    void begin(guest);
+  } else {
+    guest.resume = undefined;
+    resume(guest.answer);
+  }
+}
+
+/** The guest waits or is no more: the kernel looks what there is to do, and another one has a turn. */
+function turnOver(guest: Guest): void {
+  if (current === guest) current = undefined;
+  kernel.wakeSession(guest.session);
+  schedule();
+}
+
+/** What a guest calls when it cannot go on; it is suspended until the promise is resolved. */
+function suspend(pid: number, code: number): Promise<number> {
+  return new Promise((resolve) => {
+    const guest = guests.get(pid);
+    // A guest whose session is over is never resumed, and collected.
+    if (guest === undefined) return;
+    guest.resume = resolve;
+    guest.answer = code === YIELDED ? DONE : AGAIN;
+    if (code === BLOCK && !guest.woken) {
+      park(guest);
+    } else if (code === INTERRUPTED && kernel.isRepeatable(pid)) {
+      queue.unshift(guest);
+    } else {
+      queue.push(guest);
+    }
+    guest.woken = false;
+    turnOver(guest);
+  });
+}
+
+function park(guest: Guest): void {
+  guest.parked = true;
+  const wait = kernel.waitsFor(guest.pid);
+  if (wait < 0) return;
+  const milliseconds = Math.min(Math.ceil(wait), LONGEST_MS);
+  guest.timer = setTimeout(() => guestWake(guest.pid), milliseconds);
+}
+
+export function guestWake(pid: number): void {
+  const guest = guests.get(pid);
+  if (guest === undefined) return;
+  if (!guest.parked) {
+    guest.woken = true;
+    return;
+  }
+  guest.parked = false;
+  clearTimeout(guest.timer);
+  queue.push(guest);
+  schedule();
+}
+
+// Lives ----------------------------------------------------------------------------------------------------------------
+
+export function guestStart(session: number, pid: number, name: string): void {
+  const guest: Guest = { pid, session, name, view: NOTHING, answer: AGAIN, parked: false, woken: false };
+  guests.set(pid, guest);
+  queue.push(guest);
+  schedule();
+}
+
+export function guestFork(session: number, parentPid: number, pid: number, argument: number): boolean {
+  const parent = guests.get(parentPid);
+  const { program, instance, memory, name } = parent ?? {};
+  if (program === undefined || instance === undefined || memory === undefined || name === undefined) return false;
+  const pages = memory.buffer.byteLength / PAGE;
+  if (!kernel.guestBegins(pid, program.aware, pages, true)) return false;
+  const guest: Guest = {
+    pid, session, name, program, view: NOTHING, forked: argument, answer: AGAIN, parked: false, woken: false,
+  };
+  try {
+    instantiate(guest, program);
+    copy(instance, memory, guest);
+  } catch {
+    return false;
+  }
+  guests.set(pid, guest);
+  queue.push(guest);
+  schedule();
+  return true;
+}
+
+/** Gives the child its parent's memory and globals. */
+function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Guest): void {
+  const stack = parent.exports[STACK_POINTER];
+  if (child.memory === undefined || !(stack instanceof WebAssembly.Global)) throw new Error("the module cannot fork");
+  const missing = from.buffer.byteLength - child.memory.buffer.byteLength;
+  if (missing > 0) child.memory.grow(missing / PAGE);
+  child.view = new Uint8Array(child.memory.buffer);
+  // Below the stack pointer lies what no frame uses any more: the larger part of a stack that is sized for recursion.
+  const live = Math.min(Math.max(stack.value as number, 0), from.buffer.byteLength);
+  child.view.set(new Uint8Array(from.buffer, live), live);
+  for (const [name, global] of Object.entries(parent.exports)) {
+    if (!name.startsWith(GLOBAL)) continue;
+    (child.instance?.exports[name] as WebAssembly.Global).value = (global as WebAssembly.Global).value;
+  }
+}
+
+function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
+  const instance = new WebAssembly.Instance(program.module, imports(guest.pid, suspend));
+  const { memory } = instance.exports;
+  guest.program = program;
+  guest.instance = instance;
+  guest.memory = memory instanceof WebAssembly.Memory ? memory : undefined;
+  return instance;
+}
+
+/** The first turn of a guest. */
+async function begin(guest: Guest): Promise<void> {
+  try {
+    const instance = guest.instance ?? (await load(guest));
+    if (instance !== undefined) await run(guest, instance);
+  } finally {
+    if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
+    turnOver(guest);
+  }
+}
+
+/** Answers nothing when the guest has ended instead, or is wanted no more. */
+async function load(guest: Guest): Promise<WebAssembly.Instance | undefined> {
+  try {
+    const program = known().ready(guest.name) ?? (await known().load(guest.name));
+    if (guests.get(guest.pid) !== guest) return undefined;
+    if (!kernel.guestBegins(guest.pid, program.aware, program.pages, false)) return undefined;
+    return instantiate(guest, program);
+  } catch (error) {
+    kernel.guestCannotStart(guest.pid, message(error));
+    return undefined;
+  }
+}
+
+async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> {
+  try {
+    const { exports } = instance;
+    if (guest.forked !== undefined) {
+      await call(exports[CHILD], guest.forked);
+    } else {
+      if (exports[START] !== undefined) await call(exports[START]);
+      await call(exports["_start"]);
+    }
+    kernel.guestEnded(guest.pid);
+  } catch (error) {
+    kernel.guestEnded(guest.pid, message(error));
+  }
+}
+
+function call(entry: WebAssembly.ExportValue | undefined, ...values: number[]): Promise<unknown> {
+  return WebAssembly.promising(entry as (...values: number[]) => unknown)(...values);
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function guestsDrop(session: number): void {
+  for (const guest of guests.values()) {
+    if (guest.session !== session) continue;
+    clearTimeout(guest.timer);
+    guests.delete(guest.pid);
+    if (current === guest) current = undefined;
+  }
+  clearTimeout(alarms.get(session));
+  alarms.delete(session);
+  schedule();
+}
+
+// The rest of what the kernel asks for ---------------------------------------------------------------------------------
+
+const alarms = new Map<number, ReturnType<typeof setTimeout>>();
+
+export function alarm(session: number, milliseconds: number): void {
+  if (milliseconds > LONGEST_MS) return;
+  alarms.set(session, setTimeout(() => kernel.wakeSession(session), Math.ceil(milliseconds)));
+}
+
+export function programKnown(name: string): boolean {
+  return known().has(name);
+}
+
+export function programAdd(name: string, wasm: Uint8Array<ArrayBuffer>): void {
+  known().add(name, wasm);
+}
+
+export function programBytes(name: string): Uint8Array {
+  return known().bytes(name);
+}
+
+export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {
+  onOutput(call, stderr, bytes.slice());
+}
+
+export function realtime(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+export function monotonic(): number {
+  return now();
+}
+
+/** Most bytes of randomness that the platform gives at a time. */
+const RANDOM_BYTES = 65536;
+
+export function random(to: Uint8Array<ArrayBuffer>): void {
+  for (let at = 0; at < to.length; at += RANDOM_BYTES) {
+    crypto.getRandomValues(to.subarray(at, at + RANDOM_BYTES));
+  }
+}

@@ -1,0 +1,22 @@
+/** Node. */
+
+import { readFile } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+
+import type { Platform } from "./platform.js";
+
+export const node: Platform = {
+  start(listener) {
+    const worker = new Worker(new URL("./worker.node.js", import.meta.url), { env: {}, execArgv: [], stdin: false });
+    worker.on("message", (report) => listener.report(report));
+    worker.on("error", (error) => listener.broke(error));
+    worker.on("exit", () => listener.broke(new Error("the sandbox's Worker has ended")));
+    return {
+      send: (message) => worker.postMessage(message),
+      terminate: () => void worker.terminate(),
+      hold: (hold) => (hold ? worker.ref() : worker.unref()),
+    };
+  },
+  kernel: async () => WebAssembly.compile(await readFile(new URL("./kernel_bg.wasm", import.meta.url))),
+  programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
+};

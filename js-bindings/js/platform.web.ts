@@ -1,0 +1,30 @@
+/** Browsers, and Deno, which has the same Workers. */
+
+import type { Platform } from "./platform.js";
+
+async function bytes(url: URL): Promise<Response> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} cannot be loaded (${response.status}); serve the whole package`);
+  return response;
+}
+
+export const web: Platform = {
+  start(listener) {
+    const worker = new Worker(new URL("./worker.web.js", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }) => listener.report(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      listener.broke(new Error(event.message));
+    };
+    return {
+      send: (message) => worker.postMessage(message),
+      terminate: () => worker.terminate(),
+      hold: (hold) => {
+        const { ref, unref } = worker as { ref?: () => void; unref?: () => void };
+        (hold ? ref : unref)?.call(worker);
+      },
+    };
+  },
+  kernel: async () => WebAssembly.compile(await (await bytes(new URL("./kernel_bg.wasm", import.meta.url))).arrayBuffer()),
+  programs: async () => (await bytes(new URL("../userland/programs.json", import.meta.url))).json(),
+};

@@ -1,0 +1,98 @@
+/** Compiled programs: those of the package, loaded when they are first started, and those that guests brought. */
+
+/** A program of the package, as `programs.json` lists it. */
+export interface Listed {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly commands: readonly string[];
+}
+
+/** A compiled module, and what its own section says of it; see `src/rewrite/sections.rs`. */
+export interface Program {
+  readonly module: WebAssembly.Module;
+  readonly aware: boolean;
+  readonly pages: number;
+}
+
+/** Where the files of the package come from. */
+export interface PackageFiles {
+  /** Compiles a program. */
+  compile(file: string): Promise<WebAssembly.Module>;
+  /** All bytes of a program, at once: a guest reads the file. */
+  bytes(file: string): Uint8Array;
+}
+
+const SECTION = "tidebox";
+const VERSION = 1;
+
+/** Compiled programs of guests that are kept, so that one which a script starts a thousand times is compiled once. */
+const KEPT = 32;
+
+export class Programs {
+  readonly #listed: ReadonlySet<string>;
+  readonly #files: PackageFiles;
+  readonly #compiled = new Map<string, Program>();
+  readonly #brought = new Map<string, Uint8Array<ArrayBuffer> | Program>();
+  readonly #onCompiled: (file: string, module: WebAssembly.Module) => void;
+
+  /** `compiled` are modules that other Workers have compiled; `onCompiled` is told of those of this one. */
+  constructor(
+    listed: readonly Listed[],
+    files: PackageFiles,
+    compiled: ReadonlyMap<string, WebAssembly.Module>,
+    onCompiled: (file: string, module: WebAssembly.Module) => void,
+  ) {
+    this.#listed = new Set(listed.map(({ file }) => file));
+    this.#files = files;
+    this.#onCompiled = onCompiled;
+    for (const [file, module] of compiled) this.#compiled.set(file, about(module));
+  }
+
+  has(name: string): boolean {
+    return this.#listed.has(name) || this.#brought.has(name);
+  }
+
+  /** Takes a module that a guest brought, rewritten. */
+  add(name: string, wasm: Uint8Array<ArrayBuffer>): void {
+    if (this.#brought.size >= KEPT) {
+      for (const oldest of this.#brought.keys()) {
+        this.#brought.delete(oldest);
+        break;
+      }
+    }
+    this.#brought.set(name, wasm.slice());
+  }
+
+  bytes(file: string): Uint8Array {
+    return this.#listed.has(file) ? this.#files.bytes(file) : new Uint8Array(0);
+  }
+
+  /** A program that is compiled already. */
+  ready(name: string): Program | undefined {
+    const found = this.#compiled.get(name) ?? this.#brought.get(name);
+    return found instanceof Uint8Array ? undefined : found;
+  }
+
+  async load(name: string): Promise<Program> {
+    const brought = this.#brought.get(name);
+    if (brought instanceof Uint8Array) {
+      const program = about(await WebAssembly.compile(brought));
+      this.#brought.set(name, program);
+      return program;
+    }
+    if (!this.#listed.has(name)) throw new Error("the program is no longer there; start it again");
+    const module = await this.#files.compile(name);
+    const program = about(module);
+    this.#compiled.set(name, program);
+    this.#onCompiled(name, module);
+    return program;
+  }
+}
+
+function about(module: WebAssembly.Module): Program {
+  const [section] = WebAssembly.Module.customSections(module, SECTION);
+  const view = new DataView(section ?? new ArrayBuffer(0));
+  if (view.byteLength < 6 || view.getUint8(0) !== VERSION) throw new Error("the module was not rewritten for this engine");
+  return { module, aware: view.getUint8(1) === 1, pages: view.getUint32(2, true) };
+}

@@ -1,0 +1,8 @@
+/** The package in browsers and in Deno. */
+
+import { web } from "./platform.web.js";
+import { usePlatform } from "./sandbox.js";
+
+usePlatform(web);
+
+export * from "./public.js";

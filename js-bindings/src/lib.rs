@@ -1,0 +1,25 @@
+//! Tidebox for JavaScript: the kernel and the development backend as one WebAssembly module.
+//!
+//! One instance of this module is one sandbox. It lives in a Worker, and guests run in the same Worker as instances of their
+//! own, beside this one and not inside it. The parts:
+//!
+//! - [`sandbox`] is what the TypeScript class calls: the contract, in the shapes that Deep Agents wants.
+//! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) makes the instances and has them
+//!   take turns.
+//! - [`syscalls`] are the functions that guests import.
+//! - [`rewrite`] changes guest modules so that limits hold; it is plain Rust and runs natively too.
+//! - `host` is what JavaScript does for this side.
+//!
+//! `docs/javascript.md` says how it works together.
+
+mod answer;
+mod clock;
+pub mod ending;
+pub mod engine;
+mod guest;
+mod host;
+mod options;
+mod program;
+pub mod rewrite;
+pub mod sandbox;
+pub mod syscalls;

@@ -1,0 +1,90 @@
+//! What is refused before anything is rewritten.
+
+use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
+
+use super::{Bounds, FEATURES, Refusal};
+
+/// Bytes of a page of linear memory.
+pub(super) const PAGE: u64 = 65_536;
+
+/// Modules that guests may import functions from.
+const KNOWN: [&str; 2] = ["wasi_snapshot_preview1", "tidebox_v1"];
+
+pub(super) fn check(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
+    if is_component(wasm) {
+        return Err(Refusal::new(
+            "components cannot run in JavaScript; build the program as a module for wasm32-wasip1",
+        ));
+    }
+    validate(wasm)?;
+    let mut starts = false;
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload? {
+            Payload::ImportSection(imports) => {
+                for import in imports.into_imports() {
+                    let import = import?;
+                    imported(import.module, import.name, import.ty)?;
+                }
+            }
+            Payload::TableSection(tables) => {
+                for table in tables {
+                    if table?.ty.initial > bounds.table_elements {
+                        let most = bounds.table_elements;
+                        return Err(Refusal::new(format!("the module has a table of more than {most} elements")));
+                    }
+                }
+            }
+            Payload::ExportSection(exports) => {
+                for export in exports {
+                    let export = export?;
+                    starts |= export.name == "_start" && export.kind == ExternalKind::Func;
+                }
+            }
+            _ => {}
+        }
+    }
+    if starts {
+        return Ok(());
+    }
+    Err(Refusal::new("the module exports no _start function; build it as a WASI command"))
+}
+
+fn is_component(wasm: &[u8]) -> bool {
+    let first = Parser::new(0).parse_all(wasm).next();
+    matches!(first, Some(Ok(Payload::Version { encoding: Encoding::Component, .. })))
+}
+
+fn imported(module: &str, name: &str, ty: TypeRef) -> Result<(), Refusal> {
+    let absent = |what: &str| {
+        Refusal::new(format!("the module imports what this sandbox does not have: {what} {module}::{name}"))
+    };
+    match ty {
+        TypeRef::Func(_) if KNOWN.contains(&module) => Ok(()),
+        TypeRef::Func(_) | TypeRef::FuncExact(_) => Err(absent("the function")),
+        TypeRef::Memory(_) => Err(absent("the memory")),
+        TypeRef::Table(_) => Err(absent("the table")),
+        TypeRef::Global(_) => Err(absent("the global")),
+        TypeRef::Tag(_) => Err(absent("the tag")),
+    }
+}
+
+/// Says of a module that is valid in general, but not here, what it uses.
+fn validate(wasm: &[u8]) -> Result<(), Refusal> {
+    let Err(error) = Validator::new_with_features(FEATURES).validate_all(wasm) else { return Ok(()) };
+    for (feature, name) in [
+        (WasmFeatures::THREADS, "threads"),
+        (WasmFeatures::EXCEPTIONS.union(WasmFeatures::LEGACY_EXCEPTIONS), "exceptions"),
+        (WasmFeatures::MULTI_MEMORY, "several memories"),
+        (WasmFeatures::MEMORY64, "a memory of 64 bits"),
+        (WasmFeatures::RELAXED_SIMD, "relaxed vector instructions"),
+        (WasmFeatures::WIDE_ARITHMETIC, "wide arithmetic"),
+        (WasmFeatures::FUNCTION_REFERENCES.union(WasmFeatures::GC), "garbage collection"),
+    ] {
+        if Validator::new_with_features(FEATURES.union(feature)).validate_all(wasm).is_ok() {
+            return Err(Refusal::new(format!(
+                "the module uses {name}, which this sandbox does not have in JavaScript; build it without"
+            )));
+        }
+    }
+    Err(error.into())
+}

@@ -1,0 +1,170 @@
+//! Putting the new module together, section by section.
+
+use std::borrow::Cow;
+
+use wasm_encoder::reencode::Reencode;
+use wasm_encoder::{
+    CodeSection, ConstExpr, CustomSection, DataCountSection, DataSection, ElementSection, EntityType, ExportKind,
+    ExportSection, FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection, Module, TableSection,
+    TypeSection, ValType,
+};
+use wasmparser::{Parser, Payload};
+
+use super::body::{Translation, body};
+use super::check::PAGE;
+use super::layout::{Layout, count};
+use super::{Bounds, ENGINE, GLOBAL_PREFIX, Refusal, SECTION, START, TURN, wrapper};
+
+/// Version of the custom section: a byte with it, a byte that is 1 for an aware guest, and the initial pages of memory.
+const VERSION: u8 = 1;
+
+#[derive(Default)]
+struct Sections {
+    types: TypeSection,
+    imports: ImportSection,
+    functions: FunctionSection,
+    tables: TableSection,
+    memories: MemorySection,
+    globals: GlobalSection,
+    exports: ExportSection,
+    elements: ElementSection,
+    data_count: Option<u32>,
+    code: CodeSection,
+    data: DataSection,
+}
+
+pub(super) fn assemble(wasm: &[u8], layout: &Layout, bounds: Bounds) -> Result<Vec<u8>, Refusal> {
+    let mut sections = Sections::default();
+    for payload in Parser::new(0).parse_all(wasm) {
+        sections.take(payload?, layout, bounds)?;
+    }
+    sections.add_types_and_imports(layout)?;
+    sections.add_functions(layout);
+    sections.add_exports(layout)?;
+    Ok(sections.finish(layout))
+}
+
+/// The type of a call of the kernel: the number of the process comes first, and there is always an answer.
+fn kernel_type(types: &mut TypeSection, ty: &wasmparser::FuncType, layout: &Layout) -> Result<(), Refusal> {
+    let mut parameters = vec![ValType::I32];
+    parameters.extend(Translation(layout).val_types(ty.params().to_vec())?);
+    types.ty().function(parameters, [ValType::I32]);
+    Ok(())
+}
+
+impl Sections {
+    fn take(&mut self, payload: Payload<'_>, layout: &Layout, bounds: Bounds) -> Result<(), Refusal> {
+        let mut translation = Translation(layout);
+        match payload {
+            Payload::TypeSection(section) => translation.parse_type_section(&mut self.types, section)?,
+            Payload::FunctionSection(section) => translation.parse_function_section(&mut self.functions, section)?,
+            Payload::TableSection(section) => {
+                for table in section {
+                    let mut table = table?;
+                    let most = bounds.table_elements;
+                    table.ty.maximum = Some(table.ty.maximum.map_or(most, |maximum| maximum.min(most)));
+                    translation.parse_table(&mut self.tables, table)?;
+                }
+            }
+            Payload::MemorySection(section) => {
+                for memory in section {
+                    let mut memory = memory?;
+                    // A memory that begins with more than it may have does not start; the kernel says so.
+                    let most = (bounds.memory_bytes / PAGE).min(1 << 16).max(memory.initial);
+                    memory.maximum = Some(memory.maximum.map_or(most, |maximum| maximum.min(most)));
+                    self.memories.memory(translation.memory_type(memory)?);
+                }
+            }
+            Payload::GlobalSection(section) => translation.parse_global_section(&mut self.globals, section)?,
+            Payload::ExportSection(section) => translation.parse_export_section(&mut self.exports, section)?,
+            Payload::ElementSection(section) => translation.parse_element_section(&mut self.elements, section)?,
+            Payload::DataCountSection { count, .. } => self.data_count = Some(count),
+            Payload::DataSection(section) => translation.parse_data_section(&mut self.data, section)?,
+            Payload::CodeSectionEntry(function) => {
+                self.code.function(&body(layout, &function)?);
+            }
+            // Imports are written from the layout, the start function becomes an export, and what custom sections say is
+            // no longer true.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_types_and_imports(&mut self, layout: &Layout) -> Result<(), Refusal> {
+        for (at, import) in (0..).zip(&layout.imports) {
+            kernel_type(&mut self.types, &import.ty, layout)?;
+            self.imports.import(&import.module, &import.name, EntityType::Function(layout.types + at));
+        }
+        let first = layout.types + count(layout.imports.len())?;
+        let i32s = |n: usize| vec![ValType::I32; n];
+        for (at, (name, parameters)) in (0..).zip([("wait", 2), ("tick", 1), ("grow", 3)]) {
+            self.types.ty().function(i32s(parameters), [ValType::I32]);
+            self.imports.import(ENGINE, name, EntityType::Function(first + at));
+        }
+        self.imports.import(ENGINE, "pid", GlobalType { val_type: ValType::I32, mutable: false, shared: false });
+        // Of the two functions that are added beside the wrappers.
+        self.types.ty().function([], []);
+        self.types.ty().function([ValType::I32], [ValType::I32]);
+        let added = first + super::layout::ENGINE_FUNCTIONS;
+        for import in &layout.imports {
+            let parameters = Translation(layout).val_types(import.ty.params().to_vec())?;
+            let results = Translation(layout).val_types(import.ty.results().to_vec())?;
+            self.types.ty().function(parameters, results);
+        }
+        for at in 0..count(layout.imports.len())? {
+            self.functions.function(added + 2 + at);
+        }
+        self.functions.function(added);
+        // Without a memory nothing can ask for more of it.
+        if layout.memory_pages.is_some() {
+            self.functions.function(added + 1);
+        }
+        Ok(())
+    }
+
+    fn add_functions(&mut self, layout: &Layout) {
+        for (at, import) in (0..).zip(&layout.imports) {
+            self.code.function(&wrapper::wrapper(layout, at, &import.ty));
+        }
+        self.code.function(&wrapper::check(layout));
+        if layout.memory_pages.is_some() {
+            self.code.function(&wrapper::grow(layout));
+        }
+        let counter = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
+        self.globals.global(counter, &ConstExpr::i32_const(TURN));
+    }
+
+    fn add_exports(&mut self, layout: &Layout) -> Result<(), Refusal> {
+        if let Some(start) = layout.start {
+            self.exports.export(START, ExportKind::Func, layout.function(start));
+        }
+        if layout.forks {
+            for (at, _) in (0..).zip(&layout.globals).filter(|(_, mutable)| **mutable) {
+                self.exports.export(&format!("{GLOBAL_PREFIX}{at}"), ExportKind::Global, layout.global(at));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, layout: &Layout) -> Vec<u8> {
+        let mut about = vec![VERSION, u8::from(layout.is_aware())];
+        let pages = u32::try_from(layout.memory_pages.unwrap_or(0)).unwrap_or(u32::MAX);
+        about.extend_from_slice(&pages.to_le_bytes());
+        let mut module = Module::new();
+        module
+            .section(&CustomSection { name: Cow::Borrowed(SECTION), data: Cow::Owned(about) })
+            .section(&self.types)
+            .section(&self.imports)
+            .section(&self.functions)
+            .section(&self.tables)
+            .section(&self.memories)
+            .section(&self.globals)
+            .section(&self.exports)
+            .section(&self.elements);
+        if let Some(count) = self.data_count {
+            module.section(&DataCountSection { count });
+        }
+        module.section(&self.code).section(&self.data);
+        module.finish()
+    }
+}

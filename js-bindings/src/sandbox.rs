@@ -1,0 +1,251 @@
+//! The sandbox as the TypeScript class sees it: methods that answer promises of plain objects.
+
+use std::sync::Arc;
+
+use js_sys::{Array, Promise};
+use tidebox_core::{
+    EditRequest, Error, ExecuteRequest, FileError, FileResult, GlobRequest, GrepRequest, OutputEvent, OutputStream,
+    ReadRequest, SandboxBackend, SandboxPath, ShellMode, Upload, WriteRequest,
+};
+use tidebox_vfs_backend::{BaseImage, SandboxBuilder, VfsBackend};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen_futures::future_to_promise;
+
+use crate::answer::{self, failure, invalid, object, refused, told};
+use crate::clock::{PlatformClock, PlatformEntropy};
+use crate::engine::JsEngine;
+use crate::host;
+use crate::options::{self, bytes, count, get, text};
+use crate::program::Programs;
+
+/// One sandbox. This module holds one at a time: process numbers tell guests apart, and two kernels would give the same.
+#[wasm_bindgen(js_name = SandboxKernel)]
+#[derive(Debug)]
+pub struct Sandbox {
+    backend: Arc<VfsBackend>,
+}
+
+/// A future of an answer as a promise. What is thrown is a plain object of `kind` and `message`.
+fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
+    future_to_promise(async move { answer.await.map_err(|error| failure(&error)) })
+}
+
+#[wasm_bindgen(js_class = SandboxKernel)]
+impl Sandbox {
+    /// Makes a sandbox. `programs` is the list of the package; `given` are the options of `Sandbox.create`.
+    ///
+    /// # Errors
+    /// An object of `kind` and `message` for options that cannot be.
+    #[wasm_bindgen(constructor)]
+    pub fn new(programs: &JsValue, given: &JsValue) -> Result<Self, JsValue> {
+        let (programs, installed) = Programs::new(options::programs(programs));
+        let base = BaseImage::new(&installed).map_err(|error| failure(&error))?;
+        let engine = Arc::new(JsEngine { programs });
+        let builder = SandboxBuilder::new(engine, &base, Box::new(PlatformClock), Box::new(PlatformEntropy));
+        let backend = build(builder, given)?;
+        Ok(Self { backend: Arc::new(backend) })
+    }
+
+    /// The sandbox's id; never empty.
+    #[wasm_bindgen(getter)]
+    pub fn id(&self) -> String {
+        self.backend.id().as_str().to_owned()
+    }
+
+    /// Runs a command line. `call` names the command for the pieces of output that the caller watches; 0 is nobody.
+    pub fn execute(&self, command: String, given: &JsValue, call: u32) -> Promise {
+        let backend = Arc::clone(&self.backend);
+        let request = request(&backend, command, given);
+        promise(async move {
+            let request = match request {
+                Ok(request) => request,
+                Err(refusal) => {
+                    let output = JsValue::from_str(&format!("tidebox: {}\n", refusal.message));
+                    let truncated = JsValue::FALSE;
+                    return Ok(object([("output", output), ("exitCode", 126.into()), ("truncated", truncated)]));
+                }
+            };
+            let response = if call == 0 {
+                backend.execute(request).await?
+            } else {
+                let mut watch = |event: OutputEvent| {
+                    host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+                };
+                backend.execute_streaming(request, &mut watch).await?
+            };
+            Ok(answer::executed(&response))
+        })
+    }
+
+    /// Lists a directory.
+    pub fn ls(&self, path: String) -> Promise {
+        self.at(path, |backend, path| async move { Ok(told(backend.ls(&path).await?, |found| answer::listed(&found))) })
+    }
+
+    /// Reads lines of a file.
+    pub fn read(&self, path: String, offset: f64, limit: Option<f64>) -> Promise {
+        self.at(path, move |backend, path| async move {
+            let mut request = ReadRequest::new(path).with_offset(options::whole(offset));
+            request.limit = limit.map(options::whole);
+            Ok(told(backend.read(request).await?, |page| answer::page(&page)))
+        })
+    }
+
+    /// Reads a whole file.
+    #[wasm_bindgen(js_name = readRaw)]
+    pub fn read_raw(&self, path: String) -> Promise {
+        self.at(path, |backend, path| async move {
+            let page = match backend.read(ReadRequest::new(path.clone()).with_limit(1)).await? {
+                Ok(page) => page,
+                Err(refusal) => return Ok(refused(&refusal)),
+            };
+            let downloads = backend.download_files(vec![path.as_bytes().to_vec()]).await?;
+            Ok(match downloads.into_iter().next().map(|download| download.result) {
+                Some(Ok(content)) => answer::raw(&page, &content),
+                Some(Err(refusal)) => refused(&refusal),
+                None => JsValue::UNDEFINED,
+            })
+        })
+    }
+
+    /// Creates or replaces a file.
+    pub fn write(&self, path: String, content: JsValue) -> Promise {
+        let content = bytes(&content);
+        self.at(path, |backend, path| async move {
+            Ok(told(backend.write(WriteRequest::new(path, content)).await?, |written| {
+                object([("path", path_text(&written.path)), ("filesUpdate", JsValue::NULL)])
+            }))
+        })
+    }
+
+    /// Replaces a string in a file.
+    pub fn edit(&self, path: String, old: String, new: String, all: bool) -> Promise {
+        self.at(path, move |backend, path| async move {
+            let mut request = EditRequest::new(path, old, new);
+            request.replace_all = all;
+            Ok(told(backend.edit(request).await?, |edited| {
+                object([
+                    ("path", path_text(&edited.path)),
+                    ("occurrences", (edited.occurrences as f64).into()),
+                    ("filesUpdate", JsValue::NULL),
+                ])
+            }))
+        })
+    }
+
+    /// Removes a file, or a directory and what is in it.
+    pub fn delete(&self, path: String) -> Promise {
+        self.at(path, |backend, path| async move {
+            Ok(told(backend.delete(&path).await?, |deleted| object([("path", path_text(&deleted.path))])))
+        })
+    }
+
+    /// Finds lines that hold a text.
+    pub fn grep(&self, pattern: String, path: String, glob: Option<String>, most: Option<f64>) -> Promise {
+        self.at(path, move |backend, path| async move {
+            let mut request = GrepRequest::new(pattern, path);
+            request.glob = glob.map(String::into_bytes);
+            request.max_count = most.map(|most| usize::try_from(options::whole(most)).unwrap_or(usize::MAX));
+            Ok(told(backend.grep(request).await?, |matches| answer::found(&matches)))
+        })
+    }
+
+    /// Finds files by name.
+    pub fn glob(&self, pattern: String, path: String) -> Promise {
+        self.at(path, move |backend, path| async move {
+            Ok(told(backend.glob(GlobRequest::new(pattern, path)).await?, |files| answer::globbed(&files)))
+        })
+    }
+
+    /// Puts files in: an array of pairs of path and bytes.
+    #[wasm_bindgen(js_name = uploadFiles)]
+    pub fn upload_files(&self, files: &Array) -> Promise {
+        let backend = Arc::clone(&self.backend);
+        let uploads = files.iter().map(|pair| {
+            let pair = Array::from(&pair);
+            Upload::new(bytes(&pair.get(0)), bytes(&pair.get(1)))
+        });
+        let uploads: Vec<Upload> = uploads.collect();
+        promise(async move { Ok(answer::uploaded(&backend.upload_files(uploads).await?)) })
+    }
+
+    /// Takes files out: an array of paths.
+    #[wasm_bindgen(js_name = downloadFiles)]
+    pub fn download_files(&self, paths: &Array) -> Promise {
+        let backend = Arc::clone(&self.backend);
+        let paths: Vec<Vec<u8>> = paths.iter().map(|path| bytes(&path)).collect();
+        promise(async move { Ok(answer::downloaded(&backend.download_files(paths).await?)) })
+    }
+
+    /// Ends what runs and frees the files.
+    pub fn close(&self) -> Promise {
+        let backend = Arc::clone(&self.backend);
+        promise(async move {
+            backend.close().await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
+    /// A file tool at a path, which may be relative to the working directory.
+    fn at<F>(&self, path: String, run: impl FnOnce(Arc<VfsBackend>, SandboxPath) -> F + 'static) -> Promise
+    where
+        F: Future<Output = Result<JsValue, Error>> + 'static,
+    {
+        let backend = Arc::clone(&self.backend);
+        promise(async move {
+            match backend.cwd().resolve(path) {
+                Ok(path) => run(backend, path).await,
+                Err(refusal) => Ok(refused(&refusal)),
+            }
+        })
+    }
+}
+
+fn path_text(path: &SandboxPath) -> JsValue {
+    JsValue::from_str(&path.to_text())
+}
+
+fn request(backend: &VfsBackend, command: String, given: &JsValue) -> FileResult<ExecuteRequest> {
+    let mut request = ExecuteRequest::new(command);
+    request.timeout = options::duration(given, "timeoutMs");
+    request.cwd = text(given, "cwd").map(|cwd| backend.cwd().resolve(cwd)).transpose()?;
+    request.env = options::variables(&get(given, "env"));
+    request.stdin = bytes(&get(given, "stdin"));
+    request.shell_mode = text(given, "shellMode").map(|mode| shell_mode(&mode));
+    Ok(request)
+}
+
+fn shell_mode(mode: &str) -> ShellMode {
+    if mode == "persistent" { ShellMode::Persistent } else { ShellMode::Fresh }
+}
+
+fn build(mut builder: SandboxBuilder, given: &JsValue) -> Result<VfsBackend, JsValue> {
+    let refuse = |error: FileError| invalid("create", &error.message);
+    builder = builder.limits(options::limits(&get(given, "limits")));
+    if let Some(cwd) = text(given, "cwd") {
+        builder = builder.cwd(SandboxPath::root().resolve(cwd).map_err(refuse)?);
+    }
+    if let Some(hostname) = text(given, "hostname") {
+        builder = builder.hostname(hostname);
+    }
+    if let Some(id) = text(given, "id") {
+        builder = builder.id(tidebox_core::SandboxId::parse(id).map_err(|error| failure(&error))?);
+    }
+    if let Some(mode) = text(given, "shellMode") {
+        builder = builder.shell_mode(shell_mode(&mode));
+    }
+    for (name, value) in options::variables(&get(given, "env")) {
+        builder = builder.env(name, value);
+    }
+    let deterministic = get(given, "deterministic");
+    if deterministic.is_object() {
+        let seed = count(&deterministic, "seed").unwrap_or(0);
+        let milliseconds = count(&deterministic, "timeMs").unwrap_or(0);
+        builder = builder.deterministic(seed, milliseconds.saturating_mul(1_000_000));
+    }
+    for (path, content) in options::entries(&get(given, "files")) {
+        builder = builder.file(path, bytes(&content));
+    }
+    builder.build().map_err(|error| failure(&error))
+}

@@ -1,0 +1,67 @@
+// Time, memory, and the event loop of the caller.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { Sandbox } from "tidebox";
+
+import { jspi } from "./engine.mjs";
+
+describe("limits", { skip: jspi ? false : "needs JSPI" }, () => {
+  test("a command that spins ends with 124 when its time is up, and the files survive", async (context) => {
+    const sandbox = await create(context, { files: { "kept.txt": "kept\n" } });
+    await sandbox.execute("echo more >> kept.txt");
+    const started = performance.now();
+    const { output, exitCode, stoppedBy } = await sandbox.execute("while :; do :; done", { timeoutMs: 300 });
+    const took = performance.now() - started;
+    assert.deepEqual([exitCode, stoppedBy], [124, "timeout"]);
+    assert.match(output, /was stopped because it ran for 300ms/);
+    assert.ok(took < 1300, `it took ${took} ms`);
+    assert.equal((await sandbox.execute("cat kept.txt")).output, "kept\nmore\n");
+  });
+
+  test("the caller's event loop stays alive while a guest spins", async (context) => {
+    const sandbox = await create(context, {});
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    await sandbox.execute("while :; do :; done", { timeoutMs: 500 });
+    clearInterval(timer);
+    assert.ok(ticks >= 15, `${ticks} ticks in 500 ms`);
+  });
+
+  test("files can be read while a guest spins", async (context) => {
+    const sandbox = await create(context, { files: { "a.txt": "a\n" } });
+    const spinning = sandbox.execute("while :; do :; done", { timeoutMs: 1000 });
+    const started = performance.now();
+    assert.equal((await sandbox.read("a.txt")).content, "a\n");
+    assert.ok(performance.now() - started < 900);
+    assert.equal((await spinning).exitCode, 124);
+  });
+
+  test("a timeout ends a whole pipeline and what sleeps in the background", async (context) => {
+    const sandbox = await create(context, {});
+    const started = performance.now();
+    const { exitCode } = await sandbox.execute("sleep 100 & yes | cat > /dev/null", { timeoutMs: 200 });
+    assert.equal(exitCode, 124);
+    assert.ok(performance.now() - started < 1200);
+  });
+
+  test("memory beyond the limit ends the program and nothing else", async (context) => {
+    const sandbox = await create(context, { limits: { processMemoryBytes: 16 * 2 ** 20 } });
+    const { exitCode } = await sandbox.execute("x=$(head -c 60000000 /dev/zero | tr '\\0' x); echo ${#x}");
+    assert.notEqual(exitCode, 0);
+    assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
+  });
+
+  test("output beyond the limit is dropped and said to be", async (context) => {
+    const sandbox = await create(context, { limits: { outputBytes: 1000 } });
+    const { output, truncated, exitCode } = await sandbox.execute("seq 10000");
+    assert.deepEqual([output.length, truncated, exitCode], [1000, true, 0]);
+  });
+});
+
+async function create(context, options) {
+  const sandbox = await Sandbox.create(options);
+  context.after(() => sandbox.close());
+  return sandbox;
+}

@@ -1,0 +1,116 @@
+//! The npm package: the kernel for JavaScript, the TypeScript around it, and the userland.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::project::Project;
+use crate::setup;
+use crate::step::{self, Progress};
+
+const RETRY: &str = "cargo xtask npm";
+
+/// The profile of the kernel that is published; see the workspace's `Cargo.toml`.
+const PROFILE: &str = "npm";
+
+/// Files of the repository that go into the package as they are.
+const PAPERS: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Builds the package and packs it.
+pub(crate) fn npm(project: &Project, progress: &mut Progress) -> Result<()> {
+    setup::guests(project, progress)?;
+    pack(project, progress).map(|_| ())
+}
+
+/// Packs the package from the guest programs that are there; answers the archive.
+pub(crate) fn pack(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
+    let bindings = project.root.join("js-bindings");
+    kernel(project, progress, &bindings)?;
+    install(progress, &bindings)?;
+    let package = bindings.join("package");
+    if package.exists() {
+        fs::remove_dir_all(&package).context("the old package cannot be removed")?;
+    }
+    progress.run("compile the TypeScript", npm_command(&bindings, &["exec", "--", "tsc", "-p", "."]), RETRY)?;
+    assemble(project, progress, &bindings, &package)?;
+    archive(progress, &package)
+}
+
+/// The kernel's module and the JavaScript that belongs to it.
+fn kernel(project: &Project, progress: &mut Progress, bindings: &Path) -> Result<()> {
+    let build = ["build", "--locked", "--profile", PROFILE, "--target", "wasm32-unknown-unknown", "--lib", "--package"];
+    let mut cargo = project.cargo(&build);
+    cargo.arg("tidebox-js-bindings");
+    progress.run("build the kernel for JavaScript", cargo, RETRY)?;
+    let module = project.target.join("wasm32-unknown-unknown").join(PROFILE).join("tidebox_js_bindings.wasm");
+    // A workspace of its own and a folder of its own: what it links is nobody else's.
+    let mut bindgen =
+        project.cargo(&["run", "--locked", "--quiet", "--manifest-path", "js-bindings/bindgen/Cargo.toml"]);
+    bindgen.env("CARGO_TARGET_DIR", project.target.join("bindgen")).arg("--").arg(module).arg(bindings.join("js"));
+    progress.run("write the kernel's JavaScript", bindgen, RETRY)
+}
+
+/// The tools of the package, as its lock file names them.
+fn install(progress: &mut Progress, bindings: &Path) -> Result<()> {
+    let (lock, done) = (bindings.join("package-lock.json"), bindings.join("node_modules/.package-lock.json"));
+    let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    if time(&done).is_some_and(|done| time(&lock).is_some_and(|lock| lock <= done)) {
+        progress.say("npm packages are there");
+        return Ok(());
+    }
+    progress.run("install npm packages", npm_command(bindings, &["ci"]), RETRY)
+}
+
+fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package: &Path) -> Result<()> {
+    for file in ["kernel.js", "kernel.d.ts", "kernel_bg.wasm"] {
+        copy(&bindings.join("js").join(file), &package.join("dist").join(file))?;
+    }
+    for file in ["package.json", "README.md"] {
+        copy(&bindings.join(file), &package.join(file))?;
+    }
+    for file in PAPERS {
+        copy(&project.root.join(file), &package.join(file))?;
+    }
+    let mut userland = project.cargo(&[
+        "run",
+        "--locked",
+        "--quiet",
+        "--package",
+        "tidebox-js-bindings",
+        "--example",
+        "package_userland",
+    ]);
+    userland.arg("--").arg(project.userland()).arg(package.join("userland"));
+    progress.run("rewrite the guest programs for JavaScript", userland, RETRY)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map(|_| ()).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+}
+
+fn archive(progress: &mut Progress, package: &Path) -> Result<PathBuf> {
+    progress.step("pack", |progress| {
+        let printed = step::output(&mut npm_command(package, &["pack", "--json"]), RETRY)?;
+        let packed: serde_json::Value = serde_json::from_slice(&printed).context("npm printed no JSON")?;
+        let Some(packed) = first(&packed) else {
+            bail!("npm packed nothing; look at js-bindings/package.json");
+        };
+        let name = packed["filename"].as_str().context("npm told no file name")?;
+        let mib = |field: &str| packed[field].as_f64().unwrap_or(0.0) / f64::from(1 << 20);
+        progress.say(&format!("{name}: {:.2} MiB packed, {:.2} MiB unpacked", mib("size"), mib("unpackedSize")));
+        Ok(package.join(name))
+    })
+}
+
+/// Old versions of npm print a list, newer ones an object by names.
+fn first(packed: &serde_json::Value) -> Option<&serde_json::Value> {
+    packed.get(0).or_else(|| packed.as_object()?.values().next())
+}
+
+pub(crate) fn npm_command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(folder).args(arguments);
+    command
+}

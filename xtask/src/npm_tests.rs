@@ -1,0 +1,68 @@
+//! Tests of the npm package as users get it: packed, installed into an empty folder, and run by several versions of Node.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::npm;
+use crate::project::Project;
+use crate::step::{self, Progress};
+
+const RETRY: &str = "cargo xtask npm test";
+
+/// Packs the package and runs what is in `js-bindings/tests`.
+pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
+    let archive = npm::pack(project, progress)?;
+    let bindings = project.root.join("js-bindings");
+    let folder = project.target.join("npm-tests");
+    install(progress, &bindings, &archive, &folder)?;
+    let tests = lay_out(&bindings.join("tests"), &folder)?;
+    for node in [PathBuf::from("node"), bindings.join("node_modules/node/bin/node")] {
+        run(progress, &node, &folder, &tests)?;
+    }
+    Ok(())
+}
+
+/// An empty project that depends on the archive.
+fn install(progress: &mut Progress, bindings: &Path, archive: &Path, folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).context("the old folder of tests cannot be removed")?;
+    }
+    fs::create_dir_all(folder).context("the folder of tests cannot be made")?;
+    fs::write(folder.join("package.json"), "{\"type\": \"module\", \"private\": true}")?;
+    fs::copy(bindings.join(".npmrc"), folder.join(".npmrc"))?;
+    let mut npm = npm::npm_command(folder, &["install", "--ignore-scripts", "--no-package-lock"]);
+    npm.arg(archive);
+    progress.run("install the packed package", npm, RETRY)
+}
+
+/// Copies the tests beside the installed package; answers the names of their files.
+fn lay_out(from: &Path, folder: &Path) -> Result<Vec<String>> {
+    let mut tests = Vec::new();
+    for entry in fs::read_dir(from).context("js-bindings/tests cannot be read")? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        fs::copy(entry.path(), folder.join(&name)).with_context(|| format!("cannot copy {name}"))?;
+        if name.ends_with(".test.mjs") {
+            tests.push(name);
+        }
+    }
+    tests.sort();
+    Ok(tests)
+}
+
+fn run(progress: &mut Progress, node: &Path, folder: &Path, tests: &[String]) -> Result<()> {
+    let version = match step::output(Command::new(node).arg("--version"), RETRY) {
+        Ok(version) => String::from_utf8_lossy(&version).trim().to_owned(),
+        Err(error) => {
+            progress.say(&format!("tests in {} are left out: {error:#}", node.display()));
+            return Ok(());
+        }
+    };
+    let mut command = Command::new(node);
+    // The reporter that prints totals in lines of their own, of which the runner of steps knows the form.
+    command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(tests);
+    progress.run_tests(&format!("tests of the npm package in Node {version}"), command, RETRY)
+}
