@@ -391,6 +391,7 @@ impl crate::state::Shell {
                 self.vars.entry(&crate::ir::Name::from(&b"IGNOREEOF"[..])).value =
                     crate::vars::Value::Text(b"10".to_vec())
             }
+            b"ignoreeof" => drop(self.vars.remove(b"IGNOREEOF")),
             _ => {}
         }
         true

@@ -53,6 +53,8 @@ pub(crate) struct Frame {
     pub(crate) is_function: bool,
     /// The arguments, kept for `BASH_ARGV` only where `extdebug` asks for it.
     pub(crate) args: Option<Vec<Bytes>>,
+    /// Simple commands that were begun in it.
+    pub(crate) commands: u32,
     /// The options to put back at the end, after `local -`.
     pub(crate) options: Option<Box<Options>>,
 }
@@ -247,6 +249,7 @@ impl Shell {
                 continue;
             }
             if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
+                self.vars.pass_on(line);
                 continue;
             }
             let value = Value::Text(line.get(at + 1..).unwrap_or_default().to_vec());
@@ -266,8 +269,9 @@ impl Shell {
         if self.vars.get(b"OLDPWD").is_none() {
             self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
         }
-        for name in [&b"BASH_ALIASES"[..], b"BASH_CMDS"] {
-            self.vars.insert(name.into(), Var { value: Value::Assoc(vars::Assoc::default()), flags: 0 });
+        for (name, buckets) in [(&b"BASH_ALIASES"[..], 64), (b"BASH_CMDS", 256)] {
+            let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
+            self.vars.insert(name.into(), Var { value, flags: 0 });
         }
         let level = self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v));
         self.set_exported(b"SHLVL", level.unwrap_or(0).saturating_add(1).to_string().into_bytes());

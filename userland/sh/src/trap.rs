@@ -335,6 +335,13 @@ impl Shell {
 
     /// Runs the EXIT trap and writes out what is buffered; the last thing that a shell does.
     pub(crate) fn finish(&mut self) -> u8 {
+        self.run_exit_trap();
+        self.io.flush();
+        self.status
+    }
+
+    /// Runs the EXIT trap, once. Functions that `exit` leaves are still there for it.
+    pub(crate) fn run_exit_trap(&mut self) {
         let trap = self.traps.get(EXIT).map(Rc::clone);
         if let Some(text) = trap {
             self.traps.set(EXIT, None);
@@ -347,7 +354,5 @@ impl Shell {
                 self.status = status;
             }
         }
-        self.io.flush();
-        self.status
     }
 }

@@ -81,13 +81,26 @@ impl Var {
 }
 
 /// An associative array. Its order is that of bash's hash table, because scripts print it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Assoc {
     map: HashMap<Bytes, (u64, Bytes), BuildHasherDefault<FnvHasher>>,
     inserted: u64,
+    /// Buckets of bash's table for it when it is new.
+    buckets: u32,
+}
+
+impl Default for Assoc {
+    fn default() -> Self {
+        Self::with_buckets(1024)
+    }
 }
 
 impl Assoc {
+    /// An array whose table has another size in bash; a power of 2.
+    pub(crate) fn with_buckets(buckets: u32) -> Self {
+        Self { map: HashMap::default(), inserted: 0, buckets }
+    }
+
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Bytes> {
         self.map.get(key).map(|(_, value)| value)
     }
@@ -119,7 +132,7 @@ impl Assoc {
 
     /// Keys and values in bash's order: by bucket of its FNV-1 hash, the newest of a bucket first.
     pub(crate) fn entries(&self) -> Vec<(&Bytes, &Bytes)> {
-        let mut buckets = 1024_u32;
+        let mut buckets = self.buckets;
         while self.map.len() as u64 > u64::from(buckets) * 2 && buckets < 1 << 28 {
             buckets *= 4;
         }
@@ -174,6 +187,8 @@ pub(crate) struct Vars {
     map: Map<Name, Var>,
     /// For each call in progress, and for commands with assignments before them, what was replaced.
     saved: Vec<Scope>,
+    /// Lines of the environment whose names no variable can have.
+    passed: Vec<Bytes>,
 }
 
 /// Variables that come back when it ends.
@@ -229,6 +244,8 @@ impl Vars {
     pub(crate) fn environment(&self) -> Vec<Bytes> {
         let mut lines = Vec::with_capacity(self.map.len());
         for (name, var) in &self.map {
+            // A local without a value leaves programs what it hides from the script.
+            let var = if var.value == Value::Unset { self.hidden(name).unwrap_or(var) } else { var };
             if var.has(EXPORT)
                 && name.as_ref() != b"_"
                 && let Value::Text(text) = &var.value
@@ -240,8 +257,49 @@ impl Vars {
                 lines.push(((self.depth_of(name), bash_hash(name) & 1023), line));
             }
         }
+        for line in &self.passed {
+            let name = line.split(|&byte| byte == b'=').next().unwrap_or_default();
+            lines.push(((self.saved.len(), bash_hash(name) & 1023), line.clone()));
+        }
         lines.sort();
         lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// The newest variable with a value that scopes have replaced.
+    fn hidden(&self, name: &[u8]) -> Option<&Var> {
+        let found = self.saved.iter().rev().flat_map(|scope| &scope.replaced).filter(|(saved, _)| &**saved == name);
+        found.filter_map(|(_, var)| var.as_ref()).find(|var| var.value != Value::Unset)
+    }
+
+    /// Takes over a line of the environment whose name no variable can have; programs get it again.
+    pub(crate) fn pass_on(&mut self, line: Bytes) {
+        self.passed.push(line);
+    }
+
+    /// Exchanges what the newest scope replaced with what is in force, so that it is as if it had not begun.
+    pub(crate) fn swap_newest(&mut self) {
+        let Some(scope) = self.saved.last_mut() else { return };
+        for (name, var) in &mut scope.replaced {
+            let outer = std::mem::replace(var, self.map.remove(name));
+            if let Some(outer) = outer {
+                self.map.insert(Name::clone(name), outer);
+            }
+        }
+    }
+
+    /// Whether the name is that of a variable outside all functions.
+    pub(crate) fn is_global(&self, name: &[u8]) -> bool {
+        let mut calls = self.saved.iter().filter(|scope| !scope.temporary);
+        !calls.any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
+    /// Takes a variable that was assigned for the newest call alone out of that scope, so that its value outlives the call.
+    pub(crate) fn keep_lent(&mut self, name: &[u8]) {
+        let call = self.saved.iter().rposition(|scope| !scope.temporary);
+        let lent = call.and_then(|at| self.saved.get_mut(at.checked_sub(1)?)).filter(|scope| scope.temporary);
+        if let Some(scope) = lent {
+            scope.replaced.retain(|(saved, _)| &**saved != name);
+        }
     }
 
     /// How many scopes lie within the one that a variable belongs to.

@@ -59,19 +59,18 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if words.is_empty() {
         return Ok(0);
     }
-    if !standard {
+    let Some(name) = words.first() else { return Ok(0) };
+    if !standard || name.contains(&b'/') || super::find(name).is_some() {
         return run(shell, words);
     }
-    let path = shell.lookup(b"PATH");
-    shell.forget_programs();
-    shell.set_exported(b"PATH", STANDARD_PATH.to_vec());
-    let result = run(shell, words);
-    match path {
-        Some(path) => shell.set_exported(b"PATH", path),
-        None => drop(shell.vars.remove(b"PATH")),
-    }
-    shell.forget_programs();
-    result
+    let running = std::mem::take(&mut shell.running);
+    let started = shell.start_found(crate::eval::search(STANDARD_PATH, name), words);
+    let status = match started? {
+        Ok(pid) => shell.wait_pid(pid)?.code(),
+        Err(status) => status,
+    };
+    shell.running = running;
+    Ok(status)
 }
 
 /// `command -v` and `-V`: succeeds when any of the names means something.

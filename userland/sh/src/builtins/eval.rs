@@ -77,6 +77,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             .options
             .extdebug
             .then(|| if parameters.is_empty() { vec![path.clone()] } else { parameters.clone() }),
+        commands: 0,
         options: None,
     });
     shell.sourcing += 1;

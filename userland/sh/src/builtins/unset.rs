@@ -104,8 +104,9 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool, named: bool) 
 fn unset_whole(shell: &mut Shell, name: &Name) {
     // A local keeps its place, so that the caller's does not show through; one of a caller gives way to what it hid.
     if shell.vars.is_local(name) {
+        let kept = if shell.vars.was_lent(name) { vars::EXPORT } else { 0 };
         if let Some(var) = shell.vars.get_mut(name) {
-            *var = crate::vars::Var::default();
+            *var = vars::Var { flags: var.flags & kept, ..vars::Var::default() };
         }
     } else if !shell.vars.uncover(name) {
         shell.vars.remove(name);

@@ -7,6 +7,26 @@ use crate::ir::{Bytes, Simple};
 use crate::state::{Run, Shell, Stop};
 use crate::trap::signal_name;
 
+/// The program that directories, with colons between them, hold. A file that may not be executed is found only when no
+/// other is.
+pub(crate) fn search(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
+    let mut second = None;
+    for dir in dirs.split(|&b| b == b':') {
+        let mut path = if dir.is_empty() { b".".to_vec() } else { dir.to_vec() };
+        path.push(b'/');
+        path.extend_from_slice(name);
+        let Ok(stat) = rt::stat(&path, true) else { continue };
+        if stat.kind() != FileKind::File {
+            continue;
+        }
+        if stat.mode & 0o111 != 0 && rt::access(&path, 1).is_ok() {
+            return Some(path);
+        }
+        second.get_or_insert(path);
+    }
+    second
+}
+
 impl Shell {
     /// The file that a command's name means: the name itself if it has a slash, else what `PATH` finds.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Option<Bytes> {
@@ -30,31 +50,17 @@ impl Shell {
         Some(path)
     }
 
-    /// Looks a name up in `PATH`. A file that may not be executed is found only when no other is.
+    /// Looks a name up in `PATH`.
     pub(crate) fn search_path(&mut self, name: &[u8]) -> Option<Bytes> {
         let dirs = self.lookup(b"PATH").unwrap_or_default();
-        let mut second = None;
-        for dir in dirs.split(|&b| b == b':') {
-            let mut path = if dir.is_empty() { b".".to_vec() } else { dir.to_vec() };
-            path.push(b'/');
-            path.extend_from_slice(name);
-            let Ok(stat) = rt::stat(&path, true) else { continue };
-            if stat.kind() != FileKind::File {
-                continue;
-            }
-            if stat.mode & 0o111 != 0 {
-                return Some(path);
-            }
-            second.get_or_insert(path);
-        }
-        second
+        search(&dirs, name)
     }
 
     /// Starts a program and waits for it.
     #[inline(never)]
     pub(crate) fn run_external(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         // bash does this in the child, so an expansion that fails there ends nothing else.
-        let undo = match self.redirect(&simple.redirects) {
+        let undo = match self.redirect_command(simple) {
             Ok(Some(undo)) => undo,
             Ok(None) => {
                 self.status = 1;
@@ -99,6 +105,20 @@ impl Shell {
                 let text = text();
                 self.complain(format!("{pid:5} {what:<23} {}", lossy(&text)));
             }
+        }
+    }
+
+    /// Starts a program that was found at `path`; the inner error is as in [`Self::start_program`].
+    pub(crate) fn start_found(&mut self, path: Option<Bytes>, args: &[Bytes]) -> Run<Result<u32, u8>> {
+        let name = args.first().cloned().unwrap_or_default();
+        let Some(path) = path else {
+            self.not_found(&name);
+            return Ok(Err(127));
+        };
+        self.io.flush();
+        match self.spawn(&path, args) {
+            Ok(pid) => Ok(Ok(pid)),
+            Err(errno) => self.cannot_start(&name, &path, args, errno),
         }
     }
 

@@ -62,6 +62,7 @@ impl Shell {
             line,
             is_function: true,
             args: kept,
+            commands: 0,
             options: None,
         });
         self.vars.push_scope();
@@ -105,12 +106,19 @@ impl Shell {
             other => other,
         };
         self.traps.put_back(aside);
+        if result == Err(Stop::Exit) {
+            self.run_exit_trap();
+        }
         self.vars.pop_scope();
         if crate::pattern::locale_touched() {
             self.note_locale();
         }
         if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
+            let ignores = options.ignoreeof != self.options.ignoreeof;
             self.options = *options;
+            if ignores {
+                self.set_option(b"ignoreeof", self.options.ignoreeof);
+            }
         }
         self.loops = loops;
         self.line = line;

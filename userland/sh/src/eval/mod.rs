@@ -14,7 +14,7 @@ mod test;
 mod timing;
 pub(crate) mod trace;
 
-pub(crate) use external::death_text;
+pub(crate) use external::{death_text, search};
 pub(crate) use pipeline::Stage;
 
 pub(crate) use simple::DeclArg;

@@ -31,6 +31,11 @@ impl Shell {
         }
         let started = self.start_stages(stages)?;
         self.status = self.wait_stages(&started)?;
+        self.ended_line = match stages.last() {
+            Some(Command::Simple(simple)) => simple.line,
+            Some(Command::Compound(compound)) => compound.line,
+            _ => self.ended_line,
+        };
         self.run_pending_traps()
     }
 
@@ -61,6 +66,7 @@ impl Shell {
     /// Starts all stages with pipes between them, standard input and output at the ends being the shell's own.
     pub(crate) fn start_stages(&mut self, stages: &[Command]) -> Run<Vec<Stage>> {
         self.io.flush();
+        let before = self.status;
         let mut started = Vec::with_capacity(stages.len());
         let last_arg = self.last_arg.clone();
         let mut spills = Vec::new();
@@ -68,6 +74,8 @@ impl Shell {
         let mut stopped = None;
         for (at, stage) in stages.iter().enumerate() {
             let last = at + 1 == stages.len();
+            // Every stage sees the status of what ran before the pipeline.
+            self.status = before;
             self.debug_before_fork(stage)?;
             match self.start_connected(stage, at == 0, last, input.take()) {
                 Ok((stage, next, spill)) => {

@@ -222,7 +222,7 @@ impl Shell {
     }
 
     /// The one name that the word of a redirection means.
-    fn redirect_path(&mut self, word: &Word) -> Run<Option<Bytes>> {
+    pub(crate) fn redirect_path(&mut self, word: &Word) -> Run<Option<Bytes>> {
         let mut fields = Vec::new();
         let noglob = self.options.noglob;
         self.options.noglob |= self.options.posix && !self.options.interactive;

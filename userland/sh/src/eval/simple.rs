@@ -17,6 +17,9 @@ pub(crate) enum DeclArg {
 impl Shell {
     pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
         let outer_line = std::mem::replace(&mut self.line, simple.line);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.commands = frame.commands.saturating_add(1);
+        }
         if !self.traps.in_progress() {
             self.current = Some(Current::Simple(Rc::clone(simple)));
         }
@@ -73,7 +76,12 @@ impl Shell {
         };
         if self.options.posix && args_name_special {
             // There such assignments stay.
-            simple.assigns.iter().for_each(|assign| self.vars.keep(&assign.name));
+            for assign in &simple.assigns {
+                self.vars.keep(&assign.name);
+                if !self.vars.is_local(&assign.name) {
+                    self.vars.keep_lent(&assign.name);
+                }
+            }
         }
         self.vars.pop_scope();
         // What was assigned for the command alone has its old meaning again.
@@ -165,10 +173,21 @@ impl Shell {
         Ok(())
     }
 
+    /// Makes the redirections of a command. Their words do not see what is assigned for the command alone.
+    pub(super) fn redirect_command(&mut self, simple: &Simple) -> Run<Option<super::redirect::Undo>> {
+        if simple.assigns.is_empty() || simple.redirects.is_empty() {
+            return self.redirect(&simple.redirects);
+        }
+        self.vars.swap_newest();
+        let undo = self.redirect(&simple.redirects);
+        self.vars.swap_newest();
+        undo
+    }
+
     /// Runs something in the shell itself with the redirections in place; says whether they could be made.
     #[inline(never)]
     fn with_redirects(&mut self, simple: &Simple, inner: impl FnOnce(&mut Self) -> Run) -> Run<bool> {
-        let Some(undo) = self.redirect(&simple.redirects)? else {
+        let Some(undo) = self.redirect_command(simple)? else {
             self.status = 1;
             return Ok(false);
         };
@@ -366,7 +385,9 @@ impl Shell {
             }
         };
         self.status = status;
-        if let Some(errno) = self.io.take_error() {
+        if let Some(errno) = self.io.take_error()
+            && self.running != "help"
+        {
             self.complain_builtin(format!("write error: {errno}"));
             self.status = 1;
         }

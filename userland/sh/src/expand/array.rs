@@ -42,7 +42,10 @@ impl Shell {
         // Values may refer to the array itself, so all of them are known before it changes.
         let (old, flags) = self.vars.get(name).map_or((None, 0), |var| (Some(&var.value), var.flags));
         if let Some(Value::Assoc(map)) = old {
-            let map = if append { map.clone() } else { Assoc::default() };
+            let mut map = map.clone();
+            if !append {
+                map.clear();
+            }
             let map = self.keyed_values(name, map, elements, flags, again)?;
             let var = self.vars.entry(name);
             var.flags &= !vars::BARE;

@@ -243,8 +243,16 @@ impl Shell {
                 (Test::Default | Test::Assign | Test::Error, true) => self.emit_content(content, out, place),
                 (Test::Assign, false) => {
                     let value = self.expand_text(word)?;
-                    self.assign_default(param, value.clone())?;
-                    self.emit(&value, out, place)
+                    self.assign_default(param, value)?;
+                    // The attributes of the variable may have made something else of it.
+                    let value = match (&param.target, &param.index) {
+                        (Target::Var(name), Index::At | Index::Star) => {
+                            let key = assigned_key(&param.index).unwrap_or(Key::Whole);
+                            self.element(name, &key).map_or(Content::Unset, Content::One)
+                        }
+                        (target, index) => self.content(target, index)?,
+                    };
+                    self.emit_content(value, out, place)
                 }
                 (Test::Error, false) => {
                     let mut text = self.expand_text(word)?;
@@ -261,6 +269,7 @@ impl Shell {
         if let Content::Unset = content
             && self.options.nounset
             && !self.is_element_reference(param)
+            && !self.tells_attributes(param, meant.0)
             && !matches!(param.op, Op::Length if matches!(param.index, Index::At | Index::Star))
         {
             let name = String::from_utf8_lossy(&self.target_name(param)).into_owned();
@@ -269,7 +278,11 @@ impl Shell {
                 _ => String::new(),
             };
             let plain = !matches!(param.target, Target::Var(_)) && !param.raw.starts_with(b"${");
-            let dollar = if plain { "$" } else { "" };
+            let dollar = match param.indirect {
+                true => "!",
+                false if plain => "$",
+                false => "",
+            };
             return self.abort_unset(format!("{dollar}{name}{index}: unbound variable"));
         }
         match &param.op {
@@ -299,6 +312,16 @@ impl Shell {
         }
     }
 
+    /// Whether the operator asks for the attributes of an array, which are there without an element 0.
+    fn tells_attributes(&self, param: &Param, target: &Target) -> bool {
+        let (Op::Transform(b'a' | b'A'), Target::Var(name)) = (&param.op, target) else { return false };
+        match self.vars.get(name).map(|var| &var.value) {
+            Some(Value::Indexed(map)) => !map.is_empty(),
+            Some(Value::Assoc(map)) => map.len() > 0,
+            _ => false,
+        }
+    }
+
     /// Whether the parameter is a reference to an element of an array.
     fn is_element_reference(&self, param: &Param) -> bool {
         match (&param.target, &param.index) {
@@ -324,6 +347,7 @@ impl Shell {
         let key = match &param.index {
             Index::One(subscript) => self.key_of(name, subscript)?,
             Index::None => Key::Whole,
+            index if self.is_keyed(name) => assigned_key(index).unwrap_or(Key::Whole),
             index => {
                 let message = format!("{}{}: bad array subscript", lossy(name), shown_index(index));
                 return self.discard(message);
@@ -371,5 +395,14 @@ fn shown_index(index: &Index) -> String {
         Index::At => "[@]".to_owned(),
         Index::Star => "[*]".to_owned(),
         Index::One(subscript) => format!("[{}]", lossy(&subscript.key.raw)),
+    }
+}
+
+/// The key that `@` or `*` is for an assignment to an associative array.
+fn assigned_key(index: &Index) -> Option<Key> {
+    match index {
+        Index::At => Some(Key::Word(b"@".to_vec())),
+        Index::Star => Some(Key::Word(b"*".to_vec())),
+        Index::None | Index::One(_) => None,
     }
 }

@@ -34,7 +34,10 @@ impl Shell {
 
     /// `$(<file)`.
     fn file_text(&mut self, word: &Word) -> Run<Bytes> {
-        let path = self.expand_text(word)?;
+        let Some(path) = self.redirect_path(word)? else {
+            self.substituted = Some(1);
+            return Ok(Bytes::new());
+        };
         match self.open_path(&path, Open { read: true, ..Open::default() }) {
             Ok(fd) => {
                 let text = self.read_all(fd);

@@ -36,6 +36,8 @@ pub(crate) enum Problem {
     ForArith { what: &'static str, text: Bytes },
     /// More levels than the parser allows itself.
     TooDeep,
+    /// More here-documents on one line than bash reads.
+    TooManyDocuments,
 }
 
 impl SyntaxError {
@@ -70,6 +72,7 @@ impl SyntaxError {
                 let second = [b"syntax error: `((", &text[..], b"))'"].concat();
                 (vec![(self.line, first), (self.line, second)], false)
             }
+            Problem::TooManyDocuments => (one(b"maximum here-document count exceeded".to_vec()), false),
             Problem::TooDeep => (one(b"syntax error: commands are nested too deeply".to_vec()), false),
         }
     }

@@ -35,6 +35,13 @@ impl Parser<'_> {
             let Some((target, index)) = self.target()? else { return Ok(None) };
             return Ok(Some((target, index, false, Op::Length)));
         }
+        if self.peek() == Some(b'#')
+            && matches!(self.peek_at(1), Some(b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b','))
+            && self.peek_at(2) == Some(b'}')
+        {
+            // An operator of `$#` needs an operand.
+            return Ok(None);
+        }
         let indirect = self.peek() == Some(b'!') && !matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'=' | b'+'));
         if indirect {
             self.pos += 1;
@@ -64,7 +71,7 @@ impl Parser<'_> {
     fn counts_length(&self) -> bool {
         match self.peek_at(1) {
             None | Some(b'}' | b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b',') => false,
-            Some(b'#' | b'-' | b'?') => self.peek_at(2) == Some(b'}'),
+            Some(b'#' | b'-' | b'?' | b'@') => self.peek_at(2) == Some(b'}'),
             Some(_) => true,
         }
     }

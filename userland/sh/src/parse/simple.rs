@@ -14,6 +14,9 @@ use crate::ir::{
 /// Builtins whose arguments may be assignments.
 const DECLARATIONS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
 
+/// Here-documents of one line; bash takes more for a mistake.
+const MAX_DOCUMENTS: usize = 16;
+
 impl Parser<'_> {
     pub(super) fn simple(&mut self) -> Parse<Command> {
         let mut line = self.line;
@@ -65,12 +68,8 @@ impl Parser<'_> {
             if let (true, b'(', true) = (reads_lists, self.peek().unwrap_or(0), word.raw.ends_with(b"=")) {
                 // `eval name=(..)`: the list is part of the word as it stands.
                 self.elements()?;
-                let text = self.slice(start.pos, self.pos);
-                args.push(Arg::Word(Word {
-                    parts: vec![Part::Quoted(text.to_vec())],
-                    raw: text.into(),
-                    braces: false,
-                }));
+                self.word()?;
+                args.push(Arg::Word(self.word_with_list(start.pos)));
                 continue;
             }
             let word = if args.is_empty() { word } else { super::word::tilde_after_equals(word) };
@@ -140,17 +139,32 @@ impl Parser<'_> {
         let name: Name = self.slice(start, start + len).into();
         self.pos += if append { 2 } else { 1 };
         let value = if self.peek() == Some(b'(') {
-            let line = self.line;
+            let (from, line) = (self.pos, self.line);
             let elements = self.elements().map_err(|error| match error.problem {
                 // The line that the list starts in is the one that is named.
                 Problem::Unclosed(b')') | Problem::End => SyntaxError::new(Problem::Unclosed(b')'), line),
                 _ => error,
             });
-            AssignValue::Array(elements.map_err(|error| error.within(Place::Elements))?)
+            let elements = elements.map_err(|error| error.within(Place::Elements))?;
+            if self.peek().is_none_or(is_meta) {
+                AssignValue::Array(elements)
+            } else {
+                // With text behind it, the list is text too.
+                self.word()?;
+                AssignValue::Word(self.word_with_list(from))
+            }
         } else {
             AssignValue::Word(self.assigned_word()?)
         };
         Ok(Some(Assign { name, subscript, append, value }))
+    }
+
+    /// The word from `start` on, in which a list in parentheses is text.
+    fn word_with_list(&self, start: usize) -> Word {
+        let raw = self.slice(start, self.pos);
+        let mut parser = Parser::new(raw, self.line, Rc::clone(&self.source));
+        let literal = || Word { parts: vec![Part::Quoted(raw.to_vec())], raw: raw.into(), braces: false };
+        parser.whole_unquoted().unwrap_or_else(|_| literal())
     }
 
     /// `( .. )` of an array assignment.
@@ -279,6 +293,9 @@ impl Parser<'_> {
         let quoted = raw.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
         let delimiter = super::quote::remove_quotes(raw);
         let document = Rc::new(HereDoc { delimiter, quoted, strip_tabs, body: OnceCell::new() });
+        if self.pending.len() >= MAX_DOCUMENTS {
+            return Err(SyntaxError::new(Problem::TooManyDocuments, line));
+        }
         self.pending.push(Pending { document: Rc::clone(&document), line });
         Ok(RedirectKind::HereDoc(document))
     }
@@ -306,7 +323,9 @@ pub(crate) fn read_assignment(text: &[u8], line: u32) -> Option<Assign> {
 fn is_descriptor(word: &Word) -> bool {
     match word.literal() {
         Some(text) => text.iter().all(|b| b.is_ascii_digit() || *b == b'-'),
-        None => matches!(word.parts.first(), Some(Part::Param(_) | Part::Arith(_) | Part::Double(_))),
+        None => {
+            matches!(word.parts.first(), Some(Part::Param(_) | Part::Command(_) | Part::Arith(_) | Part::Double(_)))
+        }
     }
 }
 

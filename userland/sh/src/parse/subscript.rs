@@ -28,7 +28,8 @@ impl Parser<'_> {
 /// A subscript from its text as a word.
 pub(super) fn subscript_of(key: Word) -> Subscript {
     // In an expression single quotes are no quotes.
-    let plain = if key.raw.contains(&b'\'') { arith::arith_of_source(&key.raw) } else { None };
+    let quotes = key.raw.contains(&b'\'') && !key.raw.windows(2).any(|pair| pair == b"$'");
+    let plain = if quotes { arith::arith_of_source(&key.raw) } else { None };
     let index = plain.unwrap_or_else(|| arith::from_word(key.clone()));
     Subscript { key, index, made: false }
 }

@@ -181,7 +181,11 @@ impl Parser<'_> {
             b'~' if !quoted && pieces.parts.is_empty() && pieces.literal.is_empty() && takes_tilde(stop) => {
                 self.tilde(pieces);
             }
-            b'<' | b'>' if stop == Stop::Meta && pieces.open == 0 => {
+            b'<' | b'>'
+                if pieces.open == 0
+                    && (stop == Stop::Meta
+                        || (matches!(stop, Stop::Brace) && !quoted && self.peek_at(1) == Some(b'('))) =>
+            {
                 let start = self.pos;
                 self.pos += 2;
                 let body = self.substitution_body()?;

@@ -49,6 +49,10 @@ pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], wanted: &Wanted) ->
 }
 
 fn mark(shell: &mut Shell, name: &Name, wanted: &Wanted) -> u8 {
+    if wanted.on & EXPORT != 0 && name.iter().any(|byte| matches!(byte, b'=' | b'/')) {
+        shell.complain_builtin([&name[..], b": cannot export"].concat());
+        return 1;
+    }
     if wanted.off & READONLY != 0 && shell.readonly_functions.contains(name) {
         shell.complain_builtin([&name[..], b": readonly function"].concat());
         return 1;

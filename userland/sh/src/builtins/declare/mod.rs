@@ -111,7 +111,7 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
 /// Takes one option over; false when the builtin has no such option.
 fn option(wanted: &mut Wanted, letter: u8, on: bool) -> bool {
     let known: &[u8] = match wanted.base {
-        vars::EXPORT => b"fnp",
+        vars::EXPORT => b"aAfnp",
         vars::READONLY => b"aAfp",
         _ => b"aAfFgiIlnrtuxpc",
     };

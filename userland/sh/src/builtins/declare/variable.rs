@@ -171,7 +171,7 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
         && is_compound(text)
         && !refers
     {
-        compound = wanted.indexed || wanted.assoc || shell.is_array(&name);
+        compound = wanted.indexed || wanted.assoc || (wanted.base == 0 && shell.is_array(&name));
         if !compound && array {
             let text = format!("warning: {}: quoted compound array assignment deprecated", lossy(&shown));
             shell.complain(text);
@@ -187,6 +187,10 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
         None => true,
         Some(Given::Elements(assign)) => assign_elements(shell, &name, assign)?,
         Some(Given::Text(text)) if refers => refer(shell, &name, &text, append, existed),
+        Some(Given::Text(_)) if compound && shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) => {
+            shell.complain_builtin([&name[..], b": readonly variable"].concat());
+            false
+        }
         Some(Given::Text(text)) if compound => {
             assign_compound(shell, &name, &text, append)?;
             true
@@ -206,9 +210,10 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
     };
     if good {
         mark(shell, &name, wanted);
-        if wanted.base != 0 && !shell.vars.is_local(&name) {
+        if (wanted.base != 0 || wanted.on & (vars::EXPORT | vars::READONLY) != 0) && !shell.vars.is_local(&name) {
             // `x=1 export x` means it for good.
             shell.vars.keep(&name);
+            shell.vars.keep_lent(&name);
         }
     }
     Ok(good)
@@ -358,7 +363,7 @@ fn may_become_reference(shell: &mut Shell, name: &Name, wanted: &Wanted) -> bool
 
 /// Makes the variable what it must be before it is assigned to.
 fn prepare(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool, assigns: bool) -> Run<bool> {
-    if wanted.local && !wanted.global && !make_local(shell, name, wanted) {
+    if wanted.local && !wanted.global && !make_local(shell, name, wanted, array && assigns) {
         return Ok(false);
     }
     let readonly = shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY));
@@ -391,10 +396,28 @@ fn prepare(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool, assigns
     Ok(true)
 }
 
-fn make_local(shell: &mut Shell, name: &Name, wanted: &Wanted) -> bool {
+/// Complains about a list that cannot be assigned: first as the shell, which assigns it, then as the builtin.
+fn complain_twice(shell: &mut Shell, text: &str) {
+    match shell.frames.last().filter(|frame| frame.commands == 1) {
+        Some(frame) => {
+            let text = format!("{}: {text}", lossy(&frame.name));
+            shell.complain(text);
+        }
+        None => shell.complain(text),
+    }
+    shell.complain_builtin(text);
+}
+
+fn make_local(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> bool {
     let old = shell.vars.get(name).cloned();
-    if old.as_ref().is_some_and(|var| var.has(vars::READONLY)) && !shell.vars.is_local(name) {
-        shell.complain_builtin([name, &b": readonly variable"[..]].concat());
+    // A constant of a caller gives way, one of the shell does not.
+    if old.as_ref().is_some_and(|var| var.has(vars::READONLY)) && shell.vars.is_global(name) {
+        let text = format!("{}: readonly variable", lossy(name));
+        if array {
+            complain_twice(shell, &text);
+        } else {
+            shell.complain_builtin(text);
+        }
         return false;
     }
     let outer = old.as_ref().map_or(0, |var| var.flags);
@@ -442,6 +465,11 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
     };
     if !refused.is_empty() {
         let text = format!("{}: {refused}", lossy(name));
+        if array && shell.frames.iter().any(|frame| frame.is_function) {
+            // In functions that is no reason to give up the command; bash then tries once more.
+            complain_twice(shell, &text);
+            return Conversion::Refused;
+        }
         if array {
             shell.complain(text);
             return Conversion::Fatal;
@@ -460,7 +488,7 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
             if wanted.assoc { Value::Assoc(Assoc::default()) } else { Value::Indexed(BTreeMap::new()) }
         }
         Value::Text(text) if wanted.assoc => {
-            let mut map = Assoc::default();
+            let mut map = Assoc::with_buckets(128);
             map.insert(b"0".to_vec(), text);
             Value::Assoc(map)
         }
