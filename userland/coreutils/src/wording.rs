@@ -5,8 +5,6 @@
 
 /// Ordered by name.
 pub(crate) const MESSAGES: &[(&str, &str)] = &[
-    ("base-common-extra-operand", "extra operand ‘{ $operand }’"),
-    ("base-common-invalid-wrap-size", "invalid wrap size: ‘{ $size }’"),
     ("basename-error-extra-operand", "extra operand ‘{ $operand }’"),
     ("csplit-error-invalid-number", "invalid number: ‘{ $number }’"),
     ("csplit-error-invalid-pattern", "‘{ $pattern }’: invalid pattern"),
@@ -136,16 +134,11 @@ mod tests {
     fn every_corrected_message_is_one_of_uutils() {
         assert!(MESSAGES.is_sorted_by(|a, b| a.0 < b.0));
         for (name, _) in MESSAGES {
-            let component = match name.split_once('-') {
-                Some(("base", _)) => "base64",
-                Some((component, _)) => component,
-                None => "",
-            };
+            let component = name.split_once('-').map_or("", |(component, _)| component);
             let file = format!("{component}/en-US.ftl");
             let known = uucore::locale::get_embedded_locale(&file).unwrap_or_default();
-            let common = uucore::locale::get_embedded_locale("base_common/en-US.ftl").unwrap_or_default();
             let begins = |text: &str| text.lines().any(|line| line.starts_with(&format!("{name} =")));
-            assert!(begins(known) || begins(common), "{name}");
+            assert!(begins(known), "{name}");
         }
     }
 }

@@ -1,0 +1,227 @@
+//! Checking files against a list of sums.
+
+use tidebox_gnu::message::{complain, named};
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_rt::Errno;
+
+use crate::digest::Algorithm;
+use crate::sum::escape;
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    pub(crate) ignore_missing: bool,
+    pub(crate) quiet: bool,
+    pub(crate) status: bool,
+    pub(crate) warn: bool,
+    pub(crate) strict: bool,
+}
+
+/// A line of a list.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) sum: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+}
+
+/// What became of the lines.
+#[derive(Debug, Default)]
+struct Tally {
+    proper: u64,
+    improper: u64,
+    mismatched: u64,
+    unreadable: u64,
+    matched: u64,
+}
+
+/// Checks the files of a list, and answers 0 when all are as it says.
+pub(crate) fn check(tool: &str, algorithm: Algorithm, list: &[u8], manner: Manner, out: &mut Output) -> i32 {
+    let shown = if list == b"-" { b"standard input".as_slice() } else { list };
+    let mut input = match Input::open(list) {
+        Ok(input) => input,
+        Err(error) => return told(tool, out, &format!("{}: {}", named(list), error.text())),
+    };
+    let mut tally = Tally::default();
+    // Once one line has a single blank before its name, all have.
+    let mut reversed = None;
+    let mut line = Vec::new();
+    let mut number = 0u64;
+    loop {
+        match input.line(b'\n', &mut line) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) => return told(tool, out, &format!("{}: read error", named(shown))),
+        }
+        number += 1;
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        if text.is_empty() || text.starts_with(b"#") {
+            continue;
+        }
+        match entry(algorithm, text, &mut reversed).filter(|entry| !(list == b"-" && entry.name == b"-")) {
+            Some(entry) => {
+                tally.proper += 1;
+                one(tool, &entry, manner, &mut tally, out);
+            }
+            None => {
+                tally.improper += 1;
+                if manner.warn {
+                    let kind = algorithm.name();
+                    told(tool, out, &format!("{}: {number}: improperly formatted {kind} checksum line", named(shown)));
+                }
+            }
+        }
+        if out.failure().is_some() {
+            return 1;
+        }
+    }
+    sum_up(tool, shown, &tally, manner, out)
+}
+
+fn told(tool: &str, out: &mut Output, message: &str) -> i32 {
+    out.flush_now();
+    complain(tool, message);
+    1
+}
+
+/// Compares one file.
+fn one(tool: &str, entry: &Entry, manner: Manner, tally: &mut Tally, out: &mut Output) {
+    let result = match Input::open(&entry.name).and_then(|mut input| entry.algorithm.sum(&mut input)) {
+        Err(Errno::NOENT) if manner.ignore_missing => return,
+        Err(error) => {
+            told(tool, out, &format!("{}: {}", named(&entry.name), error.text()));
+            tally.unreadable += 1;
+            "FAILED open or read"
+        }
+        Ok(sum) if sum.as_bytes().eq_ignore_ascii_case(&entry.sum) => {
+            tally.matched += 1;
+            "OK"
+        }
+        Ok(_) => {
+            tally.mismatched += 1;
+            "FAILED"
+        }
+    };
+    if manner.status || (manner.quiet && result == "OK") {
+        return;
+    }
+    // A backslash alone does no harm in a line that nobody reads as a list.
+    let escaped = if entry.name.contains(&b'\n') { escape(&entry.name) } else { None };
+    if escaped.is_some() {
+        out.push(b"\\");
+    }
+    out.push(&[escaped.as_deref().unwrap_or(&entry.name), b": ", result.as_bytes(), b"\n"].concat());
+}
+
+/// Tells how many lines were of what kind.
+fn sum_up(tool: &str, list: &[u8], tally: &Tally, manner: Manner, out: &mut Output) -> i32 {
+    if tally.proper == 0 {
+        return told(tool, out, &format!("{}: no properly formatted checksum lines found", named(list)));
+    }
+    if !manner.status {
+        let counts = [
+            (tally.improper, "line is improperly formatted", "lines are improperly formatted"),
+            (tally.unreadable, "listed file could not be read", "listed files could not be read"),
+            (tally.mismatched, "computed checksum did NOT match", "computed checksums did NOT match"),
+        ];
+        for (count, one, several) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+            told(tool, out, &format!("WARNING: {count} {}", if count == 1 { one } else { several }));
+        }
+    }
+    if manner.ignore_missing && tally.matched == 0 {
+        if !manner.status {
+            told(tool, out, &format!("{}: no file was verified", named(list)));
+        }
+        return 1;
+    }
+    let fine = tally.mismatched == 0
+        && tally.unreadable == 0
+        && (!manner.ignore_missing || tally.matched > 0)
+        && (!manner.strict || tally.improper == 0);
+    i32::from(!fine)
+}
+
+/// Reads a line of a list.
+pub(crate) fn entry(algorithm: Algorithm, line: &[u8], reversed: &mut Option<bool>) -> Option<Entry> {
+    let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+    let mut text = line.get(start..)?;
+    let escaped = text.first() == Some(&b'\\');
+    if escaped {
+        text = text.get(1..)?;
+    }
+    if let Some(rest) = text.strip_prefix(algorithm.name().as_bytes()) {
+        return tagged(algorithm, rest, escaped);
+    }
+    let end = text.iter().position(|byte| !byte.is_ascii_hexdigit())?;
+    let algorithm = match algorithm {
+        // The length of the sum says how it was made.
+        Algorithm::Blake2b(_) if (2..=128).contains(&end) && end % 2 == 0 => Algorithm::Blake2b(end * 4),
+        other => other,
+    };
+    if end * 4 != algorithm.bits() {
+        return None;
+    }
+    let (sum, rest) = text.split_at_checked(end)?;
+    let rest = rest.strip_prefix(b" ").or_else(|| rest.strip_prefix(b"\t"))?;
+    let name = match rest {
+        [b' ' | b'*', name @ ..] if !name.is_empty() && *reversed != Some(true) => {
+            *reversed = Some(false);
+            name
+        }
+        [] => return None,
+        name if *reversed != Some(false) => {
+            *reversed = Some(true);
+            name
+        }
+        _ => return None,
+    };
+    Some(Entry { algorithm, sum: sum.to_vec(), name: unescaped(name, escaped)? })
+}
+
+/// `(NAME) = SUM` behind the name of the algorithm, also without blanks.
+fn tagged(algorithm: Algorithm, mut rest: &[u8], escaped: bool) -> Option<Entry> {
+    let mut algorithm = algorithm;
+    if let (Algorithm::Blake2b(_), Some(bits)) = (algorithm, rest.strip_prefix(b"-")) {
+        let end = bits.iter().position(|byte| !byte.is_ascii_digit())?;
+        let count: usize = std::str::from_utf8(bits.get(..end)?).ok()?.parse().ok()?;
+        if count == 0 || count > 512 || !count.is_multiple_of(8) {
+            return None;
+        }
+        algorithm = Algorithm::Blake2b(count);
+        rest = bits.get(end..)?;
+    }
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest).strip_prefix(b"(")?;
+    let close = rest.iter().rposition(|byte| *byte == b')')?;
+    let (name, behind) = (rest.get(..close)?, rest.get(close + 1..)?);
+    let blank = |text: &[u8]| text.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
+    let behind = behind.get(blank(behind)..)?.strip_prefix(b"=")?;
+    let sum = behind.get(blank(behind)..)?;
+    let hex = sum.len() * 4 == algorithm.bits() && sum.iter().all(u8::is_ascii_hexdigit);
+    if !hex {
+        return None;
+    }
+    Some(Entry { algorithm, sum: sum.to_vec(), name: unescaped(name, escaped)? })
+}
+
+/// A name as it is, when the list has escaped it.
+fn unescaped(name: &[u8], escaped: bool) -> Option<Vec<u8>> {
+    if !escaped {
+        return Some(name.to_vec());
+    }
+    let mut out = Vec::with_capacity(name.len());
+    let mut bytes = name.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => out.push(match bytes.next()? {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b'\\' => b'\\',
+                _ => return None,
+            }),
+            0 => return None,
+            byte => out.push(*byte),
+        }
+    }
+    Some(out)
+}
