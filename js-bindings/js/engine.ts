@@ -3,21 +3,23 @@
  *
  * The kernel's module imports the functions that are exported here under the names of `src/host.rs`. A guest runs until it
  * has to wait, has run for a while, or ends; then the next one of the queue has its turn. With JSPI (`WebAssembly.Suspending`)
- * a guest that waits is suspended with its stack. Module state is the right scope: a Worker is one sandbox.
+ * a guest that waits is suspended with its stack. Without it, those that it waits for run to completion on top of its stack.
+ * Module state is the right scope: a Worker is one sandbox.
  */
 
 import * as kernel from "./kernel.js";
 import type { Program } from "./programs.js";
 import { Programs } from "./programs.js";
-import { imports } from "./imports.js";
-import { breathe, monotonic as now } from "./time.js";
+import { hasJspi, imports } from "./imports.js";
+import { breathe, monotonic as now, sleep } from "./time.js";
 
 /** What the kernel answers to a call, or to a check, of a guest that cannot go on now; see `src/syscalls.rs`. */
 const BLOCK = -1;
 const YIELDED = -4;
 const INTERRUPTED = -5;
 
-/** What a guest is told when it goes on; see `src/rewrite/wrapper.rs`. */
+/** What a guest is told when it goes on, or that it is to leave; see `src/rewrite/wrapper.rs`. */
+const ENDED = 0;
 const AGAIN = 1;
 const DONE = 2;
 
@@ -32,6 +34,8 @@ const PAGE = 65536;
 
 /** Milliseconds of work after which the Worker looks at its messages and timers. */
 const BREATH_MS = 8;
+/** Milliseconds that a guest sleeps at a time where only it can look whether its time is up. */
+const LOOK_MS = 50;
 /** The longest time that a timer can be set to. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -231,7 +235,7 @@ function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Gue
 }
 
 function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
-  const instance = new WebAssembly.Instance(program.module, imports(guest.pid, suspend));
+  const instance = new WebAssembly.Instance(program.module, imports(guest.pid, { suspend, stay }));
   const { memory } = instance.exports;
   guest.program = program;
   guest.instance = instance;
@@ -242,6 +246,7 @@ function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
 /** The first turn of a guest. */
 async function begin(guest: Guest): Promise<void> {
   try {
+    if (!hasJspi()) return runNow(guest);
     const instance = guest.instance ?? (await load(guest));
     if (instance !== undefined) await run(guest, instance);
   } finally {
@@ -276,6 +281,60 @@ async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> 
   } catch (error) {
     kernel.guestEnded(guest.pid, message(error));
   }
+}
+
+// Without JSPI ---------------------------------------------------------------------------------------------------------
+
+/** A guest from its start to its end, on top of whoever waits for it. */
+function runNow(guest: Guest): void {
+  let instance = guest.instance;
+  try {
+    if (instance === undefined) {
+      const program = known().loadNow(guest.name);
+      if (!kernel.guestBegins(guest.pid, program.aware, program.pages, false)) return;
+      instance = instantiate(guest, program);
+    }
+  } catch (error) {
+    kernel.guestCannotStart(guest.pid, message(error));
+    return;
+  }
+  try {
+    const exports = instance.exports as Record<string, (argument?: number) => void>;
+    if (guest.forked !== undefined) {
+      exports[CHILD]?.(guest.forked);
+    } else {
+      exports[START]?.();
+      exports["_start"]?.();
+    }
+    kernel.guestEnded(guest.pid);
+  } catch (error) {
+    kernel.guestEnded(guest.pid, message(error));
+  } finally {
+    if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
+  }
+}
+
+/** What a guest calls when it cannot go on: whatever has not begun runs, then it looks again. */
+function stay(pid: number, code: number): number {
+  const guest = guests.get(pid);
+  if (guest === undefined) return ENDED;
+  kernel.admitNow(guest.session);
+  const at = queue.findIndex((other) => other.session === guest.session && guests.get(other.pid) === other);
+  const [other] = at < 0 ? [] : queue.splice(at, 1);
+  const woken = guest.woken;
+  guest.woken = false;
+  if (other !== undefined) {
+    runNow(other);
+  } else if (code === BLOCK && !woken && !kernel.skipWaiting(guest.session)) {
+    const wait = kernel.waitsFor(pid);
+    if (wait < 0) {
+      kernel.cannotWait(pid);
+      return ENDED;
+    }
+    sleep(Math.min(wait, LOOK_MS));
+    if (kernel.tick(pid) < 0) return ENDED;
+  }
+  return code === YIELDED ? DONE : AGAIN;
 }
 
 function call(entry: WebAssembly.ExportValue | undefined, ...values: number[]): Promise<unknown> {

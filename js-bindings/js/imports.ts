@@ -19,7 +19,7 @@ const TIDEBOX_V1 = [
 
 let preview1: WebAssembly.ModuleImports | undefined;
 let tideboxV1: WebAssembly.ModuleImports | undefined;
-let suspending: WebAssembly.ImportValue | undefined;
+let waiting: WebAssembly.ImportValue | undefined;
 
 function some(names: readonly string[]): WebAssembly.ModuleImports {
   const all = raw();
@@ -34,17 +34,25 @@ export function hasJspi(): boolean {
   return typeof WebAssembly.Suspending === "function" && typeof WebAssembly.promising === "function";
 }
 
+/** What a guest calls when it cannot go on. */
+export interface Waits {
+  /** Suspends the guest until it can. */
+  suspend(pid: number, code: number): Promise<number>;
+  /** Runs others meanwhile, on the same stack; where guests cannot be suspended. */
+  stay(pid: number, code: number): number;
+}
+
 /** The imports of the guest with this number. */
-export function imports(pid: number, suspend: (pid: number, code: number) => Promise<number>): WebAssembly.Imports {
+export function imports(pid: number, waits: Waits): WebAssembly.Imports {
   preview1 ??= some(PREVIEW1);
   tideboxV1 ??= some(TIDEBOX_V1);
-  suspending ??= new WebAssembly.Suspending(suspend) as unknown as WebAssembly.ImportValue;
+  waiting ??= (hasJspi() ? new WebAssembly.Suspending(waits.suspend) : waits.stay) as WebAssembly.ImportValue;
   const { tick, grow } = raw();
   return {
     wasi_snapshot_preview1: preview1,
     tidebox_v1: tideboxV1,
     tidebox_engine: {
-      wait: suspending,
+      wait: waiting,
       tick: tick as WebAssembly.ImportValue,
       grow: grow as WebAssembly.ImportValue,
       pid: new WebAssembly.Global({ value: "i32" }, pid),

@@ -74,6 +74,19 @@ export class Programs {
     return found instanceof Uint8Array ? undefined : found;
   }
 
+  /** Compiles a program while everything else waits. */
+  loadNow(name: string): Program {
+    const ready = this.ready(name);
+    if (ready !== undefined) return ready;
+    const brought = this.#brought.get(name);
+    if (brought instanceof Uint8Array) {
+      const program = about(new WebAssembly.Module(brought));
+      this.#brought.set(name, program);
+      return program;
+    }
+    return this.#keep(name, new WebAssembly.Module(this.bytes(name) as Uint8Array<ArrayBuffer>));
+  }
+
   async load(name: string): Promise<Program> {
     const brought = this.#brought.get(name);
     if (brought instanceof Uint8Array) {
@@ -82,7 +95,10 @@ export class Programs {
       return program;
     }
     if (!this.#listed.has(name)) throw new Error("the program is no longer there; start it again");
-    const module = await this.#files.compile(name);
+    return this.#keep(name, await this.#files.compile(name));
+  }
+
+  #keep(name: string, module: WebAssembly.Module): Program {
     const program = about(module);
     this.#compiled.set(name, program);
     this.#onCompiled(name, module);

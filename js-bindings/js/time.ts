@@ -22,3 +22,15 @@ function makeBreathe(): (job: Job) => void {
     port2.postMessage(undefined);
   };
 }
+
+/** Blocks the Worker for so many milliseconds. */
+export function sleep(milliseconds: number): void {
+  if (milliseconds <= 0) return;
+  if (typeof SharedArrayBuffer === "function") {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+    return;
+  }
+  // A page without cross-origin isolation has nothing to wait on.
+  const until = monotonic() + milliseconds;
+  while (monotonic() < until);
+}

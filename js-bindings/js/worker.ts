@@ -28,16 +28,12 @@ export function serve(port: Port, files: PackageFiles): void {
 
 function setUp(port: Port, files: PackageFiles, setup: Setup): SandboxKernel | undefined {
   try {
-    if (!hasJspi()) {
-      const message = "this engine cannot suspend WebAssembly (JSPI); use Node 24.20, Deno 2.4 or a current browser";
-      throw { kind: "unsupported", message };
-    }
     instantiateKernel(setup.kernel);
     const programs = new Programs(setup.programs, files, setup.compiled, (file, module) => {
       port.send({ what: "compiled", file, module });
     });
     configure(programs, (id, stderr, bytes) => port.send({ what: "output", id, stderr, bytes }));
-    const sandbox = new SandboxKernel(setup.programs, setup.options);
+    const sandbox = new SandboxKernel(setup.programs, setup.options, hasJspi());
     port.send({ what: "ready", id: sandbox.id });
     return sandbox;
   } catch (error) {

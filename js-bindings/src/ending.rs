@@ -34,6 +34,17 @@ pub fn cannot_execute(pid: u32, reason: &str) {
     ended(pid, Status::Exited(126));
 }
 
+/// What cannot be where guests run to completion.
+pub(crate) const AT_ONCE: &str = "it needs another program to run at the same time, which takes an engine that can suspend \
+    WebAssembly (JSPI): Node 24.20, Deno 2.4 or a current browser";
+
+/// Where guests run to completion: a guest waits for another one that waits below it on the stack. It is to leave.
+#[wasm_bindgen(js_name = cannotWait)]
+pub fn cannot_wait(pid: u32) {
+    say(pid, |name, _| format!("{name}: cannot wait: {AT_ONCE}\n"));
+    guest(pid, |guest| guest.leaving = Some(Status::Exited(126)));
+}
+
 pub(crate) fn out_of_memory(pid: u32) {
     say(pid, |name, kernel| {
         let limits = kernel.limits();

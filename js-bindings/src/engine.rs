@@ -1,7 +1,7 @@
 //! The engine port: guests are instances that JavaScript makes and runs, one after the other in the turns of its queue; this
 //! side says what to start, notices ends, and watches the time.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use crate::{ending, host};
 /// Runs guests with the WebAssembly of the JavaScript engine that this module itself runs in.
 #[derive(Debug)]
 pub(crate) struct JsEngine {
-    pub(crate) programs: Programs,
+    pub(crate) programs: Arc<Programs>,
 }
 
 type OnOutput<'a> = Option<&'a mut (dyn FnMut(Chunk) + Send)>;
@@ -43,13 +43,34 @@ impl Engine for JsEngine {
     }
 }
 
-thread_local! {
-    /// Who waits for something to happen in a session.
-    static DRIVEN: RefCell<BTreeMap<u32, Waker>> = const { RefCell::new(BTreeMap::new()) };
+/// What must be known of a session that is driven where its future cannot be asked.
+#[derive(Debug)]
+struct Driven {
+    kernel: SharedKernel,
+    programs: Arc<Programs>,
+    session: SessionId,
+    /// In milliseconds of [`host::monotonic`].
+    deadline: f64,
+    /// Who waits for something to happen.
+    waker: Option<Waker>,
 }
 
-fn driven<T>(work: impl FnOnce(&mut BTreeMap<u32, Waker>) -> T) -> T {
-    DRIVEN.with(|driven| work(&mut driven.borrow_mut()))
+thread_local! {
+    static DRIVEN: RefCell<BTreeMap<u32, Driven>> = const { RefCell::new(BTreeMap::new()) };
+    /// Whether JavaScript can suspend guests. Where it cannot, they run to completion one after the other.
+    static SUSPENDS: Cell<bool> = const { Cell::new(true) };
+}
+
+fn driven<T>(session: u32, work: impl FnOnce(&mut Driven) -> T) -> Option<T> {
+    DRIVEN.with(|all| all.borrow_mut().get_mut(&session).map(work))
+}
+
+pub(crate) fn suspends() -> bool {
+    SUSPENDS.get()
+}
+
+pub(crate) fn set_suspends(suspends: bool) {
+    SUSPENDS.set(suspends);
 }
 
 /// Sessions are counted from 1; nobody runs four thousand million commands in one sandbox, and if so, numbers begin again.
@@ -58,7 +79,7 @@ fn number(session: SessionId) -> u32 {
 }
 
 struct Driving<'a> {
-    engine: &'a JsEngine,
+    programs: &'a Programs,
     kernel: &'a SharedKernel,
     session: SessionId,
     deadline: f64,
@@ -77,12 +98,15 @@ impl<'a> Driving<'a> {
     ) -> Self {
         let milliseconds = wall_time.as_secs_f64() * 1e3;
         let deadline = host::monotonic() + milliseconds;
+        let (kernel_too, programs) = (Arc::clone(kernel), Arc::clone(&engine.programs));
+        let entry = Driven { kernel: kernel_too, programs, session, deadline, waker: None };
+        DRIVEN.with(|all| all.borrow_mut().insert(number(session), entry));
         host::alarm(number(session), milliseconds);
-        Self { engine, kernel, session, deadline, hosts: FuturesUnordered::new(), on_output }
+        Self { programs: &engine.programs, kernel, session, deadline, hosts: FuturesUnordered::new(), on_output }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        driven(|all| all.insert(number(self.session), cx.waker().clone()));
+        driven(number(self.session), |entry| entry.waker = Some(cx.waker().clone()));
         loop {
             self.admit();
             let host_went = matches!(Pin::new(&mut self.hosts).poll_next(cx), Poll::Ready(Some(())));
@@ -108,22 +132,8 @@ impl<'a> Driving<'a> {
         for start in starts {
             match HostProcess::new(self.kernel, &start) {
                 Some(process) => self.hosts.push(process),
-                None => self.start(&start),
+                None => begin(self.kernel, self.programs, self.session, &start),
             }
-        }
-    }
-
-    fn start(&self, start: &Start) {
-        let pid = start.pid.0;
-        born(self.kernel, self.session, pid, &start.kill_flag);
-        let limits = lock(self.kernel).limits().clone();
-        match self.engine.programs.find(&start.image, &limits) {
-            Ok(Found::Known(name)) => host::guest_start(number(self.session), pid, &name),
-            Ok(Found::New(name, wasm)) => {
-                host::program_add(&name, &wasm);
-                host::guest_start(number(self.session), pid, &name);
-            }
-            Err(refusal) => ending::cannot_execute(pid, &refusal.to_string()),
         }
     }
 
@@ -140,9 +150,24 @@ impl<'a> Driving<'a> {
 impl Drop for Driving<'_> {
     fn drop(&mut self) {
         let session = number(self.session);
-        driven(|all| all.remove(&session));
+        DRIVEN.with(|all| all.borrow_mut().remove(&session));
         guests(|guests| guests.retain(|_, guest| guest.session != session));
         host::guests_drop(session);
+    }
+}
+
+/// Has JavaScript start a guest, or says why it cannot.
+fn begin(kernel: &SharedKernel, programs: &Programs, session: SessionId, start: &Start) {
+    let pid = start.pid.0;
+    born(kernel, session, pid, &start.kill_flag);
+    let limits = lock(kernel).limits().clone();
+    match programs.find(&start.image, &limits) {
+        Ok(Found::Known(name)) => host::guest_start(number(session), pid, &name),
+        Ok(Found::New(name, wasm)) => {
+            host::program_add(&name, &wasm);
+            host::guest_start(number(session), pid, &name);
+        }
+        Err(refusal) => ending::cannot_execute(pid, &refusal.to_string()),
     }
 }
 
@@ -176,8 +201,8 @@ pub(crate) fn fork(parent: u32, start: &Start, arg: i32) -> Result<(), Errno> {
 /// end.
 #[wasm_bindgen(js_name = wakeSession)]
 pub fn wake_session(session: u32) {
-    let waker = driven(|all| all.remove(&session));
-    if let Some(waker) = waker {
+    let waker = driven(session, |entry| entry.waker.take());
+    if let Some(Some(waker)) = waker {
         waker.wake();
     }
 }
@@ -196,6 +221,39 @@ pub fn waits_for(pid: u32) -> f64 {
 #[wasm_bindgen(js_name = isRepeatable)]
 pub fn is_repeatable(pid: u32) -> bool {
     guest(pid, |guest| lock(&guest.kernel).is_repeatable()).unwrap_or(false)
+}
+
+/// Stops a session whose time is up; whether it was.
+pub(crate) fn stop_if_late(session: u32) -> bool {
+    let late = driven(session, |entry| {
+        (host::monotonic() >= entry.deadline).then(|| (Arc::clone(&entry.kernel), entry.session))
+    });
+    let Some(Some((kernel, session))) = late else { return late.is_none() };
+    lock(&kernel).stop(session, Stop::Time);
+    true
+}
+
+/// Where guests run to completion: has JavaScript take in what was spawned, while the guest that waits is on the stack.
+#[wasm_bindgen(js_name = admitNow)]
+pub fn admit_now(session: u32) {
+    let found = driven(session, |entry| (Arc::clone(&entry.kernel), Arc::clone(&entry.programs), entry.session));
+    let Some((kernel, programs, session)) = found else { return };
+    let starts = lock(&kernel).take_starts(session);
+    for start in starts {
+        if start.host.is_some() {
+            born(&kernel, session, start.pid.0, &start.kill_flag);
+            ending::cannot_execute(start.pid.0, ending::AT_ONCE);
+        } else {
+            begin(&kernel, &programs, session, &start);
+        }
+    }
+}
+
+/// Lets time pass in a deterministic session of which all guests wait.
+#[wasm_bindgen(js_name = skipWaiting)]
+pub fn skip_waiting(session: u32) -> bool {
+    let found = driven(session, |entry| (Arc::clone(&entry.kernel), entry.session));
+    found.is_some_and(|(kernel, session)| lock(&kernel).skip_waiting(session))
 }
 
 /// Tells the kernel, before a guest runs, which functions it knows and how much memory it begins with. `false` when it may

@@ -14,10 +14,14 @@ use wasm_bindgen_futures::future_to_promise;
 
 use crate::answer::{self, failure, invalid, object, refused, told};
 use crate::clock::{PlatformClock, PlatformEntropy};
-use crate::engine::JsEngine;
+use crate::engine::{self, JsEngine};
 use crate::host;
 use crate::options::{self, bytes, count, get, text};
 use crate::program::Programs;
+
+/// What a pipe may hold where the programs of a pipeline run one after the other: a few times what an agent looks at, and
+/// little enough for a browser's tab.
+const SPOOL_BYTES: usize = 32 << 20;
 
 /// One sandbox. This module holds one at a time: process numbers tell guests apart, and two kernels would give the same.
 #[wasm_bindgen(js_name = SandboxKernel)]
@@ -33,16 +37,21 @@ fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Pr
 
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
-    /// Makes a sandbox. `programs` is the list of the package; `given` are the options of `Sandbox.create`.
+    /// Makes a sandbox. `programs` is the list of the package; `given` are the options of `Sandbox.create`; `suspends` says
+    /// whether JavaScript can suspend guests.
     ///
     /// # Errors
     /// An object of `kind` and `message` for options that cannot be.
     #[wasm_bindgen(constructor)]
-    pub fn new(programs: &JsValue, given: &JsValue) -> Result<Self, JsValue> {
+    pub fn new(programs: &JsValue, given: &JsValue, suspends: bool) -> Result<Self, JsValue> {
+        engine::set_suspends(suspends);
         let (programs, installed) = Programs::new(options::programs(programs));
         let base = BaseImage::new(&installed).map_err(|error| failure(&error))?;
-        let engine = Arc::new(JsEngine { programs });
-        let builder = SandboxBuilder::new(engine, &base, Box::new(PlatformClock), Box::new(PlatformEntropy));
+        let engine = Arc::new(JsEngine { programs: Arc::new(programs) });
+        let mut builder = SandboxBuilder::new(engine, &base, Box::new(PlatformClock), Box::new(PlatformEntropy));
+        if !suspends {
+            builder = builder.spool_pipes(SPOOL_BYTES);
+        }
         let backend = build(builder, given)?;
         Ok(Self { backend: Arc::new(backend) })
     }

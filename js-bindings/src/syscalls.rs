@@ -11,8 +11,10 @@ use tidebox_kernel::wasi::{GuestMem, Sys, ext, p1};
 use tidebox_kernel::{Errno, Kernel, Pid, Status};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::engine::{stop_if_late, suspends};
 use crate::guest::{GuestMemory, guest, lock};
 use crate::host;
+use crate::rewrite::TURN;
 
 /// The call has to wait: the guest is parked, and makes it again when it was woken.
 const BLOCK: i32 = -1;
@@ -189,13 +191,19 @@ pub fn fork(pid: u32, arg: i32, pid_out: u32) -> i32 {
     }
 }
 
-/// Asked by a guest that has run for a while: for how many more checks it may go on.
+/// Asked by a guest that has run for a while: for how many more checks it may go on. Where guests run to completion nobody
+/// else watches the time.
 #[wasm_bindgen]
 pub fn tick(pid: u32) -> i32 {
+    let Some(session) = guest(pid, |guest| guest.session) else { return LEAVE };
+    if !suspends() {
+        stop_if_late(session);
+    }
     match guest(pid, |guest| guest.fatal()) {
         None => LEAVE,
         Some(Some(signal)) => leave(pid, Status::Killed(signal)),
-        Some(None) => INTERRUPTED,
+        Some(None) if suspends() => INTERRUPTED,
+        Some(None) => TURN,
     }
 }
 

@@ -5,9 +5,7 @@ import { after, before, describe, test } from "node:test";
 
 import { Sandbox } from "tidebox";
 
-import { jspi } from "./engine.mjs";
-
-describe("execute", { skip: jspi ? false : "needs JSPI" }, () => {
+describe("execute", () => {
   let sandbox;
   before(async () => {
     sandbox = await Sandbox.create({ files: { "notes.txt": "b\na\nc\n" }, env: { GREETING: "hello" } });

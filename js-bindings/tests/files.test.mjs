@@ -5,9 +5,7 @@ import { after, before, describe, test } from "node:test";
 
 import { Sandbox, SandboxError } from "tidebox";
 
-import { jspi } from "./engine.mjs";
-
-describe("file tools", { skip: jspi ? false : "needs JSPI" }, () => {
+describe("file tools", () => {
   let sandbox;
   before(async () => {
     sandbox = await Sandbox.create({ files: { "/workspace/a.txt": "one\ntwo\nthree\n", "img.png": new Uint8Array([1, 2]) } });
@@ -73,7 +71,7 @@ describe("file tools", { skip: jspi ? false : "needs JSPI" }, () => {
   });
 });
 
-describe("life of a sandbox", { skip: jspi ? false : "needs JSPI" }, () => {
+describe("life of a sandbox", () => {
   test("it is started in one step or in two, and closed twice without harm", async () => {
     const sandbox = new Sandbox();
     assert.deepEqual([sandbox.isRunning, (await sandbox.execute("true")).exitCode], [false, null]);

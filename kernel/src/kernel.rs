@@ -66,8 +66,10 @@ pub struct Kernel {
     pub(crate) sessions: BTreeMap<SessionId, Session>,
     pub(crate) host_programs: Option<HostPrograms>,
     pub(crate) memory_bytes: u64,
-    /// Capacity of all pipes together.
+    /// Capacity of all pipes together; what they hold when they are spooled.
     pub(crate) pipe_bytes: usize,
+    /// Set when pipes are spooled ([`spool_pipes`](Self::spool_pipes)).
+    pub(crate) spool_bytes: Option<usize>,
     /// Arguments and environments of all processes together.
     pub(crate) string_bytes: usize,
     pub(crate) booted: u64,
@@ -104,6 +106,7 @@ impl Kernel {
             host_programs: None,
             memory_bytes: 0,
             pipe_bytes: 0,
+            spool_bytes: None,
             string_bytes: 0,
             booted,
             last_session: 0,

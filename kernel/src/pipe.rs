@@ -17,6 +17,8 @@ pub(crate) struct Pipe {
     /// Open files that read or write, not descriptors.
     pub(crate) readers: u32,
     pub(crate) writers: u32,
+    /// Whether a writer was ended because a spooled pipe was full: the reader must not take the end for the end.
+    pub(crate) cut: bool,
     waiting: Vec<Pid>,
 }
 
@@ -82,9 +84,16 @@ const SOFT_BYTES: usize = 64 << 20;
 /// With small pipes only this far, so that a program that fills thousands of pipes does not fill the host's memory.
 const HARD_BYTES: usize = 96 << 20;
 
+/// What all pipes of a sandbox hold together when they are spooled, in full pipes.
+const SPOOLED_PIPES: usize = 8;
+
 impl Kernel {
     /// A pipe with one reader and one writer, charged by its capacity. `NFILE` when all pipes together are too many.
     pub(crate) fn new_pipe(&mut self) -> Result<u32, Errno> {
+        if let Some(spool) = self.spool_bytes {
+            // Charged when it is written to: hardly any pipe is ever full.
+            return Ok(self.pipes.insert(Pipe::new(spool)));
+        }
         let wanted = (self.limits.pipe_bytes as usize).clamp(ATOMIC_BYTES, SOFT_BYTES);
         let capacity = if self.pipe_bytes + wanted <= SOFT_BYTES { wanted } else { ATOMIC_BYTES };
         if self.pipe_bytes + capacity > HARD_BYTES {
@@ -92,6 +101,20 @@ impl Kernel {
         }
         self.pipe_bytes += capacity;
         Ok(self.pipes.insert(Pipe::new(capacity)))
+    }
+
+    /// For an engine that cannot run two processes at the same time: pipes take up to `bytes` (at least a page), all of a
+    /// sandbox together eight times as much, and a writer that finds no room gets SIGPIPE, because whoever would read
+    /// has not begun. A reader that comes to the end of a pipe that was cut so is told, and gets `IO`.
+    pub fn spool_pipes(&mut self, bytes: usize) {
+        self.spool_bytes = Some(bytes.max(ATOMIC_BYTES));
+    }
+
+    /// Bytes that a spooled pipe takes now; `None` when pipes are not spooled.
+    pub(crate) fn spool_room(&self, pipe: u32) -> Option<usize> {
+        let spool = self.spool_bytes?;
+        let of_all = spool.saturating_mul(SPOOLED_PIPES).saturating_sub(self.pipe_bytes);
+        Some(self.pipes.get(pipe).map_or(0, Pipe::room).min(of_all))
     }
 
     /// Lets everyone who waits for the pipe look again. Readers and writers wait in one list: a pipe has one or two
@@ -114,7 +137,8 @@ impl Kernel {
         let ends = if writer { &mut found.writers } else { &mut found.readers };
         *ends = ends.saturating_sub(1);
         if found.readers == 0 && found.writers == 0 {
-            self.pipe_bytes = self.pipe_bytes.saturating_sub(found.capacity);
+            let charged = if self.spool_bytes.is_some() { found.len() } else { found.capacity };
+            self.pipe_bytes = self.pipe_bytes.saturating_sub(charged);
             self.pipes.remove(pipe);
         } else {
             self.wake_pipe(pipe);

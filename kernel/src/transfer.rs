@@ -226,6 +226,7 @@ fn read_pipe(k: &mut Kernel, pid: Pid, target: &mut impl Target, pipe: u32, nonb
     }
     if found.len() == 0 {
         return match (found.writers, nonblock) {
+            (0, _) if found.cut => Err(tell_of_cut(k, pid)),
             (0, _) => Ok(0),
             (_, true) => Err(Errno::Again.into()),
             (_, false) => {
@@ -237,6 +238,9 @@ fn read_pipe(k: &mut Kernel, pid: Pid, target: &mut impl Target, pipe: u32, nonb
     // Taken only after it is where the guest wants it, so that a bad address loses nothing.
     let n = target.fill(&mut k.scratch, |done, dst| Ok(found.peek(done, dst)))?;
     found.skip(n as usize);
+    if k.spool_bytes.is_some() {
+        k.pipe_bytes = k.pipe_bytes.saturating_sub(n as usize);
+    }
     // A writer is woken for a page or more, not for every few bytes: each wake-up is a switch of processes.
     if found.room() >= ATOMIC_BYTES || found.len() == 0 {
         k.wake_pipe(pipe);
@@ -324,6 +328,10 @@ fn write_pipe(
     if rest == 0 {
         return Ok(total);
     }
+    if let Some(room) = k.spool_room(pipe) {
+        return spool(k, pid, source, pipe, room.min(rest));
+    }
+    let Some(found) = k.pipes.get_mut(pipe) else { return Err(Errno::Badf.into()) };
     let short = total as usize <= ATOMIC_BYTES;
     let fits = found.room() > 0 && (!short || found.room() >= rest);
     let mut written = before;
@@ -342,6 +350,42 @@ fn write_pipe(
         found.wait(pid);
     }
     Err(Halt::Block(None))
+}
+
+/// Writes into a pipe whose reader has not begun to run. What does not fit ends the writer, as it would be ended by a
+/// reader that has seen enough; whether that was so shows when the reader comes to the end.
+fn spool(k: &mut Kernel, pid: Pid, source: &mut impl Source, pipe: u32, room: usize) -> Result<u32, Halt> {
+    let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
+    if room == 0 {
+        found.cut = true;
+        let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
+        process.signal(Signal::Pipe);
+        return match process.fatal() {
+            Some(signal) => Err(Halt::Kill(signal)),
+            None => Err(Errno::Pipe.into()),
+        };
+    }
+    let written = source.drain(&mut k.scratch, 0, |done, src| {
+        let left = room.saturating_sub(usize::try_from(done).unwrap_or(room));
+        Ok(found.push(src.get(..left).unwrap_or(src)))
+    })?;
+    k.pipe_bytes = k.pipe_bytes.saturating_add(written as usize);
+    k.wake_pipe(pipe);
+    Ok(written)
+}
+
+/// The reader of a pipe that was cut has seen all there is of it, and must not take that for all there was.
+fn tell_of_cut(k: &mut Kernel, pid: Pid) -> Halt {
+    let spool = k.spool_bytes.unwrap_or(0) >> 20;
+    let name = k.program_name(pid);
+    k.message(
+        pid,
+        &format!(
+            "{name}: the pipe was cut: the programs of a pipeline run one after the other here, and what is between them may \
+             have {spool} MiB; put it into a file, or use an engine that can suspend WebAssembly\n"
+        ),
+    );
+    Halt::Errno(Errno::Io)
 }
 
 /// A noted signal ends a write that has delivered something with the count, not with `INTR`.

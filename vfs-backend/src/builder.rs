@@ -41,6 +41,7 @@ pub struct SandboxBuilder {
     dialect: Dialect,
     hostname: String,
     id: Option<SandboxId>,
+    spool: Option<usize>,
     pub(crate) shell_mode: ShellMode,
 }
 
@@ -85,6 +86,7 @@ impl SandboxBuilder {
             dialect: Dialect::default(),
             hostname: image::HOSTNAME.to_owned(),
             id: None,
+            spool: None,
             shell_mode: ShellMode::default(),
         }
     }
@@ -149,6 +151,14 @@ impl SandboxBuilder {
         self
     }
 
+    /// For an engine that cannot run two processes at the same time: a pipe takes up to so many bytes while its reader has not
+    /// begun; see [`Kernel::spool_pipes`]. Default: pipes hold [`Limits::pipe_bytes`], and writers wait.
+    #[must_use]
+    pub fn spool_pipes(mut self, bytes: usize) -> Self {
+        self.spool = Some(bytes);
+        self
+    }
+
     /// Makes runs repeatable: the clock starts at `realtime` nanoseconds since the epoch and moves only while all programs
     /// wait, and randomness comes from `seed`. Two sandboxes with one seed have one id, unless [`id`](Self::id) is set.
     #[must_use]
@@ -183,6 +193,7 @@ impl SandboxBuilder {
             dialect,
             hostname,
             id,
+            spool,
             shell_mode,
             network: _,
             gateway: _,
@@ -196,6 +207,9 @@ impl SandboxBuilder {
         let (base, shell_state) = (beginning.base(), beginning.shell_state());
         let name = hostname.clone();
         let mut kernel = Kernel::new(KernelConfig { limits, clock, entropy, files: beginning.files(), hostname });
+        if let Some(bytes) = spool {
+            kernel.spool_pipes(bytes);
+        }
         rename(&mut kernel, &name)?;
         let taken: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         tool::install(kernel.fs_mut(), tools)?;

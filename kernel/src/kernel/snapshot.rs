@@ -49,6 +49,7 @@ impl Kernel {
             host_programs: self.host_programs.clone(),
             memory_bytes: 0,
             pipe_bytes: 0,
+            spool_bytes: self.spool_bytes,
             string_bytes: 0,
             booted: self.booted,
             last_session: self.last_session,

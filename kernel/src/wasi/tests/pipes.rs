@@ -223,3 +223,47 @@ fn closing_both_ends_frees_the_pipe() {
     assert_eq!(call!(&mut g, ext::pipe(u32::MAX - 4)), done(Errno::Fault));
     assert_eq!((g.k.pipes.count(), g.pipe()), (0, (67, 68)), "ends that cannot be told are closed");
 }
+
+#[test]
+fn a_spooled_pipe_takes_what_fits_and_then_ends_its_writer() {
+    let mut g = Guest::new();
+    g.k.spool_pipes(100_000);
+    let (reader, writer) = g.pipe();
+    assert_eq!(g.write(writer, &[b'x'; 90_000]), Ok(90_000), "more than a pipe holds, and nobody reads");
+    assert_eq!(g.write(writer, &[b'x'; 20_000]), Ok(10_000));
+    assert_eq!(call!(&mut g, ext::sig_set(13, 1)), OK);
+    assert_eq!(g.write(writer, b"x"), Err(done(Errno::Pipe)));
+    assert_eq!(call!(&mut g, ext::sig_set(13, 0)), OK);
+    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
+    assert_eq!(g.k.pipe_bytes, 100_000);
+    assert_eq!(reader, 67);
+    g.k.end(g.session);
+    assert_eq!(g.k.pipe_bytes, 0, "what nobody read is given back");
+}
+
+#[test]
+fn a_reader_is_told_when_it_comes_to_the_end_of_a_pipe_that_was_cut() {
+    let mut g = Guest::new();
+    g.k.spool_pipes(10_000);
+    let (reader, writer) = g.pipe();
+    assert_eq!(call!(&mut g, ext::sig_set(13, 1)), OK);
+    assert_eq!(g.write(writer, &[b'x'; 10_000]), Ok(10_000));
+    assert_eq!(g.write(writer, b"x"), Err(done(Errno::Pipe)));
+    g.close(writer);
+    assert_eq!(g.read(reader, 20_000).map(|bytes| bytes.len()), Ok(10_000));
+    assert_eq!(g.read(reader, 1), Err(done(Errno::Io)), "not the end");
+    let told: Vec<u8> = g.k.take_output(g.session).into_iter().flat_map(|chunk| chunk.bytes).collect();
+    assert!(String::from_utf8_lossy(&told).contains("the pipe was cut"));
+}
+
+#[test]
+fn spooled_pipes_together_hold_no_more_than_eight_full_ones() {
+    let mut g = Guest::new();
+    g.k.spool_pipes(4096);
+    for _ in 0..8 {
+        let (_, writer) = g.pipe();
+        assert_eq!(g.write(writer, &[b'x'; 4096]), Ok(4096));
+    }
+    let (_, writer) = g.pipe();
+    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
+}
