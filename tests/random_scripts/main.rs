@@ -4,10 +4,11 @@
 //! says how many scripts and `TIDEBOX_RANDOM_SEED` with which one to begin; with `TIDEBOX_RANDOM_WILD=1` they are wrong more often,
 //! in ways that people's scripts seldom are. `TIDEBOX_RANDOM_SHELL` names a shell that was
 //! built for this machine (`cargo build -p tidebox-sh` in `userland`), which is tried instead of the sandbox and much
-//! faster. What was found is printed as small as it gets, in the form of a case for
+//! faster. What was found is printed as small as it gets (or, with `TIDEBOX_RANDOM_SHRINK=0`, as it was made), in the form of a case for
 //! `tests/spec/cases/found-by-chance.spec`, where all of them are kept.
 
 mod chance;
+mod difference;
 #[allow(dead_code, reason = "cases are only written here, not read")]
 #[path = "../spec/format.rs"]
 mod format;
@@ -16,6 +17,7 @@ mod run;
 mod sandbox;
 mod script;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use format::{Case, Outcome};
 use grammar::Grammar;
+use script::Statement;
 
 /// Differences after which a run ends, because making scripts small takes long.
 const ENOUGH: usize = 20;
@@ -61,36 +64,42 @@ fn comparable(script: &str, mut outcome: Outcome) -> Outcome {
 /// Whether bash does something else, and does it each time.
 fn differs(ours: &Ours, script: &str) -> bool {
     let Some(expected) = by_bash(script) else { return false };
+    // A list of all variables shows what machine it is.
+    if expected.stdout.windows(13).any(|text| text == b"BASH_VERSINFO") {
+        return false;
+    }
     ours.run(script).as_ref() != Some(&expected)
         && (0..2).all(|_| by_bash(script).as_ref() == Some(&expected))
         && ours.run(script).as_ref() != Some(&expected)
 }
 
-/// What a script is about that has to stay while it is made smaller, so that no other difference takes the place of the one
-/// that was found: the errors that bash tells.
-fn kinds_of_errors(outcome: &Outcome) -> Vec<bool> {
-    let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
-    ["-c: ", "syntax error", "invalid option", "bad substitution", "expected", "unbound"]
-        .map(|kind| text.contains(kind))
-        .to_vec()
+/// The smallest script that differs in such ways and tells no other errors.
+fn shrunk(ours: &Ours, statements: &[Statement], kinds: &BTreeSet<String>, told: &BTreeSet<String>) -> String {
+    script::shrink(statements, |candidate| {
+        let Some((expected, seen)) = by_bash(candidate).zip(ours.run(candidate)) else { return false };
+        let now = difference::kinds(&expected, &seen);
+        !now.is_empty()
+            && now.is_subset(kinds)
+            && difference::messages(&expected).is_subset(told)
+            && differs(ours, candidate)
+    })
 }
 
-/// The smallest script with a difference of the same kind, as a case.
+/// The smallest script with a difference of the same kind, as a case, and what the two shells did.
 fn found(ours: &Ours, seed: u64, wild: bool) -> String {
     let statements = Grammar::new(seed, wild).script();
     let whole = script::text(&statements);
-    let kinds = by_bash(&whole).map(|outcome| kinds_of_errors(&outcome));
-    let small = script::shrink(&statements, |candidate| {
-        by_bash(candidate).map(|outcome| kinds_of_errors(&outcome)) == kinds && differs(ours, candidate)
-    });
-    let seen = ours.run(&small);
-    let case = Case {
-        name: format!("seed {seed}"),
-        script: format!("{}\n", small.trim_end()).into_bytes(),
-        expected: by_bash(&small),
-        ..Case::default()
+    let Some((expected, seen)) = by_bash(&whole).zip(ours.run(&whole)) else {
+        return format!("seed {seed} does not end");
     };
-    format!("{}# ours: {seen:?}\n", format::print(&[case]))
+    let (kinds, told) = (difference::kinds(&expected, &seen), difference::messages(&expected));
+    let wanted = number("TIDEBOX_RANDOM_SHRINK").is_none_or(|shrink| shrink > 0);
+    let small = if wanted { shrunk(ours, &statements, &kinds, &told) } else { whole };
+    let expected = by_bash(&small);
+    let lines = expected.as_ref().zip(ours.run(&small)).map(|(expected, seen)| difference::lines(expected, &seen));
+    let script = format!("{}\n", small.trim_end()).into_bytes();
+    let case = Case { name: format!("seed {seed}"), script, expected, ..Case::default() };
+    format!("{}{}", format::print(&[case]), lines.unwrap_or_default())
 }
 
 /// The version that the shell takes as its model; older ones differ in what scripts can see.

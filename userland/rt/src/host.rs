@@ -363,7 +363,10 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let env = c_strings(request.env)?;
     let argv = pointers(&args);
     let envp = pointers(&env);
-    let (report_read, report_write) = pipe()?;
+    let (report_read, report_low) = pipe()?;
+    // Where the caller has closed a standard descriptor the pipe could have its number, which the child's own takes.
+    let report_write = dup(report_low, 300)?;
+    let _ = close(report_low);
     // SAFETY: tests that reach this run a single thread, so the child may go on until it executes the program.
     let pid = unsafe { libc::fork() };
     if pid == 0 {

@@ -1,6 +1,6 @@
 //! What a script becomes before it runs: words already in pieces, arithmetic already a tree, builtins already found.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use crate::builtins::Builtin;
@@ -277,11 +277,27 @@ pub(crate) enum Part {
 /// `$( )`.
 #[derive(Debug)]
 pub(crate) struct Substitution {
-    pub(crate) body: List,
+    pub(crate) body: Rc<List>,
+    /// The line that it ends in.
+    pub(crate) line: u32,
+    pub(crate) layout: Layout,
+    /// The commands as they were read once more, and the line that the first of them was said to be in.
+    pub(crate) read_again: RefCell<Option<(u32, Rc<List>)>>,
     /// `$(<file)`.
     pub(crate) file: Option<Word>,
     /// Why the text between backquotes is no program, and its line in question.
     pub(crate) broken: Option<Box<(SyntaxError, Bytes)>>,
+}
+
+/// How lines are counted within a substitution. bash reads its text when it runs it, and begins to count where it is then.
+#[derive(Debug)]
+pub(crate) enum Layout {
+    /// All on the line of the substitution.
+    OneLine,
+    /// On the lines on which bash prints what it read here, because that is the text that it reads then.
+    Printed(Box<[u8]>),
+    /// On the lines of this text, which stood between backquotes.
+    Text(Box<[u8]>),
 }
 
 /// `$name` or `${..}`.
@@ -359,8 +375,11 @@ pub(crate) enum Op {
     },
     /// Not understood; the message comes when it is expanded, as in bash.
     Bad,
-    /// Text of a here-document in which a brace does not close.
-    Unclosed,
+    /// Text of a here-document in which this byte does not close something.
+    Unclosed(u8),
+    /// The text of a here-document with a substitution that is none: why, the line of that text that shows it, and the line
+    /// at which the substitution starts.
+    Broken(Box<(SyntaxError, Bytes, u32)>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -143,6 +143,11 @@ pub(crate) fn set_bytes(on: bool) {
     TOUCHED.store(true, Ordering::Relaxed);
 }
 
+/// Whether the locale is that of C, in which every byte is a character of its own and those beyond ASCII are not printed.
+pub(crate) fn in_bytes() -> bool {
+    BYTES.load(Ordering::Relaxed)
+}
+
 pub(crate) fn locale_touched() -> bool {
     TOUCHED.load(Ordering::Relaxed)
 }
@@ -152,7 +157,7 @@ pub(crate) fn char_len(text: &[u8]) -> usize {
     let len = match text.first() {
         None => return 0,
         Some(0..=0xbf) => return 1,
-        Some(_) if BYTES.load(Ordering::Relaxed) => return 1,
+        Some(_) if in_bytes() => return 1,
         Some(0xc0..=0xdf) => 2,
         Some(0xe0..=0xef) => 3,
         Some(_) => 4,

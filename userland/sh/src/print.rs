@@ -274,14 +274,25 @@ impl Printer {
     }
 
     fn redirect(&mut self, redirect: &Redirect) {
+        // Where the word has to be expanded first, the number that is meant anyway is left out.
+        let (input, output) = match &redirect.kind {
+            RedirectKind::Duplicate { word, output } => {
+                let plain = word.literal().is_some_and(|text| text.iter().all(|b| b.is_ascii_digit() || *b == b'-'));
+                let named = !plain && !word.raw.ends_with(b"-");
+                (named && !output, named && *output)
+            }
+            RedirectKind::Read(_) => (true, false),
+            RedirectKind::Write(_) | RedirectKind::Append(_) => (false, true),
+            _ => (false, false),
+        };
         match &redirect.fd {
+            RedirectFd::Default | RedirectFd::Number(0) if input => {}
+            RedirectFd::Default | RedirectFd::Number(1) if output => {}
             RedirectFd::Default => match &redirect.kind {
                 RedirectKind::ReadWrite(_) | RedirectKind::Duplicate { output: false, .. } => self.put("0"),
                 RedirectKind::Duplicate { output: true, .. } => self.put("1"),
                 _ => {}
             },
-            RedirectFd::Number(0) if matches!(redirect.kind, RedirectKind::Read(_)) => {}
-            RedirectFd::Number(1) if matches!(redirect.kind, RedirectKind::Write(_) | RedirectKind::Append(_)) => {}
             RedirectFd::Number(number) => self.put(number.to_string()),
             RedirectFd::Variable(name) => {
                 self.put("{");

@@ -29,6 +29,8 @@ pub(crate) enum Stop {
     Exit,
     /// Give up the command that was read, and read the next one.
     Discard,
+    /// The same, with the `eval` or the sourced file that it was read from, up to the script itself.
+    Abandon,
 }
 
 /// What evaluating something answers.
@@ -85,6 +87,10 @@ pub(crate) struct Shell {
     pub(crate) traps: Traps,
     pub(crate) frames: Vec<Frame>,
     pub(crate) line: u32,
+    /// The line was changed for good, and those of the commands to come with it.
+    pub(crate) recounts: bool,
+    /// The line from which a substitution counts, where it is another than the one that messages name.
+    pub(crate) text_line: Option<u32>,
     /// The line of the command that ended last, which the ERR trap sees.
     pub(crate) ended_line: u32,
     /// The script's file for `BASH_SOURCE` outside functions.
@@ -188,6 +194,8 @@ impl Shell {
             traps: Traps::default(),
             frames: Vec::new(),
             line: 1,
+            recounts: false,
+            text_line: None,
             ended_line: 1,
             script: Rc::from(&b""[..]),
             pipe_status: Vec::new(),
@@ -369,6 +377,15 @@ impl Shell {
         self.complain(text);
         self.status = 1;
         Err(Stop::Discard)
+    }
+
+    /// Makes an error give up what the shell itself has read: the command in a script, and all of a command string.
+    pub(crate) fn abandon<T>(&self, result: Run<T>) -> Run<T> {
+        match result {
+            Err(Stop::Discard) if self.options.from_string => Err(Stop::Exit),
+            Err(Stop::Discard) => Err(Stop::Abandon),
+            other => other,
+        }
     }
 
     /// Complains and ends the shell with `status`.

@@ -20,7 +20,7 @@ pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
     }
     shell.complain_builtin("too many arguments");
     shell.status = 1;
-    Err(if shell.options.from_string { Stop::Exit } else { Stop::Discard })
+    shell.abandon(Err(Stop::Discard))
 }
 
 /// How many loops `break` and `continue` mean; `None` outside loops.

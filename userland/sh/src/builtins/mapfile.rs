@@ -127,6 +127,7 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
         (Some(_), Some(Value::Text(text))) => BTreeMap::from([(0, text.clone())]),
         _ => BTreeMap::new(),
     };
+    let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);
     let mut at = options.origin.unwrap_or(0);
     for (count, line) in lines(text, options.delimiter).skip(options.skip).enumerate() {
         if options.most > 0 && count >= options.most {
@@ -134,7 +135,7 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
         }
         let line = if options.trim { line.strip_suffix(&[options.delimiter]).unwrap_or(line) } else { line };
         // As in C, a line ends at a NUL.
-        let line: Bytes = line.split(|&b| b == 0).next().unwrap_or_default().to_vec();
+        let mut line: Bytes = line.split(|&b| b == 0).next().unwrap_or_default().to_vec();
         if let Some(callback) = &options.callback
             && (count + 1) % options.quantum == 0
         {
@@ -142,10 +143,10 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
             let command = [&callback[..], b" ", at.to_string().as_bytes(), b" ", &quoted].concat();
             shell.run_text(&command, shell.line)?;
         }
+        shell.attributed(flags, &mut line)?;
         map.insert(at, line);
         at = at.saturating_add(1);
     }
-    let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);
     shell.vars.insert(name, Var { value: Value::Indexed(map), flags });
     Ok(())
 }

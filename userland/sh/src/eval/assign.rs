@@ -7,6 +7,11 @@ use crate::vars::{Key, Value};
 impl Shell {
     /// Carries out one assignment; says whether it was allowed.
     pub(crate) fn run_assign(&mut self, assign: &Assign) -> Run<bool> {
+        self.run_assign_shown(assign, self.options.xtrace)
+    }
+
+    /// The same, where `shown` says whether it is traced.
+    pub(crate) fn run_assign_shown(&mut self, assign: &Assign, shown: bool) -> Run<bool> {
         match &assign.value {
             AssignValue::Array(elements) => {
                 if let Some(subscript) = &assign.subscript {
@@ -14,7 +19,7 @@ impl Shell {
                     self.complain([&place[..], b": cannot assign list to array member"].concat());
                     return Ok(false);
                 }
-                if self.options.xtrace {
+                if shown {
                     self.trace_array(assign, elements);
                 }
                 let assigned = self.assign_array(&assign.name, elements, assign.append)?;
@@ -52,7 +57,7 @@ impl Shell {
                     }
                 };
                 let value = self.expand_text(word)?;
-                if self.options.xtrace {
+                if shown {
                     self.trace_assign(assign, &value);
                 }
                 let assigned = self.assign(&assign.name, key, assign.append, value)?;
@@ -84,8 +89,15 @@ impl Shell {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {
                     if keyed || element.subscript.is_some() {
+                        let subscript = match &element.subscript {
+                            Some(subscript) => {
+                                let key = self.expand_text(&subscript.key)?;
+                                Some(crate::parse::subscript_of_text(&key))
+                            }
+                            None => None,
+                        };
                         let value = expanded(self.expand_text(&element.value)?);
-                        list.push(Element { subscript: element.subscript.clone(), append: element.append, value });
+                        list.push(Element { subscript, append: element.append, value });
                         continue;
                     }
                     let mut fields = Vec::new();

@@ -12,10 +12,21 @@ impl Shell {
             return self.run_at(compound);
         }
         let from = self.process_fds.len();
-        if matches!(compound.kind, Kind::Subshell(_) | Kind::ForArith { .. } | Kind::Arith(_) | Kind::Cond(_)) {
-            self.line = compound.line;
+        let outer = (self.line, self.text_line);
+        match compound.kind {
+            Kind::Subshell(_) => self.line = compound.line,
+            Kind::ForArith { .. } | Kind::Arith(_) | Kind::Cond(_) => {
+                self.text_line = Some(self.line);
+                self.line = compound.line;
+            }
+            _ => {}
         }
-        let Some(undo) = self.redirect(&compound.redirects)? else {
+        let redirected = self.redirect(&compound.redirects);
+        if !matches!(redirected, Err(Stop::Discard | Stop::Abandon)) {
+            self.line = outer.0;
+        }
+        self.text_line = outer.1;
+        let Some(undo) = redirected? else {
             self.status = 1;
             return Ok(());
         };
@@ -33,7 +44,7 @@ impl Shell {
         let outer_line = std::mem::replace(&mut self.line, compound.line);
         let result = self.run_kind(&compound.kind);
         self.ended_line = compound.line;
-        if !matches!(result, Err(Stop::Discard)) {
+        if !matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.line = outer_line;
         }
         result

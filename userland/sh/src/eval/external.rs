@@ -59,6 +59,21 @@ impl Shell {
     /// Starts a program and waits for it.
     #[inline(never)]
     pub(crate) fn run_external(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
+        use crate::parse::simple::{has_pure_body, is_pure_redirect};
+        let pure = |redirect| is_pure_redirect(redirect, true) && has_pure_body(redirect, true);
+        if simple.redirects.iter().all(pure) {
+            return self.run_program(simple, args);
+        }
+        // What their words change is not for this shell.
+        let pid = self.fork_child(|child| child.run_program(simple, args))?;
+        if let Some(last) = args.last() {
+            self.last_arg.clone_from(last);
+        }
+        self.status = self.wait_pid(pid)?.code();
+        self.run_pending_traps()
+    }
+
+    fn run_program(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         // bash does this in the child, so an expansion that fails there ends nothing else.
         let undo = match self.redirect_command(simple) {
             Ok(Some(undo)) => undo,
@@ -66,7 +81,7 @@ impl Shell {
                 self.status = 1;
                 return Ok(());
             }
-            Err(Stop::Exit | Stop::Discard) => return Ok(()),
+            Err(Stop::Exit | Stop::Discard | Stop::Abandon) => return Ok(()),
             Err(stop) => return Err(stop),
         };
         let started = self.start_program(args);

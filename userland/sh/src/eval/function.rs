@@ -25,6 +25,16 @@ impl Shell {
         self.frames.last().map_or_else(|| Rc::clone(&self.script), |frame| Rc::clone(&frame.source))
     }
 
+    /// What functions say that they come from when the text that runs defines them.
+    pub(crate) fn name_of_source(&self) -> Rc<[u8]> {
+        let source = self.current_source();
+        match source.is_empty() {
+            true if self.options.from_stdin => Rc::from(&b"main"[..]),
+            true => Rc::from(&b"environment"[..]),
+            false => source,
+        }
+    }
+
     #[inline(never)]
     pub(crate) fn define_function(&mut self, function: &Rc<Function>) -> Run {
         self.status = 0;

@@ -155,11 +155,7 @@ impl Shell {
         } else {
             text
         };
-        let name = match source.is_empty() {
-            true if self.options.from_stdin => Rc::from(&b"main"[..]),
-            true => Rc::from(&b"environment"[..]),
-            false => source,
-        };
+        let name = if source.is_empty() { self.name_of_source() } else { source };
         let texts = Texts::default();
         let mut parser = Parser::new(text, line, name);
         parser.set_texts(&texts);
@@ -183,6 +179,7 @@ impl Shell {
                     break;
                 }
                 Err(error) => {
+                    self.warn_of_unfinished(&mut parser);
                     let read = parser.text_of_line(line, error.line.saturating_add(recounted));
                     self.syntax_error(&error, read, origin);
                     if error.place == Place::Elements {
@@ -200,13 +197,7 @@ impl Shell {
                     };
                 }
             };
-            for (line, start, delimiter) in std::mem::take(&mut parser.unfinished) {
-                self.line = line;
-                let delimiter = crate::expand::lossy(&delimiter).into_owned();
-                self.complain(format!(
-                    "warning: here-document at line {start} delimited by end-of-file (wanted `{delimiter}')"
-                ));
-            }
+            self.warn_of_unfinished(&mut parser);
             if self.options.verbose {
                 let read = parser.text_since(from);
                 // Where standard error is closed there is nobody to show it to.
@@ -224,13 +215,18 @@ impl Shell {
             self.line = last_line;
             match self.run_list(&list) {
                 // What gives a command up in a subshell ends the subshell.
-                Err(Stop::Discard) if self.forked => return Err(Stop::Exit),
-                Err(Stop::Discard) => {
+                Err(Stop::Discard | Stop::Abandon) if self.forked => return Err(Stop::Exit),
+                Err(Stop::Abandon) if self.levels > 0 => return Err(Stop::Abandon),
+                Err(Stop::Discard | Stop::Abandon) => {
                     self.status = self.status.max(1);
                     parser.recount(last_line, self.line);
                     recounted = recounted.saturating_add(last_line.saturating_sub(self.line));
                 }
                 other => other?,
+            }
+            if std::mem::take(&mut self.recounts) {
+                parser.recount(last_line, self.line);
+                recounted = recounted.saturating_add(last_line.saturating_sub(self.line));
             }
             self.run_pending_traps()?;
             if self.levels == 0 {
@@ -246,6 +242,17 @@ impl Shell {
             self.status = 0;
         }
         Ok(())
+    }
+
+    /// Warns of here-documents that ended with the text.
+    fn warn_of_unfinished(&mut self, parser: &mut Parser<'_>) {
+        for (line, start, delimiter) in std::mem::take(&mut parser.unfinished) {
+            self.line = line;
+            let delimiter = crate::expand::lossy(&delimiter).into_owned();
+            self.complain(format!(
+                "warning: here-document at line {start} delimited by end-of-file (wanted `{delimiter}')"
+            ));
+        }
     }
 
     /// Tells of an error in a text; sets the status.

@@ -3,8 +3,7 @@
 use tidebox_rt::{self as rt, Disposition, Fd};
 
 use crate::builtins;
-use crate::ir::{Bytes, Command, RedirectKind, Simple};
-use crate::parse::simple::is_pure;
+use crate::ir::{Bytes, Command, Kind, Simple};
 use crate::state::{Run, Shell};
 
 /// A stage that was started.
@@ -24,6 +23,7 @@ struct Spill {
 impl Shell {
     #[inline(never)]
     pub(crate) fn run_multi(&mut self, stages: &[Command]) -> Run {
+        self.count_from_subshell(stages);
         if self.options.lastpipe
             && let Some((last, first)) = stages.split_last()
         {
@@ -37,6 +37,18 @@ impl Shell {
             _ => self.ended_line,
         };
         self.run_pending_traps()
+    }
+
+    /// Lines are counted on from a subshell that is not the last stage, because bash forgets to go back from it.
+    pub(crate) fn count_from_subshell(&mut self, stages: &[Command]) {
+        for stage in stages.iter().rev().skip(1).rev() {
+            if let Command::Compound(compound) = stage
+                && let Kind::Subshell(_) = compound.kind
+            {
+                self.line = compound.line;
+                self.recounts = true;
+            }
+        }
     }
 
     /// `shopt -s lastpipe`: the last stage runs in the shell itself.
@@ -230,10 +242,7 @@ impl Shell {
         if self.options.xtrace || simple.builtin.is_some() || self.traps.get(crate::trap::DEBUG).is_some() {
             return false;
         }
-        let bodies = simple.redirects.iter().all(|redirect| match &redirect.kind {
-            RedirectKind::HereDoc(document) => document.body.get().is_none_or(|word| is_pure(&word.parts, false)),
-            _ => true,
-        });
+        let bodies = simple.redirects.iter().all(|redirect| crate::parse::simple::has_pure_body(redirect, false));
         let Some(crate::ir::Arg::Word(first)) = simple.args.first() else { return false };
         let Some(name) = first.literal() else { return false };
         bodies && !self.functions.contains_key(name) && builtins::find(name).is_none()

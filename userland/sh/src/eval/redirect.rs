@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, Open};
 
-use crate::expand::lossy;
 use crate::ir::{Bytes, Redirect, RedirectFd, RedirectKind, Word};
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
@@ -170,17 +169,17 @@ impl Shell {
     }
 
     fn apply_to(&mut self, kind: &RedirectKind, number: u32, undo: &mut Undo) -> Run<bool> {
-        let create = Open { write: true, create: true, ..Open::default() };
-        let (word, how) = match kind {
-            RedirectKind::Read(word) => (word, Open { read: true, ..Open::default() }),
-            RedirectKind::ReadWrite(word) => (word, Open { read: true, ..create }),
-            RedirectKind::Append(word) => (word, Open { append: true, ..create }),
-            RedirectKind::Clobber(word) | RedirectKind::Write(word) => (word, Open { truncate: true, ..create }),
-            RedirectKind::Both { word, append } => (word, Open { append: *append, truncate: !append, ..create }),
+        let word = match kind {
+            RedirectKind::Read(word)
+            | RedirectKind::ReadWrite(word)
+            | RedirectKind::Append(word)
+            | RedirectKind::Clobber(word)
+            | RedirectKind::Write(word)
+            | RedirectKind::Both { word, .. } => word,
             RedirectKind::Duplicate { word, output } => return self.duplicate(word, *output, number, undo),
             RedirectKind::HereDoc(document) => {
                 let text = match document.body.get() {
-                    Some(word) => self.expand_text(word)?,
+                    Some(word) => self.expand_document(word)?,
                     None => Bytes::new(),
                 };
                 return self.here_text(&text, number, undo);
@@ -191,7 +190,22 @@ impl Shell {
                 return self.here_text(&text, number, undo);
             }
         };
-        let Some(path) = self.redirect_path(word)? else { return Ok(false) };
+        match self.redirect_path(word)? {
+            Some(path) => self.open_for(kind, path, number, undo),
+            None => Ok(false),
+        }
+    }
+
+    /// Opens the file of a redirection.
+    fn open_for(&mut self, kind: &RedirectKind, path: Bytes, number: u32, undo: &mut Undo) -> Run<bool> {
+        let create = Open { write: true, create: true, ..Open::default() };
+        let how = match kind {
+            RedirectKind::ReadWrite(_) => Open { read: true, ..create },
+            RedirectKind::Append(_) => Open { append: true, ..create },
+            RedirectKind::Clobber(_) | RedirectKind::Write(_) => Open { truncate: true, ..create },
+            RedirectKind::Both { append, .. } => Open { append: *append, truncate: !append, ..create },
+            _ => Open { read: true, ..Open::default() },
+        };
         if path.starts_with(b"/dev/tcp/") || path.starts_with(b"/dev/udp/") {
             let why = "/dev/(tcp|udp)/host/port not supported without networking";
             self.complain([&path[..], b": ", why.as_bytes()].concat());
@@ -254,41 +268,42 @@ impl Shell {
         Ok(self.io.own(fd))
     }
 
-    /// `n>&m`, `n>&-`, `n>&m-`.
+    /// `n>&m`, `n>&-`, `n>&m-`, and `>& file`, which is known only when the word is expanded.
     fn duplicate(&mut self, word: &Word, output: bool, number: u32, undo: &mut Undo) -> Run<bool> {
-        let text = self.expand_text(word)?;
+        let written = word.literal().map(|text| text.strip_suffix(b"-").unwrap_or(text));
+        let written = written.is_some_and(|text| text.iter().all(u8::is_ascii_digit));
+        let mut fields = Vec::new();
+        self.expand_fields(word, &mut fields)?;
+        let Ok([text]) = <[Bytes; 1]>::try_from(fields) else {
+            self.complain([&word.raw[..], b": ambiguous redirect"].concat());
+            return Ok(false);
+        };
         if text == b"-" {
             self.io.flush();
             self.point(number, None, undo);
             return Ok(true);
         }
         let (digits, moves) = match text.strip_suffix(b"-") {
-            Some(digits) => (digits, true),
-            None => (&text[..], false),
+            Some(digits) if word.raw.ends_with(b"-") => (digits, true),
+            _ => (&text[..], false),
         };
-        let Some(from) = plain_number(digits).and_then(|n| u32::try_from(n).ok()) else {
-            if output && !text.is_empty() && number == 1 {
-                // `>& file` whose word was not known to be a file when it was read.
-                let how = Open { write: true, create: true, truncate: true, ..Open::default() };
-                return match self.open_path(&text, how) {
-                    Ok(fd) => {
-                        self.opened(fd, undo);
-                        self.point(1, Some(fd), undo);
-                        self.point(2, Some(fd), undo);
-                        Ok(true)
-                    }
-                    Err(errno) => {
-                        self.complain([&text[..], b": ", errno.text().as_bytes()].concat());
-                        Ok(false)
-                    }
-                };
+        if !digits.iter().all(u8::is_ascii_digit) {
+            if output && number == 1 && !moves {
+                return self.open_for(&RedirectKind::Both { word: word.clone(), append: false }, text, number, undo);
             }
-            let raw = lossy(&word.raw).into_owned();
-            self.complain(format!("{raw}: ambiguous redirect"));
+            self.complain([&text[..], b": ambiguous redirect"].concat());
             return Ok(false);
-        };
-        let Some(fd) = self.io.fd(from) else {
-            self.complain([&word.raw[..], b": Bad file descriptor"].concat());
+        }
+        let from = plain_number(digits).and_then(|n| u32::try_from(n).ok());
+        let Some((from, fd)) = from.and_then(|from| Some((from, self.io.fd(from)?))) else {
+            // Where both numbers are in question bash names one by its guess.
+            let named = match (written, number) {
+                (true, _) => digits.to_vec(),
+                (false, 0) if !output => word.raw.to_vec(),
+                (false, 1) if output => word.raw.to_vec(),
+                (false, number) => number.to_string().into_bytes(),
+            };
+            self.complain([&named[..], b": Bad file descriptor"].concat());
             return Ok(false);
         };
         self.point(number, Some(fd), undo);

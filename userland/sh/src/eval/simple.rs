@@ -37,7 +37,7 @@ impl Shell {
         }
         self.ended_line = self.line;
         // After an error that gives the command up, lines are counted on from here.
-        if !matches!(result, Err(Stop::Discard)) {
+        if !matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.line = outer_line;
         }
         result
@@ -226,10 +226,8 @@ impl Shell {
                 continue;
             }
             // It is shown with the value that it has then, even when that was appended to.
-            let traced = std::mem::replace(&mut self.options.xtrace, false);
-            let assigned = self.run_assign(assign);
-            self.options.xtrace = traced;
-            if traced {
+            let assigned = self.run_assign_shown(assign, false);
+            if self.options.xtrace {
                 let value = self.lookup(&name).unwrap_or_default();
                 let value = if value.is_empty() { value } else { super::trace::quote(&value) };
                 self.trace_raw(&[&name[..], b"=", &value].concat());

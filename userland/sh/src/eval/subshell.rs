@@ -16,7 +16,7 @@ impl Shell {
         let forked = rt::fork(|| {
             self.enter_subshell();
             let result = body(self);
-            if matches!(result, Err(Stop::Discard)) && self.status == 0 {
+            if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
                 self.status = 1;
             }
             let code = self.finish();
@@ -44,6 +44,7 @@ impl Shell {
         self.subshell += 1;
         self.forked = true;
         self.session = None;
+        self.text_line = None;
         self.loops = 0;
         self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
     }
@@ -103,6 +104,9 @@ impl Shell {
             && let [only] = chain.first.stages.as_slice()
         {
             self.debug_before_fork(only)?;
+        }
+        if chain.rest.is_empty() {
+            self.count_from_subshell(&chain.first.stages);
         }
         // Input that the script has redirected is left as it is, and so is all of it under job control.
         let own = self.io.fd(0) == Some(0) && !self.options.monitor;

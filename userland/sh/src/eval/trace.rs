@@ -1,6 +1,6 @@
 //! `set -x`.
 
-use crate::expand::{ansi_quote, lossy, single_quote};
+use crate::expand::{ansi_quote, lossy, needs_ansi, single_quote};
 use crate::ir::{Assign, Bytes, Element, Part, Word};
 use crate::state::Shell;
 
@@ -68,7 +68,10 @@ impl Shell {
             .map(|element| {
                 let value = single_quote(&element.value.raw);
                 match &element.subscript {
-                    Some(subscript) => [b"[", &single_quote(&subscript.key.raw)[..], b"]=", &value].concat(),
+                    Some(subscript) => {
+                        let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
+                        [b"[", &single_quote(&subscript.key.raw)[..], operator, &value].concat()
+                    }
                     None => value,
                 }
             })
@@ -169,7 +172,7 @@ pub(crate) fn quote(text: &[u8]) -> Bytes {
     };
     if text.is_empty() || leading || text.iter().any(special) {
         single_quote(text)
-    } else if text.iter().any(|b| *b < 32 || *b == 127) || std::str::from_utf8(text).is_err() {
+    } else if needs_ansi(text) {
         ansi_quote(text)
     } else {
         text.to_vec()

@@ -139,17 +139,15 @@ impl Shell {
     /// The value of text as an expression, with the error left to the caller.
     pub(crate) fn text_value(&mut self, text: &[u8]) -> Value {
         if self.arith_levels >= MAX_LEVELS {
-            let token = lossy(text).into_owned();
-            return Err(Fault::Message(
-                format!("{token}: expression recursion level exceeded (error token is \"{token}\")").into_bytes(),
-            ));
+            return Err(Fault::Message(b"expression recursion level exceeded".to_vec()));
         }
         let trimmed = text.trim_ascii_start();
         let tree = match parse_expr(trimmed) {
-            Ok(Some(tree)) => tree,
+            Ok(Some(tree)) if self.arith_levels + 1 < MAX_LEVELS => tree,
             Ok(None) => return Ok(0),
-            // There is something wrong with it, which shows only when all before that has been done.
-            Err(()) => {
+            // There is something wrong with it, which shows only when all before that has been done; or the next level is one
+            // too many, and the message names the place.
+            Ok(Some(_)) | Err(()) => {
                 self.arith_levels += 1;
                 let value = interpret::interpret(self, trimmed);
                 self.arith_levels -= 1;

@@ -119,9 +119,17 @@ impl Shell {
             }
         }
         for placed in &mut values {
-            self.attributed(flags, &mut placed.value)?;
+            self.attributed_element(flags, &mut placed.value)?;
         }
         Ok(values)
+    }
+
+    /// As [`Self::attributed`], by the shell itself and not by the builtin that the list is an argument of.
+    fn attributed_element(&mut self, flags: u16, value: &mut Bytes) -> Run {
+        let running = std::mem::take(&mut self.running);
+        self.attributed(flags, value)?;
+        self.running = running;
+        Ok(())
     }
 
     /// The elements of an associative array. Where the first has no subscript, keys and values alternate.
@@ -153,7 +161,7 @@ impl Shell {
                 joined.append(&mut value);
                 value = joined;
             }
-            self.attributed(flags, &mut value)?;
+            self.attributed_element(flags, &mut value)?;
             map.insert(key, value);
         }
         Ok(map)
@@ -174,7 +182,7 @@ impl Shell {
         let mut words = words.into_iter();
         while let Some((key, element)) = words.next() {
             let mut value = words.next().map(|(value, _)| value).unwrap_or_default();
-            self.attributed(flags, &mut value)?;
+            self.attributed_element(flags, &mut value)?;
             if key.is_empty() {
                 self.complain([&element.value.raw[..], b": bad array subscript"].concat());
             } else {

@@ -18,7 +18,9 @@ mod word;
 
 pub(crate) use arith::Fault;
 pub(crate) use place::{PlaceName, names_element, split_subscript};
-pub(crate) use quoting::{ansi_quote, declare_quote, message_quote, shell_quote, single_quote, trace_quote};
+pub(crate) use quoting::{
+    ansi_quote, declare_quote, message_quote, needs_ansi, shell_quote, single_quote, trace_quote,
+};
 pub(crate) use reference::may_refer;
 pub(crate) use special::{BASH_VERSION, MACHINE};
 pub(crate) use variable::position;

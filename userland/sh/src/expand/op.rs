@@ -52,6 +52,13 @@ impl Shell {
     /// Applies an operator to each value.
     pub(crate) fn edit(&mut self, content: Content, op: &Op) -> Run<Content> {
         let fold = self.options.nocasematch;
+        match &content {
+            // Where there is nothing to edit, pattern and replacement are not expanded either.
+            Content::Unset => return Ok(Content::One(Bytes::new())),
+            Content::Many { values, .. } if values.is_empty() => return Ok(content),
+            Content::One(text) if text.is_empty() && matches!(op, Op::Strip { .. }) => return Ok(content),
+            _ => {}
+        }
         let edit: Edit = match op {
             Op::Strip { suffix, longest, pattern } => {
                 let pattern = self.compile(pattern, false)?;
@@ -75,8 +82,7 @@ impl Shell {
             _ => return Ok(content),
         };
         Ok(match content {
-            Content::Unset if matches!(op, Op::Replace { .. }) => Content::One(Bytes::new()),
-            Content::Unset => Content::One(edit(b"")),
+            Content::Unset => Content::Unset,
             Content::One(text) => Content::One(edit(&text)),
             Content::Many { values, star } => {
                 Content::Many { values: values.iter().map(|value| edit(value)).collect(), star }
@@ -107,6 +113,13 @@ impl Shell {
             Target::Positional(number) => number.to_string().into_bytes(),
             Target::Special(byte) => vec![*byte],
         };
+        match &content {
+            Content::Unset => return Ok(Content::One(Bytes::new())),
+            Content::Many { values, .. } if values.is_empty() && matches!(target, Target::Var(_)) => {
+                return Ok(content);
+            }
+            _ => {}
+        }
         let offset = self.evaluate_for(&name, offset)?;
         let wanted = match length {
             Some(length) => Some(self.evaluate_for(&name, length)?),

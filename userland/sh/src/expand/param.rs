@@ -32,20 +32,31 @@ impl Shell {
             return self.fits(done);
         }
         match &param.op {
-            Op::Unclosed => return self.discard([b"bad substitution: no closing `}' in ", &param.raw[..]].concat()),
+            Op::Unclosed(byte) => {
+                let close = if *byte == b'`' { b"\"`\"".to_vec() } else { vec![b'`', *byte, b'\''] };
+                let message = [&b"bad substitution: no closing "[..], &close, b" in ", &param.raw].concat();
+                return self.discard(message);
+            }
+            Op::Broken(broken) => {
+                let (error, text, start) = &**broken;
+                let error = error.moved(*start, self.line.saturating_add(1));
+                self.syntax_error(&error, text, b"command substitution");
+                self.status = 1;
+                return Err(Stop::Discard);
+            }
             Op::Bad => return self.discard([&param.raw[..], b": bad substitution"].concat()),
             Op::Names { star } => {
                 let prefix = self.target_name(param);
                 let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
                 let values = names.map(|name| name.to_vec()).collect();
-                return self.emit_content(Content::Many { values, star: *star }, out, place);
+                return self.emit_edited(Content::Many { values, star: *star }, out, place);
             }
             Op::Keys { star } => {
                 let values = match &param.target {
                     Target::Var(name) => self.keys(name),
                     _ => Vec::new(),
                 };
-                return self.emit_content(Content::Many { values, star: *star }, out, place);
+                return self.emit_edited(Content::Many { values, star: *star }, out, place);
             }
             _ => {}
         }
@@ -184,6 +195,15 @@ impl Shell {
         }
     }
 
+    /// Adds what an operator made of a parameter, or a parameter that is no variable. In a here-document blanks join them.
+    fn emit_edited(&mut self, content: Content, out: &mut Out, place: Place) -> Run {
+        let content = match content {
+            Content::Many { values, .. } if out.document => Content::Many { values, star: false },
+            other => other,
+        };
+        self.emit_content(content, out, place)
+    }
+
     fn emit_many(&mut self, values: &[Bytes], star: bool, out: &mut Out, place: Place) -> Run {
         let fields = out.mode == super::Mode::Fields;
         if star && (place.quoted || !fields) {
@@ -240,7 +260,10 @@ impl Shell {
                 }
                 (Test::Alternative, false) if place.quoted => self.emit(b"", out, place),
                 (Test::Alternative, false) => Ok(()),
-                (Test::Default | Test::Assign | Test::Error, true) => self.emit_content(content, out, place),
+                (Test::Default | Test::Assign | Test::Error, true) => match param.target {
+                    Target::Var(_) => self.emit_content(content, out, place),
+                    _ => self.emit_edited(content, out, place),
+                },
                 (Test::Assign, false) => {
                     let value = self.expand_text(word)?;
                     self.assign_default(param, value)?;
@@ -255,11 +278,11 @@ impl Shell {
                     self.emit_content(value, out, place)
                 }
                 (Test::Error, false) => {
-                    let mut text = self.expand_text(word)?;
-                    if word.raw.is_empty() {
-                        let problem: &[u8] = if *colon { b"parameter null or not set" } else { b"parameter not set" };
-                        text = problem.to_vec();
-                    }
+                    let text = match (word.raw.is_empty(), colon) {
+                        (true, true) => b"parameter null or not set".to_vec(),
+                        (true, false) => b"parameter not set".to_vec(),
+                        (false, _) => self.expand_complaint(word, place.quoted || out.document)?,
+                    };
                     let name = lossy(&self.target_name(param)).into_owned();
                     let index = shown_index(&param.index);
                     self.abort_unset(format!("{name}{index}: {}", lossy(&text)))
@@ -286,7 +309,10 @@ impl Shell {
             return self.abort_unset(format!("{dollar}{name}{index}: unbound variable"));
         }
         match &param.op {
-            Op::None => self.emit_content(content, out, place),
+            Op::None => match param.target {
+                Target::Var(_) => self.emit_content(content, out, place),
+                _ => self.emit_edited(content, out, place),
+            },
             Op::Length => {
                 let length = match content {
                     // bash looks for a variable that is called like the element.
@@ -299,15 +325,27 @@ impl Shell {
             }
             Op::Substring { offset, length } => {
                 let content = self.substring(meant, content, offset, length.as_ref())?;
-                self.emit_content(content, out, place)
+                self.emit_edited(content, out, place)
             }
             Op::Transform(letter) => {
+                let content = match content {
+                    // Where no words are made of them they are joined in any case.
+                    Content::Many { values, star } => {
+                        Content::Many { values, star: star || out.mode != super::Mode::Fields }
+                    }
+                    other => other,
+                };
                 let content = self.transform(param, meant, content, *letter)?;
-                self.emit_content(content, out, place)
+                self.emit_edited(content, out, place)
             }
             op => {
                 let content = self.edit(content, op)?;
-                self.emit_content(content, out, place)
+                match (op, &param.target) {
+                    (Op::Case { .. }, _) | (Op::Replace { .. }, Target::Var(_)) => {
+                        self.emit_content(content, out, place)
+                    }
+                    _ => self.emit_edited(content, out, place),
+                }
             }
         }
     }
@@ -332,11 +370,27 @@ impl Shell {
 
     /// The word after `:-` and its kind, which is split like any expansion unless it is quoted.
     fn expand_operand(&mut self, word: &crate::ir::Word, out: &mut Out, place: Place) -> Run {
-        if place.quoted && word.parts.is_empty() {
-            out.present = true;
-        }
+        // There is a word then, even where it is made of no elements.
+        out.present |= place.quoted;
         let inner = Place { quoted: place.quoted, operand: !place.quoted && out.mode == super::Mode::Fields };
         self.expand_parts(&word.parts, out, inner)
+    }
+
+    /// The word after `?`, in which quotes quote wherever it stands, and what is split is joined by blanks.
+    fn expand_complaint(&mut self, word: &crate::ir::Word, quoted: bool) -> Run<Bytes> {
+        let again = if quoted { crate::parse::word_from_text(&word.raw) } else { None };
+        let mut out = Out::new(super::Mode::Fields, self);
+        for part in &again.as_ref().unwrap_or(word).parts {
+            match part {
+                crate::ir::Part::Tilde(name) if quoted => {
+                    self.emit(&[b"~", &name[..]].concat(), &mut out, Place::default())?
+                }
+                part => self.expand_part(part, &mut out, Place::default())?,
+            }
+        }
+        out.end_present();
+        let words: Vec<Bytes> = out.done.into_iter().map(|field| field.text).collect();
+        Ok(words.join(&b' '))
     }
 
     fn assign_default(&mut self, param: &Param, value: Bytes) -> Run {

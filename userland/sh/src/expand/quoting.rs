@@ -1,6 +1,7 @@
 //! Quoting values so that the shell reads them back.
 
 use crate::ir::Bytes;
+use crate::pattern;
 
 /// `'..'`, with quotes inside taken out and escaped.
 pub(crate) fn single_quote(text: &[u8]) -> Bytes {
@@ -22,6 +23,16 @@ pub(crate) fn single_quote(text: &[u8]) -> Bytes {
 /// `$'..'`; bytes that are no characters are written in octal.
 pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
     let mut out = b"$'".to_vec();
+    if pattern::in_bytes() {
+        for &byte in text {
+            match byte {
+                0..=127 => ansi_escape(&[byte], &mut out),
+                _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            }
+        }
+        out.push(b'\'');
+        return out;
+    }
     for chunk in text.utf8_chunks() {
         ansi_escape(chunk.valid().as_bytes(), &mut out);
         for byte in chunk.invalid() {
@@ -51,8 +62,9 @@ fn ansi_escape(text: &[u8], out: &mut Bytes) {
 }
 
 /// Whether text must be written as `$'..'` to stay on one line.
-fn needs_ansi(text: &[u8]) -> bool {
-    text.iter().any(|&b| b < 32 || b == 127) || std::str::from_utf8(text).is_err()
+pub(crate) fn needs_ansi(text: &[u8]) -> bool {
+    text.iter().any(|&b| b < 32 || b == 127)
+        || (!text.is_ascii() && (pattern::in_bytes() || std::str::from_utf8(text).is_err()))
 }
 
 /// As `declare -p` and `${map[@]@K}` write a key: quoted only where the shell would read it otherwise.
@@ -116,5 +128,5 @@ pub(crate) fn declare_quote(text: &[u8]) -> Bytes {
 /// As `set -x` writes a word: bare when nothing in it is special.
 pub(crate) fn trace_quote(text: &[u8]) -> Bytes {
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-+=./:,@%^".contains(b) || *b >= 128;
-    if !text.is_empty() && text.iter().all(plain) { text.to_vec() } else { quote_value(text) }
+    if !text.is_empty() && text.iter().all(plain) && !needs_ansi(text) { text.to_vec() } else { quote_value(text) }
 }

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno, Fd, Open};
 
-use crate::ir::{Bytes, Command, Kind, Pipeline, Simple, Substitution, Word};
+use crate::ir::{Bytes, Command, Kind, Layout, List, Pipeline, Simple, Substitution, Word};
+use crate::parse::Parser;
 use crate::state::{Run, Shell, Stop};
 
 impl Shell {
@@ -14,7 +15,8 @@ impl Shell {
         if let Some(broken) = &substitution.broken {
             let (error, text) = &**broken;
             let status = self.status;
-            self.syntax_error(error, text, b"command substitution");
+            let error = error.moved(substitution.line, self.line);
+            self.syntax_error(&error, text, b"command substitution");
             self.substituted = Some(std::mem::replace(&mut self.status, status));
             return Ok(Bytes::new());
         }
@@ -54,9 +56,10 @@ impl Shell {
     }
 
     fn output_of(&mut self, substitution: &Substitution) -> Run<Bytes> {
-        let Some(pipeline) = only_pipeline(substitution) else {
+        let commands = self.commands_of(substitution);
+        let Some(pipeline) = only_pipeline(&commands) else {
             return self.collect(|shell| {
-                let pid = shell.fork_child(|child| child.run_list(&substitution.body))?;
+                let pid = shell.fork_child(|child| child.run_list(&commands))?;
                 Ok(vec![pid])
             });
         };
@@ -72,11 +75,51 @@ impl Shell {
         Ok(text)
     }
 
+    /// The commands of a substitution with their lines counted from the line where the shell is now.
+    fn commands_of(&self, substitution: &Substitution) -> Rc<List> {
+        let line = self.text_line.unwrap_or(self.line);
+        if line == substitution.line && matches!(substitution.layout, Layout::OneLine) {
+            return Rc::clone(&substitution.body);
+        }
+        if let Some((counted_from, commands)) = &*substitution.read_again.borrow()
+            && *counted_from == line
+        {
+            return Rc::clone(commands);
+        }
+        let text = match &substitution.layout {
+            Layout::Text(text) => text.to_vec(),
+            Layout::OneLine => crate::print::substitution(&substitution.body),
+            Layout::Printed(text) => {
+                let text = [&text[..], b"\n"].concat();
+                let commands = crate::parse::read_list_for_print(&text, self.options.extglob);
+                crate::print::substitution(commands.as_ref().unwrap_or(&substitution.body))
+            }
+        };
+        let commands = self.read_commands(&text, line).unwrap_or_else(|| Rc::clone(&substitution.body));
+        *substitution.read_again.borrow_mut() = Some((line, Rc::clone(&commands)));
+        commands
+    }
+
+    /// All commands of a text that was read before and has no aliases any more.
+    fn read_commands(&self, text: &[u8], line: u32) -> Option<Rc<List>> {
+        let text = [text, b"\n"].concat();
+        let mut parser = Parser::new(&text, line, self.name_of_source());
+        parser.start_at_depth(self.levels / 8);
+        parser.set_extglob(true);
+        let mut commands = List::default();
+        while let Some(list) = parser.next_list().ok()? {
+            commands.items.extend(list.items);
+        }
+        Some(Rc::new(commands))
+    }
+
     /// Runs a builtin that only prints, and takes what it prints.
     pub(crate) fn output_in_memory(&mut self, simple: &Rc<Simple>) -> Run<Bytes> {
         let table = self.io.begin_capture();
+        let text_line = self.text_line.take();
         let result = self.as_condition(|shell| shell.as_subshell(|shell| shell.run_simple(simple)));
         let text = self.io.end_capture(table);
+        self.text_line = text_line;
         result?;
         self.substituted = Some(self.status);
         Ok(text)
@@ -89,7 +132,7 @@ impl Shell {
         let result = inner(self);
         self.subshell = level;
         match result {
-            Err(Stop::Discard | Stop::Exit) => Ok(()),
+            Err(Stop::Discard | Stop::Abandon | Stop::Exit) => Ok(()),
             other => other,
         }
     }
@@ -190,9 +233,10 @@ impl Shell {
         let (ours, theirs) = if output { (write, read) } else { (read, write) };
         let table = self.io.table().clone();
         self.io.set(if output { 0 } else { 1 }, Some(theirs));
+        let commands = self.commands_of(body);
         let forked = self.fork_child(|child| {
             child.traps.forget_inherited();
-            child.run_list(&body.body)
+            child.in_text(|child| child.run_list(&commands))
         });
         self.io.set_table(table);
         self.io.close(theirs);
@@ -217,8 +261,8 @@ impl Shell {
 }
 
 /// The pipeline of a substitution that is nothing else.
-fn only_pipeline(substitution: &Substitution) -> Option<&Pipeline> {
-    match substitution.body.items.as_slice() {
+fn only_pipeline(commands: &List) -> Option<&Pipeline> {
+    match commands.items.as_slice() {
         [item] if !item.background && item.chain.rest.is_empty() => {
             let pipeline = &item.chain.first;
             (!pipeline.bang && pipeline.timed.is_none() && !pipeline.stages.is_empty()).then_some(pipeline)

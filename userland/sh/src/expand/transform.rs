@@ -16,7 +16,7 @@ impl Shell {
         content: Content,
         letter: u8,
     ) -> Run<Content> {
-        let (target, index) = meant;
+        let (target, _) = meant;
         let resolved = match target {
             Target::Var(name) => match self.vars.meant(name) {
                 Meant::Variable(name) | Meant::Element(name, _) => Some(Target::Var(name)),
@@ -33,7 +33,7 @@ impl Shell {
                     _ => self.abort_unset([&param.raw[..], b": bad substitution"].concat()),
                 };
             }
-            b'A' => return Ok(Content::One(self.assignment_text(target, index, &content))),
+            b'A' => return Ok(self.assignment(target, content)),
             b'P' => {
                 return Ok(match content {
                     Content::Unset => Content::Unset,
@@ -45,16 +45,29 @@ impl Shell {
                 });
             }
             b'a' => {
-                let Target::Var(name) = target else { return Ok(Content::One(Bytes::new())) };
-                let letters = self.attribute_letters(name).into_bytes();
+                let (letters, array, bare) = match target {
+                    Target::Var(name) => {
+                        let var = self.vars.get(name);
+                        let array = var.is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)));
+                        let bare = var.is_some_and(|var| var.has(vars::BARE));
+                        (self.attribute_letters(name).into_bytes(), array, bare)
+                    }
+                    _ => (Bytes::new(), true, false),
+                };
                 return Ok(match content {
+                    Content::Many { .. } if array && bare => Content::One(letters),
+                    Content::Many { star, .. } if !array && letters.is_empty() => {
+                        Content::Many { values: Vec::new(), star }
+                    }
                     Content::Many { values, star } => Content::Many { values: vec![letters; values.len()], star },
                     _ => Content::One(letters),
                 });
             }
             b'K' | b'k' => {
-                if let (Target::Var(name), Index::At | Index::Star) = (target, index) {
-                    return Ok(self.pairs(name, letter == b'k'));
+                if let (Target::Var(name), Content::Many { star, .. }) = (target, &content)
+                    && self.vars.get(name).is_none_or(|var| !matches!(var.value, Value::Text(_)))
+                {
+                    return Ok(self.pairs(name, letter == b'k', *star));
                 }
             }
             _ => {}
@@ -82,13 +95,13 @@ impl Shell {
     }
 
     /// Keys and values in turn: as one text for `K`, as words for `k`.
-    fn pairs(&mut self, name: &[u8], words: bool) -> Content {
+    fn pairs(&mut self, name: &[u8], words: bool, star: bool) -> Content {
         let keys = self.keys(name);
         let values = self.elements(name);
         let is_assoc = matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_)));
-        if words {
+        if words || keys.is_empty() {
             let values = keys.into_iter().zip(values).flat_map(|(key, value)| [key, value]).collect();
-            return Content::Many { values, star: false };
+            return Content::Many { values, star };
         }
         let mut text = Bytes::new();
         for (key, value) in keys.iter().zip(&values) {
@@ -131,34 +144,51 @@ impl Shell {
         letters
     }
 
-    /// A command that makes the variable what it is, as `${x@A}` gives it.
-    fn assignment_text(&mut self, target: &Target, index: &Index, content: &Content) -> Bytes {
+    /// A command that makes the variable what it is, as `${x@A}` gives it: as words for all elements of an array.
+    fn assignment(&mut self, target: &Target, content: Content) -> Content {
         let Target::Var(name) = target else {
             // The positional parameters are set all at once, and no other parameter can be.
             return match content {
-                Content::Many { values, .. } if !values.is_empty() => {
-                    let words: Vec<Bytes> = values.iter().map(|value| quote_value(value)).collect();
-                    [b"set -- ", &words.join(&b' ')[..]].concat()
+                Content::Many { values, star } if !values.is_empty() => {
+                    let mut words: Vec<Bytes> = values.iter().map(|value| quote_value(value)).collect();
+                    if let (true, Some(first)) = (star, words.first_mut()) {
+                        *first = [b"set -- ", &first[..]].concat();
+                    } else {
+                        words.splice(..0, [b"set".to_vec(), b"--".to_vec()]);
+                    }
+                    Content::Many { values: words, star }
                 }
-                _ => Bytes::new(),
+                Content::Many { .. } => content,
+                _ => Content::One(Bytes::new()),
             };
         };
-        if let Index::At | Index::Star = index {
-            return if self.vars.get(name).is_some() { self.declaration(name) } else { Bytes::new() };
-        }
         let letters = self.attribute_letters(name);
+        let text = match (content, self.vars.get(name).map(|var| &var.value)) {
+            (Content::Many { star, .. }, None) => return Content::Many { values: Vec::new(), star },
+            (Content::Many { star, .. }, Some(Value::Indexed(_) | Value::Assoc(_))) => {
+                let line = self.declaration(name);
+                if star {
+                    return Content::One(line);
+                }
+                let values = line.splitn(3, |&b| b == b' ').map(<[u8]>::to_vec).collect();
+                return Content::Many { values, star };
+            }
+            (Content::One(text), _) => Some(text),
+            (Content::Many { .. }, Some(Value::Text(text))) => Some(text.clone()),
+            _ => None,
+        };
         let mut out = if letters.is_empty() { Bytes::new() } else { format!("declare -{letters} ").into_bytes() };
-        match content {
-            Content::One(text) => {
+        match text {
+            Some(text) => {
                 out.extend_from_slice(name);
                 out.push(b'=');
-                out.extend(quote_value(text));
+                out.extend(quote_value(&text));
             }
             // A variable without a value has its attributes at most.
-            _ if out.is_empty() => {}
-            _ => out.extend_from_slice(name),
+            None if out.is_empty() => {}
+            None => out.extend_from_slice(name),
         }
-        out
+        Content::One(out)
     }
 
     /// The line that `declare -p` prints, without its end.

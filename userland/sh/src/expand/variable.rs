@@ -7,7 +7,7 @@ use tidebox_rt as rt;
 use super::lossy;
 use super::param::Content;
 use crate::ir::{Bytes, Name, Subscript};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{Run, Shell};
 use crate::vars::{self, Key, Meant, Value, Var};
 
 impl Shell {
@@ -94,11 +94,9 @@ impl Shell {
             let key = self.expand_text(&subscript.key)?;
             return Ok(Key::Word(key));
         }
-        match self.evaluate(&subscript.index) {
-            // bash jumps further than for other errors: out of `eval` and of the text after `-c`.
-            Err(Stop::Discard) if self.options.from_string => Err(Stop::Exit),
-            index => index.map(Key::Index),
-        }
+        // bash jumps further than for other errors: out of `eval` and of the text after `-c`.
+        let index = self.evaluate(&subscript.index);
+        self.abandon(index).map(Key::Index)
     }
 
     /// Assigns and says whether it was allowed; a refusal has been complained about.
@@ -126,13 +124,13 @@ impl Shell {
         let flags = self.vars.get(name).map_or(0, |var| var.flags);
         let mut value = value;
         if flags & vars::INTEGER != 0 {
-            let mut number = self.evaluate_text(&value)?;
+            let mut number = self.integer(&value)?;
             if append {
                 let old = match &key {
                     Key::Whole => self.lookup(name),
                     key => self.element(name, key),
                 };
-                number = self.evaluate_text(&old.unwrap_or_default())?.wrapping_add(number);
+                number = self.integer(&old.unwrap_or_default())?.wrapping_add(number);
             }
             value = number.to_string().into_bytes();
         }
@@ -240,10 +238,16 @@ impl Shell {
         }
     }
 
+    /// The value of an expression that is assigned to an integer.
+    fn integer(&mut self, text: &[u8]) -> Run<i64> {
+        let value = self.evaluate_text(text);
+        self.abandon(value)
+    }
+
     /// Makes a value what the attributes of its variable want.
-    pub(super) fn attributed(&mut self, flags: u16, value: &mut Bytes) -> Run {
+    pub(crate) fn attributed(&mut self, flags: u16, value: &mut Bytes) -> Run {
         if flags & vars::INTEGER != 0 {
-            *value = self.evaluate_text(value)?.to_string().into_bytes();
+            *value = self.integer(value)?.to_string().into_bytes();
         }
         change_case(flags, value);
         Ok(())

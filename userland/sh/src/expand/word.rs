@@ -1,6 +1,6 @@
 //! Walking the pieces of a word and collecting fields, plain text or patterns.
 
-use crate::ir::{Arg, Bytes, Part, Word};
+use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Word};
 use crate::pattern;
 use crate::state::{Run, Shell};
 
@@ -37,6 +37,8 @@ pub(crate) struct Out {
     pub(crate) present: bool,
     /// The last byte seen was white space that ended a field.
     after_space: bool,
+    /// What is expanded is the body of a here-document.
+    pub(crate) document: bool,
     extended: bool,
     ifs: Option<Bytes>,
 }
@@ -49,6 +51,7 @@ impl Out {
             current: Field::default(),
             present: false,
             after_space: false,
+            document: false,
             extended: shell.options.extglob,
             ifs: None,
         }
@@ -184,6 +187,16 @@ impl Out {
     }
 }
 
+/// Whether a part stands for all elements of something, one word each.
+fn gives_elements(part: &Part) -> bool {
+    let Part::Param(param) = part else { return false };
+    match param.op {
+        Op::Test { .. } | Op::Length => false,
+        Op::Names { star } | Op::Keys { star } => !star,
+        _ => matches!((&param.target, &param.index), (Target::Special(b'@'), _) | (Target::Var(_), Index::At)),
+    }
+}
+
 /// Whether a regular expression ends within brackets, where a backslash would mean itself.
 fn within_brackets(text: &[u8]) -> bool {
     let mut at = 0;
@@ -314,6 +327,14 @@ impl Shell {
         }
     }
 
+    /// The body of a here-document.
+    pub(crate) fn expand_document(&mut self, word: &Word) -> Run<Bytes> {
+        let mut out = Out::new(Mode::Text, self);
+        out.document = true;
+        self.expand_parts(&word.parts, &mut out, Place::default())?;
+        Ok(out.current.text)
+    }
+
     /// One pattern in which quoted text means itself.
     pub(crate) fn expand_pattern(&mut self, word: &Word) -> Run<Bytes> {
         self.expand_as(&word.parts, Mode::Pattern)
@@ -332,7 +353,7 @@ impl Shell {
         Ok(())
     }
 
-    fn expand_part(&mut self, part: &Part, out: &mut Out, place: Place) -> Run {
+    pub(super) fn expand_part(&mut self, part: &Part, out: &mut Out, place: Place) -> Run {
         match part {
             Part::Lit(text) | Part::Quoted(text) if place.quoted => {
                 let done = out.quoted(text);
@@ -355,7 +376,17 @@ impl Shell {
                     out.present = true;
                 }
                 // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
-                self.expand_parts(inner, out, Place { quoted: true, operand: false })
+                let place = Place { quoted: true, operand: false };
+                if !inner.iter().any(gives_elements) {
+                    return self.expand_parts(inner, out, place);
+                }
+                let before = (out.present, out.done.len(), out.current.text.len());
+                let elements = self.expand_elements(inner, out, place)?;
+                // Where there are no elements and no text beside them, there is no word.
+                if !elements && (before.1, before.2) == (out.done.len(), out.current.text.len()) {
+                    out.present = before.0;
+                }
+                Ok(())
             }
             Part::Tilde(name) => {
                 let home = self.tilde(name);
@@ -377,6 +408,19 @@ impl Shell {
                 self.fits(done)
             }
         }
+    }
+
+    /// Expands what stands between double quotes; says whether it made a word although it may have no text.
+    fn expand_elements(&mut self, parts: &[Part], out: &mut Out, place: Place) -> Run<bool> {
+        let mut words = false;
+        for part in parts {
+            let operand = matches!(part, Part::Param(param) if matches!(param.op, Op::Test { .. }));
+            let before = std::mem::replace(&mut out.present, false);
+            self.expand_part(part, out, place)?;
+            words |= out.present && (operand || gives_elements(part));
+            out.present |= before;
+        }
+        Ok(words)
     }
 
     /// Adds the result of an expansion.

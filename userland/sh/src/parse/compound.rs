@@ -53,9 +53,13 @@ impl Parser<'_> {
     }
 
     /// The line that messages name for a compound command that began in line `began` and has just been read: bash takes
-    /// note of a subshell when it ends.
+    /// note of some of them when they end.
     pub(super) fn line_of(&self, kind: &Kind, began: u32) -> u32 {
-        if matches!(kind, Kind::Subshell(_)) { self.line } else { began }
+        match kind {
+            Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_) => self.line,
+            Kind::Case { .. } => self.case_line,
+            _ => began,
+        }
     }
 
     fn body_until(&mut self, close: &[u8]) -> Parse<List> {
@@ -246,12 +250,15 @@ impl Parser<'_> {
         self.pos += 4;
         self.skip_blanks();
         let Some(word) = self.word()? else { return Err(self.unexpected()) };
+        let line = self.line;
         if !self.keyword_of_head(&[b"in"])? {
             return Err(self.unexpected());
         }
         // Right behind `in` it is no alias.
         self.skip_blanks_but(&[b"esac"]);
-        Ok(Kind::Case { word, arms: self.arms()? })
+        let arms = self.arms()?;
+        self.case_line = line;
+        Ok(Kind::Case { word, arms })
     }
 
     fn arms(&mut self) -> Parse<Vec<Arm>> {

@@ -50,6 +50,16 @@ impl SyntaxError {
         if self.place == Place::Commands { Self { place, ..self } } else { self }
     }
 
+    /// The same error in a text whose first line has another number.
+    pub(crate) fn moved(&self, from: u32, to: u32) -> Self {
+        let moved = |line: u32| line.saturating_sub(from).saturating_add(to);
+        let mut error = Self { line: moved(self.line), ..self.clone() };
+        if let Problem::Condition { messages, .. } = &mut error.problem {
+            messages.iter_mut().for_each(|(line, _)| *line = moved(*line));
+        }
+        error
+    }
+
     /// Whether more text could make it a program.
     pub(crate) fn is_incomplete(&self) -> bool {
         matches!(self.problem, Problem::End | Problem::Unclosed(_) | Problem::Condition { wants_more: true, .. })

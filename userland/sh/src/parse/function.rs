@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Parse, Parser};
 use crate::function::Function;
-use crate::ir::{Command, Compound, Name};
+use crate::ir::{Command, Compound, List, Name};
 
 /// A function whose text is not complete before the bodies of its here-documents.
 pub(super) struct Unread {
@@ -112,6 +112,18 @@ pub(crate) fn read_for_print(text: &[u8], function: &Function) -> Option<Rc<Comp
     parser.set_extglob(function.extglob);
     parser.for_print = true;
     only_body(parser)
+}
+
+/// Commands with words in the form in which bash prints them.
+pub(crate) fn read_list_for_print(text: &[u8], extglob: bool) -> Option<List> {
+    let mut parser = Parser::new(text, 1, Rc::from(&b""[..]));
+    parser.set_extglob(extglob);
+    parser.for_print = true;
+    let mut commands = List::default();
+    while let Some(list) = parser.next_list().ok()? {
+        commands.items.extend(list.items);
+    }
+    Some(commands)
 }
 
 fn only_body(mut parser: Parser<'_>) -> Option<Rc<Compound>> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Parse, Parser, Pending, Problem};
+use super::{Parse, Parser, Pending, Place, Problem, SyntaxError};
 use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
 
 impl Parser<'_> {
@@ -40,9 +40,11 @@ impl Parser<'_> {
         let word = if pending.document.quoted {
             Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
         } else {
-            match self.inner(&text, first_line).whole_text() {
-                Err(error) if matches!(error.problem, Problem::Unclosed(b'}')) => unclosed(&text),
-                read => read?,
+            let mut inner = self.inner(&text, first_line);
+            match inner.whole_text() {
+                Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
+                Err(error) => broken(&text, error, inner.broken_from, first_line),
+                Ok(word) => word,
             }
         };
         // A placeholder is filled once; a second try would come from the same text read again, with the same result.
@@ -60,6 +62,7 @@ impl Parser<'_> {
             // Inside `$( )` the delimiter may be followed by the closing parenthesis.
             if let (true, Some(len)) = (self.substitutions > 0 && line.is_empty(), closed_delimiter(text, pending)) {
                 self.pos += len;
+                self.cut_line = Some((self.line, self.pos));
                 self.unfinished.push((self.line, pending.line, pending.document.delimiter.clone()));
                 return pending.document.delimiter.clone();
             }
@@ -77,19 +80,36 @@ impl Parser<'_> {
     }
 }
 
-/// A body in which a brace does not close, which bash complains about when it is expanded.
-fn unclosed(text: &[u8]) -> Word {
-    let target = Target::Special(b'?');
-    let last = text.windows(2).rposition(|pair| pair == b"${").and_then(|at| text.get(at + 2..)).unwrap_or_default();
-    let operator = last.get(super::token::name_len(last)).is_some_and(|b| b":-=?+#%/^,@".contains(b));
-    let op = if operator { Op::Unclosed } else { Op::Bad };
-    let param = Param { target, index: Index::None, indirect: false, op, raw: text.into() };
+/// A body with a mistake, which bash complains about when it is expanded. A substitution in it started at `from`.
+fn broken(text: &[u8], error: SyntaxError, from: Option<usize>, first_line: u32) -> Word {
+    let opened = |open: &[u8]| text.windows(open.len()).rposition(|window| window == open);
+    let mut shown = text;
+    let op = match (error.problem.clone(), from) {
+        (_, Some(from)) if error.place == Place::Substitution => {
+            let (before, rest) = text.split_at(from.min(text.len()));
+            let newlines = before.iter().filter(|&&b| b == b'\n').count();
+            let start = first_line.saturating_add(u32::try_from(newlines).unwrap_or(0));
+            let line = rest.split(|&b| b == b'\n').nth(error.line.saturating_sub(start) as usize).unwrap_or_default();
+            Op::Broken(Box::new((error, line.to_vec(), start)))
+        }
+        (Problem::Unclosed(b'`'), _) => {
+            shown = opened(b"`").and_then(|at| text.get(at..)).unwrap_or(text);
+            Op::Unclosed(b'`')
+        }
+        (Problem::Unclosed(close @ (b')' | b']')), _) => Op::Unclosed(close),
+        _ => {
+            let last = opened(b"${").and_then(|at| text.get(at + 2..)).unwrap_or_default();
+            let operator = last.get(super::token::name_len(last)).is_some_and(|b| b":-=?+#%/^,@".contains(b));
+            if operator { Op::Unclosed(b'}') } else { Op::Bad }
+        }
+    };
+    let param = Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op, raw: shown.into() };
     Word { parts: vec![Part::Param(Rc::new(param))], raw: text.into(), braces: false }
 }
 
-/// How long the delimiter at the start of this line is, when a parenthesis follows it.
+/// How long the delimiter at the start of this line is, when a parenthesis follows it on the line.
 fn closed_delimiter(text: &[u8], pending: &Pending) -> Option<usize> {
     let tabs = if pending.document.strip_tabs { text.iter().take_while(|&&b| b == b'\t').count() } else { 0 };
     let rest = text.get(tabs..)?.strip_prefix(&pending.document.delimiter[..])?;
-    (rest.first() == Some(&b')')).then(|| text.len() - rest.len())
+    rest.contains(&b')').then(|| text.len() - rest.len())
 }

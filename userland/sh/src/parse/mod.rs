@@ -16,6 +16,7 @@ mod param;
 mod quote;
 pub(crate) mod simple;
 mod subscript;
+mod substitution;
 #[cfg(test)]
 mod tests;
 pub(crate) mod token;
@@ -26,10 +27,10 @@ use std::rc::Rc;
 pub(crate) use alias::Texts;
 pub(crate) use arith::{arith_of_source, closing_bracket, number_value, parse_expr, plain_number, text_from};
 pub(crate) use error::{Place, Problem, SyntaxError};
-pub(crate) use function::{read_for_print, read_function};
+pub(crate) use function::{read_for_print, read_function, read_list_for_print};
 pub(crate) use quote::ansi_c;
 pub(crate) use simple::read_assignment;
-pub(crate) use subscript::subscript_from_text;
+pub(crate) use subscript::{subscript_from_text, subscript_of_text, word_from_text};
 
 use crate::ir::{HereDoc, List};
 
@@ -63,6 +64,12 @@ pub(crate) struct Parser<'a> {
     depth: u32,
     /// Open `$(`, in which the parenthesis that closes may end a here-document.
     substitutions: u32,
+    /// The line that the word of the `case` that was read last ended in.
+    case_line: u32,
+    /// Where messages say that a line starts which began with the end of a here-document.
+    cut_line: Option<(u32, usize)>,
+    /// Where the commands of the outermost substitution with a mistake start.
+    broken_from: Option<usize>,
     pending: Vec<Pending>,
     /// Name of the source, kept in the functions that it defines.
     source: Rc<[u8]>,
@@ -70,9 +77,9 @@ pub(crate) struct Parser<'a> {
     posix: bool,
     /// The text is a here-document or the like, in which quotes need not close.
     in_document: bool,
-    /// Words are kept as bash prints them: with the commands of substitutions and `$'..'` in the form it gives them.
+    /// Words are kept as bash prints them: with the commands of substitutions in the form it gives them.
     for_print: bool,
-    /// Stretches of the text that such words have in another form: from, to, the form.
+    /// Stretches of the text that words have in another form, as `$'..'` in plain quotes: from, to, the form.
     reprinted: Vec<(usize, usize, Vec<u8>)>,
     /// Where texts go that take the place of the one that is read; `None` where none does.
     texts: Option<&'a Texts>,
@@ -98,6 +105,9 @@ impl<'a> Parser<'a> {
             line,
             depth: 0,
             substitutions: 0,
+            case_line: line,
+            cut_line: None,
+            broken_from: None,
             pending: Vec::new(),
             source,
             extglob: false,
@@ -146,6 +156,7 @@ impl<'a> Parser<'a> {
 
     /// The next line's commands, or `None` at the end of the text.
     pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
+        self.reprinted.clear();
         loop {
             self.expand_alias();
             match self.peek() {
@@ -205,6 +216,9 @@ impl<'a> Parser<'a> {
 
     /// The whole of the source line with this number, for messages.
     pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
+        if let Some((_, start)) = self.cut_line.filter(|(cut, _)| *cut == line) {
+            return self.src.get(start..).and_then(|rest| rest.split(|&b| b == b'\n').next()).unwrap_or_default();
+        }
         let skip = line.saturating_sub(first) as usize;
         self.original.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
     }

@@ -38,6 +38,9 @@ impl Parser<'_> {
                 alone = false;
             }
             if let Some(redirect) = self.redirect()? {
+                if args.is_empty() && assigns.is_empty() && redirects.is_empty() {
+                    line = self.line;
+                }
                 redirects.push(redirect);
                 continue;
             }
@@ -243,9 +246,6 @@ impl Parser<'_> {
             b">>" => RedirectKind::Append(word),
             b"<>" => RedirectKind::ReadWrite(word),
             b">|" => RedirectKind::Clobber(word),
-            b">&" if matches!(fd, RedirectFd::Default) && !is_descriptor(&word) => {
-                RedirectKind::Both { word, append: false }
-            }
             b">&" => RedirectKind::Duplicate { word, output: true },
             b"<&" => RedirectKind::Duplicate { word, output: false },
             b"<" => RedirectKind::Read(word),
@@ -319,16 +319,6 @@ pub(crate) fn read_assignment(text: &[u8], line: u32) -> Option<Assign> {
     parser.peek().is_none().then_some(assign)
 }
 
-/// Whether a word can only be the operand of a duplication.
-fn is_descriptor(word: &Word) -> bool {
-    match word.literal() {
-        Some(text) => text.iter().all(|b| b.is_ascii_digit() || *b == b'-'),
-        None => {
-            matches!(word.parts.first(), Some(Part::Param(_) | Part::Command(_) | Part::Arith(_) | Part::Double(_)))
-        }
-    }
-}
-
 /// Whether expanding these pieces leaves the shell as it was. Substitutions do, but they may read what the command's
 /// standard input is, so they count only where `commands` says so.
 pub(crate) fn is_pure(parts: &[Part], commands: bool) -> bool {
@@ -363,9 +353,17 @@ fn is_pure_param(param: &Param, commands: bool) -> bool {
         Op::Substring { offset, length } => {
             is_pure_arith(offset, commands) && length.as_ref().is_none_or(|length| is_pure_arith(length, commands))
         }
-        Op::Bad | Op::Unclosed => false,
+        Op::Bad | Op::Unclosed(_) | Op::Broken(_) => false,
     };
     index && op
+}
+
+/// Whether expanding the body of a here-document leaves the shell as it was. It is known only when the command runs.
+pub(crate) fn has_pure_body(redirect: &Redirect, commands: bool) -> bool {
+    match &redirect.kind {
+        RedirectKind::HereDoc(document) => document.body.get().is_none_or(|word| is_pure(&word.parts, commands)),
+        _ => true,
+    }
 }
 
 fn is_pure_assign(assign: &Assign, commands: bool) -> bool {
@@ -375,7 +373,7 @@ fn is_pure_assign(assign: &Assign, commands: bool) -> bool {
     }
 }
 
-fn is_pure_redirect(redirect: &Redirect, commands: bool) -> bool {
+pub(crate) fn is_pure_redirect(redirect: &Redirect, commands: bool) -> bool {
     if matches!(redirect.fd, RedirectFd::Variable(_)) {
         return false;
     }

@@ -34,6 +34,21 @@ pub(super) fn subscript_of(key: Word) -> Subscript {
     Subscript { key, index, made: false }
 }
 
+/// A subscript whose text has been expanded.
+pub(crate) fn subscript_of_text(text: &[u8]) -> Subscript {
+    Subscript {
+        key: Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false },
+        index: subscript_from_text(text).index,
+        made: false,
+    }
+}
+
+/// A text as an unquoted word, where it is one.
+pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
+    let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
+    parser.whole_unquoted().ok()
+}
+
 /// A subscript that was made at run time.
 pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::token::{is_meta, is_name_byte, name_len};
 use super::{Parse, Parser, Place, Problem, SyntaxError, quote};
-use crate::ir::{Bytes, Command, Index, List, Op, Param, Part, RedirectFd, RedirectKind, Substitution, Target, Word};
+use crate::ir::{Bytes, Index, Op, Param, Part, Substitution, Target, Word};
 
 /// What ends a run of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +68,16 @@ impl Parser<'_> {
         let start = self.pos;
         let parts = self.deeper(|p| p.pieces(stop, quoted))?;
         let raw: Box<[u8]> =
-            if self.for_print { self.reprinted(start).into() } else { self.slice(start, self.pos).into() };
+            if self.reprinted.is_empty() { self.slice(start, self.pos).into() } else { self.reprinted(start).into() };
         let braces = stop == Stop::Meta && may_brace(&parts);
         Ok(Word { parts, raw, braces })
     }
 
     /// The text from `start` on, with what has another form in that form.
     fn reprinted(&self, start: usize) -> Bytes {
-        let mut forms: Vec<_> = self.reprinted.iter().filter(|(from, ..)| *from >= start).collect();
+        // They are noted where they end, so those of this stretch are the newest.
+        let newest = self.reprinted.iter().rev().take_while(|(from, ..)| *from >= start);
+        let mut forms: Vec<_> = newest.filter(|(_, to, _)| *to <= self.pos).collect();
         forms.sort_by_key(|(from, to, _)| (*from, std::cmp::Reverse(*to)));
         let (mut out, mut at) = (Bytes::new(), start);
         for (from, to, form) in forms {
@@ -164,7 +166,10 @@ impl Parser<'_> {
                     return Err(self.unclosed(b'\'', self.line));
                 }
             }
-            // Within an operand `$'` quotes even between double quotes.
+            // Within an operand `$'` quotes even between double quotes, and `$"` is nothing more than the quote.
+            b'$' if quoted && !self.in_document && matches!(stop, Stop::Brace) && self.peek_at(1) == Some(b'"') => {
+                self.pos += 1;
+            }
             b'$' if quoted
                 && !self.in_document
                 && !self.posix
@@ -306,15 +311,11 @@ impl Parser<'_> {
                 let start = self.pos;
                 self.pos += 2;
                 let text = self.ansi_c_quoted()?;
-                if self.for_print {
-                    self.reprinted.push((start, self.pos, crate::expand::single_quote(&text)));
-                }
+                self.reprinted.push((start, self.pos, crate::expand::single_quote(&text)));
                 pieces.push(Part::Quoted(text));
             }
             Some(b'"') if !quoted => {
-                if self.for_print {
-                    self.reprinted.push((self.pos, self.pos + 1, Bytes::new()));
-                }
+                self.reprinted.push((self.pos, self.pos + 1, Bytes::new()));
                 self.pos += 1;
                 let inner = self.double_quoted(false)?;
                 pieces.push(Part::Double(inner));
@@ -405,82 +406,6 @@ impl Parser<'_> {
         pieces.push(Part::Param(Rc::new(Param { target, index: Index::None, indirect: false, op: Op::None, raw })));
     }
 
-    /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
-    fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
-        self.substitutions += 1;
-        // Here-documents from before have their bodies behind the line that the substitution ends in.
-        let waiting = std::mem::take(&mut self.pending);
-        let body = self.optional_list();
-        let own = std::mem::replace(&mut self.pending, waiting);
-        self.pending.extend(own);
-        self.substitutions -= 1;
-        let body = match body {
-            Ok(body) => body,
-            Err(error) if matches!(error.problem, Problem::End) => return Err(self.unclosed(b')', self.end_line())),
-            Err(error) => return Err(error.within(Place::Substitution)),
-        };
-        if !self.accept(b")") {
-            let error = if self.peek().is_none() { self.unclosed(b')', self.end_line()) } else { self.unexpected() };
-            return Err(error.within(Place::Substitution));
-        }
-        Ok(Rc::new(substitution(body)))
-    }
-
-    /// `` `..` ``: the text is unescaped first and is then a program of its own.
-    fn backquoted(&mut self, quoted: bool) -> Parse<Rc<Substitution>> {
-        let line = self.line;
-        self.pos += 1;
-        let mut text = Bytes::new();
-        loop {
-            match self.peek() {
-                None => return Err(self.unclosed(b'`', line)),
-                Some(b'`') => break,
-                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
-                    self.bump();
-                    self.bump();
-                }
-                Some(b'\\') => {
-                    let escapes = matches!(self.peek_at(1), Some(b'`' | b'\\' | b'$'))
-                        || (quoted && !self.in_document && self.peek_at(1) == Some(b'"'));
-                    if !escapes {
-                        text.push(b'\\');
-                    }
-                    self.bump();
-                    if let Some(byte) = self.peek() {
-                        text.push(byte);
-                        self.bump();
-                    }
-                }
-                Some(byte) => {
-                    text.push(byte);
-                    self.bump();
-                }
-            }
-        }
-        self.pos += 1;
-        if !matches!(text.last(), Some(b'\n' | b'\\')) {
-            text.push(b'\n');
-        }
-        let mut inner = self.inner(&text, line);
-        let mut body = List::default();
-        let read = self.deeper(|_| {
-            inner.depth += 1;
-            while let Some(list) = inner.next_list()? {
-                body.items.extend(list.items);
-            }
-            Ok(())
-        });
-        match read {
-            Ok(()) => Ok(Rc::new(substitution(body))),
-            Err(error) if matches!(error.problem, Problem::TooDeep) => Err(error),
-            // bash reads such a text when it runs it, so what stands around it runs in any case.
-            Err(error) => {
-                let shown = inner.text_of_line(line, error.line).to_vec();
-                Ok(Rc::new(Substitution { body, file: None, broken: Some(Box::new((error, shown))) }))
-            }
-        }
-    }
-
     /// `$'..'`, the position after the first quote.
     fn ansi_c_quoted(&mut self) -> Parse<Bytes> {
         let (start, line) = (self.pos, self.line);
@@ -530,26 +455,6 @@ impl Parser<'_> {
 
 fn takes_tilde(stop: Stop) -> bool {
     matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash | Stop::Regex)
-}
-
-/// Recognises `$(<file)`.
-fn substitution(body: List) -> Substitution {
-    let file = match body.items.as_slice() {
-        [item] if !item.background && item.chain.rest.is_empty() => match item.chain.first.stages.as_slice() {
-            [Command::Simple(simple)] if simple.args.is_empty() && simple.assigns.is_empty() => {
-                match simple.redirects.as_slice() {
-                    [redirect] => match (&redirect.kind, &redirect.fd) {
-                        (RedirectKind::Read(word), RedirectFd::Default | RedirectFd::Number(0)) => Some(word.clone()),
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            }
-            _ => None,
-        },
-        _ => None,
-    };
-    Substitution { body, file, broken: None }
 }
 
 /// Whether unquoted text of the word could be a brace expansion.

@@ -172,7 +172,12 @@ impl Interpreter<'_> {
         match self.at.place.clone() {
             Some((name, subscript)) => {
                 let key = self.shell.place(&name, subscript.as_ref())?;
-                self.shell.value_at(&name, &key)
+                match self.shell.value_at(&name, &key) {
+                    Err(Fault::Message(_)) if self.shell.arith_levels >= super::MAX_LEVELS => {
+                        Err(self.error("expression recursion level exceeded"))
+                    }
+                    value => value,
+                }
             }
             None => Ok(0),
         }

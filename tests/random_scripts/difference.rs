@@ -1,0 +1,73 @@
+//! How two outcomes differ, for whoever looks at them and for making scripts small.
+
+use std::collections::BTreeSet;
+
+use crate::format::Outcome;
+
+/// What a message is about, without the names and numbers in it.
+fn kind(line: &str) -> String {
+    let text = line.split(" (error token").next().unwrap_or_default();
+    let kind = text.rsplit(": ").next().unwrap_or_default();
+    kind.split(['`', '\'', '"']).step_by(2).collect::<String>().replace(|c: char| c.is_ascii_digit(), "")
+}
+
+/// The kinds of messages that an outcome tells.
+pub(crate) fn messages(outcome: &Outcome) -> BTreeSet<String> {
+    String::from_utf8_lossy(&outcome.stderr).lines().map(kind).collect()
+}
+
+/// In which ways two outcomes differ. While a script is made smaller no other difference may take the place of the one
+/// that was found.
+pub(crate) fn kinds(expected: &Outcome, seen: &Outcome) -> BTreeSet<String> {
+    let mut kinds = BTreeSet::new();
+    if expected.exit != seen.exit {
+        kinds.insert("exit".to_owned());
+    }
+    if expected.stdout != seen.stdout {
+        kinds.insert("stdout".to_owned());
+    }
+    let (missing, added) = apart(&expected.stderr, &seen.stderr);
+    kinds.extend(missing.iter().map(|line| format!("-{}", kind(line))));
+    kinds.extend(added.iter().map(|line| format!("+{}", kind(line))));
+    if kinds.is_empty() && expected.stderr != seen.stderr {
+        kinds.insert("order".to_owned());
+    }
+    kinds
+}
+
+/// The lines that only one of two outcomes has, each with a sign in front.
+pub(crate) fn lines(expected: &Outcome, seen: &Outcome) -> String {
+    let mut text = String::new();
+    for (name, expected, seen) in
+        [("stdout", &expected.stdout, &seen.stdout), ("stderr", &expected.stderr, &seen.stderr)]
+    {
+        let (missing, added) = apart(expected, seen);
+        for (sign, lines) in [("-", missing), ("+", added)] {
+            lines.iter().for_each(|line| text.push_str(&format!("# {name} {sign}{line}\n")));
+        }
+        if expected != seen && text.is_empty() {
+            text.push_str(&format!("# {name} has another order\n"));
+        }
+    }
+    if expected.exit != seen.exit {
+        text.push_str(&format!("# exit {} instead of {}\n", seen.exit, expected.exit));
+    }
+    text
+}
+
+/// The lines that only the first has, and those that only the second has.
+fn apart(first: &[u8], second: &[u8]) -> (Vec<String>, Vec<String>) {
+    let lines = |text: &[u8]| -> Vec<String> {
+        String::from_utf8_lossy(text).split_inclusive('\n').map(|line| line.escape_debug().to_string()).collect()
+    };
+    let (mut missing, mut added) = (Vec::new(), lines(second));
+    for line in lines(first) {
+        match added.iter().position(|other| *other == line) {
+            Some(at) => {
+                added.remove(at);
+            }
+            None => missing.push(line),
+        }
+    }
+    (missing, added)
+}

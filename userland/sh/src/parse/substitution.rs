@@ -1,0 +1,132 @@
+//! Command and process substitution.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::{Parse, Parser, Place, Problem};
+use crate::ir::{Bytes, Command, Kind, Layout, List, Pipeline, RedirectFd, RedirectKind, Substitution};
+
+impl Parser<'_> {
+    /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
+    pub(super) fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
+        let start = self.pos;
+        self.substitutions += 1;
+        // Here-documents from before have their bodies behind the line that the substitution ends in.
+        let waiting = std::mem::take(&mut self.pending);
+        let body = self.optional_list();
+        let own = std::mem::replace(&mut self.pending, waiting);
+        self.pending.extend(own);
+        self.substitutions -= 1;
+        let body = match body {
+            Ok(body) if self.accept(b")") => Ok(body),
+            Ok(_) if self.peek().is_none() => Err(self.unclosed(b')', self.end_line())),
+            Ok(_) => Err(self.unexpected()),
+            Err(error) if matches!(error.problem, Problem::End) => Err(self.unclosed(b')', self.end_line())),
+            Err(error) => Err(error),
+        };
+        let body = body.map_err(|error| {
+            self.broken_from = Some(start);
+            error.within(Place::Substitution)
+        })?;
+        let text = self.slice(start, self.pos - 1);
+        let one_line = !text.contains(&b'\n') && prints_on_one_line(&body);
+        let layout = if one_line { Layout::OneLine } else { Layout::Printed(text.into()) };
+        Ok(Rc::new(substitution(body, self.line, layout)))
+    }
+
+    /// `` `..` ``: the text is unescaped first and is then a program of its own.
+    pub(super) fn backquoted(&mut self, quoted: bool) -> Parse<Rc<Substitution>> {
+        let line = self.line;
+        self.pos += 1;
+        let mut text = Bytes::new();
+        loop {
+            match self.peek() {
+                None => return Err(self.unclosed(b'`', line)),
+                Some(b'`') => break,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.bump();
+                    self.bump();
+                }
+                Some(b'\\') => {
+                    let escapes = matches!(self.peek_at(1), Some(b'`' | b'\\' | b'$'))
+                        || (quoted && !self.in_document && self.peek_at(1) == Some(b'"'));
+                    if !escapes {
+                        text.push(b'\\');
+                    }
+                    self.bump();
+                    if let Some(byte) = self.peek() {
+                        text.push(byte);
+                        self.bump();
+                    }
+                }
+                Some(byte) => {
+                    text.push(byte);
+                    self.bump();
+                }
+            }
+        }
+        self.pos += 1;
+        if !matches!(text.last(), Some(b'\n' | b'\\')) {
+            text.push(b'\n');
+        }
+        let newlines = text.iter().filter(|&&b| b == b'\n').count();
+        let layout = if newlines < 2 { Layout::OneLine } else { Layout::Text(text.as_slice().into()) };
+        let mut inner = self.inner(&text, line);
+        let mut body = List::default();
+        let read = self.deeper(|_| {
+            inner.depth += 1;
+            while let Some(list) = inner.next_list()? {
+                body.items.extend(list.items);
+            }
+            Ok(())
+        });
+        match read {
+            Ok(()) => Ok(Rc::new(substitution(body, line, layout))),
+            Err(error) if matches!(error.problem, Problem::TooDeep) => Err(error),
+            // bash reads such a text when it runs it, so what stands around it runs in any case.
+            Err(error) => {
+                let shown = inner.text_of_line(line, error.line).to_vec();
+                let broken = Some(Box::new((error, shown)));
+                Ok(Rc::new(Substitution { broken, file: None, ..substitution(body, line, layout) }))
+            }
+        }
+    }
+}
+
+/// Recognises `$(<file)`.
+fn substitution(body: List, line: u32, layout: Layout) -> Substitution {
+    let file = match body.items.as_slice() {
+        [item] if !item.background && item.chain.rest.is_empty() => match item.chain.first.stages.as_slice() {
+            [Command::Simple(simple)] if simple.args.is_empty() && simple.assigns.is_empty() => {
+                match simple.redirects.as_slice() {
+                    [redirect] => match (&redirect.kind, &redirect.fd) {
+                        (RedirectKind::Read(word), RedirectFd::Default | RedirectFd::Number(0)) => Some(word.clone()),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    Substitution { body: Rc::new(body), line, layout, read_again: RefCell::default(), file, broken: None }
+}
+
+/// Whether bash prints these commands on one line, when they are read from one.
+fn prints_on_one_line(list: &List) -> bool {
+    let stages = |pipeline: &Pipeline| {
+        pipeline.stages.iter().all(|stage| match stage {
+            Command::Simple(_) => true,
+            Command::Function(_) => false,
+            Command::Compound(compound) => match &compound.kind {
+                Kind::Group(list) | Kind::Subshell(list) => prints_on_one_line(list),
+                Kind::Arith(_) | Kind::Cond(_) => true,
+                _ => false,
+            },
+        })
+    };
+    list.items
+        .iter()
+        .all(|item| stages(&item.chain.first) && item.chain.rest.iter().all(|(_, pipeline)| stages(pipeline)))
+}
