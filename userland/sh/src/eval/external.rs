@@ -65,7 +65,11 @@ impl Shell {
             return self.run_program(simple, args);
         }
         // What their words change is not for this shell.
-        let pid = self.fork_child(|child| child.run_program(simple, args))?;
+        let pid = self.fork_child(|child| {
+            // The process is the program's, and no subshell.
+            child.subshell = child.subshell.wrapping_sub(1);
+            child.run_program(simple, args)
+        })?;
         if let Some(last) = args.last() {
             self.last_arg.clone_from(last);
         }

@@ -12,7 +12,7 @@ use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Key};
 
 /// Values that are expressions themselves, one within the other, before bash gives up.
-const MAX_LEVELS: u32 = 256;
+const MAX_LEVELS: u32 = 257;
 
 /// Why an expression has no value.
 #[derive(Debug)]
