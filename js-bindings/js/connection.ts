@@ -1,12 +1,25 @@
-/** The caller's side of a Worker: calls, their answers, and what happens when the Worker is no more. */
+/**
+ * The caller's side of a Worker: calls, their answers, and what happens when the Worker is no more.
+ *
+ * A Worker ends when the caller closes the sandbox; when a command does not end in time although it was told to, and the
+ * Worker is terminated for it; and when it breaks. In the last two cases another one takes its place, with the files as they
+ * were after the last call that was answered.
+ */
 
 import { SandboxError } from "./error.js";
-import type { KernelOptions, Report } from "./messages.js";
+import type { Changes, KernelOptions, Report } from "./messages.js";
 import type { ExecuteOptions } from "./options.js";
 import { defined } from "./options.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
 import { shared } from "./shared.js";
+
+/** Wall time of a command that names no timeout; as in `core/src/limits.rs`. */
+const WALL_TIME_MS = 120_000;
+/** How long after a command's time its Worker may still take to end it by itself. */
+const GRACE_MS = 2_000;
+/** The longest time that a timer can be set to. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 interface Pending {
   resolve(value: unknown): void;
@@ -14,14 +27,21 @@ interface Pending {
   onOutput?: ExecuteOptions["onOutput"];
 }
 
+/** A command was not ended by its own Worker. */
+class Overdue extends Error {}
+
 export class Connection {
   readonly #platform: Platform;
   readonly #options: KernelOptions;
   readonly #pending = new Map<number, Pending>();
+  #changes: Uint8Array[] = [];
   #worker: SandboxWorker | undefined;
+  /** Set while a Worker starts. */
+  #opened: Pending | undefined;
+  /** Settled when calls can be made; rejected when none ever can be. */
+  #ready: Promise<void> = Promise.resolve();
   #id = "";
   #last = 0;
-  #opened: Pending | undefined;
 
   constructor(platform: Platform, options: KernelOptions) {
     this.#platform = platform;
@@ -33,7 +53,7 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return this.#worker !== undefined && this.#opened === undefined;
+    return this.#worker !== undefined;
   }
 
   /** Starts the Worker, and waits until the sandbox is there. */
@@ -45,18 +65,18 @@ export class Connection {
     });
     try {
       const { kernel, programs, compiled } = await shared(this.#platform);
-      worker.send({ kernel, programs, compiled, options: this.#options });
+      worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes });
       await opened;
     } catch (error) {
-      worker.terminate();
-      this.#worker = undefined;
       opened.catch(() => {});
+      if (this.#worker === worker) this.#worker = undefined;
+      worker.terminate();
       if (error instanceof SandboxError) throw error;
       throw new SandboxError(`create: ${error instanceof Error ? error.message : error}`, "SETUP_FAILED", { cause: error });
     } finally {
       this.#opened = undefined;
     }
-    worker.hold(false);
+    if (this.#pending.size === 0) worker.hold(false);
   }
 
   #start(): SandboxWorker {
@@ -79,7 +99,10 @@ export class Connection {
         return this.#opened?.resolve(undefined);
       case "failed":
         return this.#opened?.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
+      case "broken":
+        return this.#broke(new Error(report.reason));
       case "answer":
+        this.#keep(report.changes);
         return this.#settle(report.id)?.resolve(report.value);
       case "refusal":
         return this.#settle(report.id)?.reject(new Error(report.failure.message));
@@ -92,6 +115,12 @@ export class Connection {
     }
   }
 
+  #keep(changes: Changes | undefined): void {
+    if (changes === undefined) return;
+    if (changes.joined) this.#changes = [];
+    this.#changes.push(changes.bytes);
+  }
+
   #settle(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
@@ -101,18 +130,34 @@ export class Connection {
 
   #broke(cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#end(new SandboxError(`the sandbox's Worker has ended: ${reason}; create a new one`, "CLOSED", { cause }));
+    if (this.#opened !== undefined) {
+      this.#opened.reject(new Error(`the sandbox's Worker cannot start: ${reason}`));
+      return;
+    }
+    const message = `the sandbox had to start again (${reason}); its files are those after the last call that was answered`;
+    this.#restart(new Error(message));
   }
 
-  #end(error: SandboxError): void {
-    this.#worker = undefined;
-    this.#opened?.reject(error);
-    for (const { reject } of this.#pending.values()) reject(error);
+  /** Puts another Worker in the place of this one. Who waits for it learns `why`. */
+  #restart(why: Error): void {
+    const worker = this.#worker;
+    this.#options.id = this.#id;
+    this.#ready = this.open();
+    // Whoever calls next is told.
+    this.#ready.catch(() => {});
+    worker?.terminate();
+    this.#reject(why);
+  }
+
+  #reject(error: Error): void {
+    const pending = [...this.#pending.values()];
     this.#pending.clear();
+    for (const { reject } of pending) reject(error);
   }
 
   /** Calls a method of the kernel's sandbox. */
-  call<T>(method: string, args: readonly unknown[], onOutput?: ExecuteOptions["onOutput"]): Promise<T> {
+  async call<T>(method: string, args: readonly unknown[], onOutput?: ExecuteOptions["onOutput"]): Promise<T> {
+    await this.#ready;
     const worker = this.#worker;
     if (worker === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
     const id = ++this.#last;
@@ -125,13 +170,34 @@ export class Connection {
     });
   }
 
-  execute(command: string, { onOutput, ...options }: ExecuteOptions): Promise<ExecuteResult> {
-    return this.call("execute", [String(command), defined(options)], onOutput);
+  async execute(command: string, { onOutput, ...options }: ExecuteOptions): Promise<ExecuteResult> {
+    const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
+    await this.#ready;
+    const worker = this.#worker;
+    const late = () => {
+      if (this.#worker === worker) this.#restart(new Overdue());
+    };
+    const timer = setTimeout(late, Math.min(limit + GRACE_MS, LONGEST_MS));
+    try {
+      return await this.call("execute", [String(command), defined(options)], onOutput);
+    } catch (error) {
+      if (!(error instanceof Overdue)) throw error;
+      const output =
+        `tidebox: the command was stopped because it ran for ${limit} ms, and with it all that ran beside it; ` +
+        "the files are those after the last call that was answered\n";
+      return { output, exitCode: 124, truncated: false, stoppedBy: "timeout" };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   close(): void {
     const worker = this.#worker;
-    this.#end(new SandboxError("the sandbox was closed", "CLOSED"));
+    const error = new SandboxError("the sandbox was closed", "CLOSED");
+    this.#worker = undefined;
+    this.#changes = [];
+    this.#opened?.reject(error);
+    this.#reject(error);
     worker?.terminate();
   }
 }

@@ -66,13 +66,20 @@ let scheduled = false;
 let breathed = now();
 let programs: Programs | undefined;
 
-/** Receives pieces of output of commands whose caller watches. */
-let onOutput: (call: number, stderr: boolean, bytes: Uint8Array) => void = () => {};
+/** Who hears of what happens here. */
+export interface Owner {
+  /** A piece of the output of a command whose caller watches. */
+  output(call: number, stderr: boolean, bytes: Uint8Array): void;
+  /** The kernel trapped; nothing here can be trusted any more. */
+  broken(error: unknown): void;
+}
+
+let owner: Owner | undefined;
 
 /** Sets the engine up, before the kernel makes a sandbox. */
-export function configure(known: Programs, output: typeof onOutput): void {
+export function configure(known: Programs, told: Owner): void {
   programs = known;
-  onOutput = output;
+  owner = told;
 }
 
 function known(): Programs {
@@ -133,7 +140,7 @@ function next(): void {
   current = guest;
   const { resume } = guest;
   if (resume === undefined) {
-    void begin(guest);
+    begin(guest).catch((error: unknown) => owner?.broken(error));
   } else {
     guest.resume = undefined;
     resume(guest.answer);
@@ -379,7 +386,7 @@ export function programBytes(name: string): Uint8Array {
 }
 
 export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {
-  onOutput(call, stderr, bytes.slice());
+  owner?.output(call, stderr, bytes.slice());
 }
 
 export function realtime(): number {

@@ -21,6 +21,8 @@ export interface Setup {
   /** Programs that another Worker has compiled. */
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
   readonly options: KernelOptions;
+  /** Changes of a Worker that is no more, in their order. */
+  readonly changes: readonly Uint8Array[];
 }
 
 /** A call of a method of the kernel's sandbox. */
@@ -36,11 +38,19 @@ export interface Failure {
   readonly message: string;
 }
 
+/** What a call has changed. */
+export interface Changes {
+  /** They hold everything since the sandbox was made, and take the place of all before. */
+  readonly joined: boolean;
+  readonly bytes: Uint8Array;
+}
+
 /** What a Worker says. */
 export type Report =
   | { readonly what: "ready"; readonly id: string }
   | { readonly what: "failed"; readonly failure: Failure }
-  | { readonly what: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly what: "broken"; readonly reason: string }
+  | { readonly what: "answer"; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
   | { readonly what: "refusal"; readonly id: number; readonly failure: Failure }
   | { readonly what: "output"; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
   | { readonly what: "compiled"; readonly file: string; readonly module: WebAssembly.Module };

@@ -1,13 +1,14 @@
 //! The sandbox as the TypeScript class sees it: methods that answer promises of plain objects.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use js_sys::{Array, Promise};
+use js_sys::{Array, Promise, Uint8Array};
 use tidebox_core::{
-    EditRequest, Error, ExecuteRequest, FileError, FileResult, GlobRequest, GrepRequest, OutputEvent, OutputStream,
-    ReadRequest, SandboxBackend, SandboxPath, ShellMode, Upload, WriteRequest,
+    EditRequest, Error, ExecuteRequest, FileError, FileResult, GlobRequest, GrepRequest, Limits, OutputEvent,
+    OutputStream, ReadRequest, SandboxBackend, SandboxPath, ShellMode, Upload, WriteRequest,
 };
-use tidebox_vfs_backend::{BaseImage, SandboxBuilder, VfsBackend};
+use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::future_to_promise;
@@ -28,6 +29,38 @@ const SPOOL_BYTES: usize = 32 << 20;
 #[derive(Debug)]
 pub struct Sandbox {
     backend: Arc<VfsBackend>,
+    limits: Limits,
+    saved: RefCell<Saved>,
+}
+
+/// What the owner of the Worker has of this sandbox, should the Worker have to be terminated.
+#[derive(Debug)]
+struct Saved {
+    /// What the options alone make.
+    created: Snapshot,
+    last: Snapshot,
+    /// Bytes of changes that were handed out since they were last joined.
+    bytes: usize,
+    /// Bytes of the changes when they were last joined.
+    joined: usize,
+}
+
+/// Changes are joined when those since are this long, and longer than the joined ones.
+const JOIN_BYTES: usize = 4 << 20;
+
+impl Saved {
+    /// What has changed since the last call, or since the beginning when `joined` says so.
+    fn changes(&mut self, now: Snapshot) -> Option<(bool, Vec<u8>)> {
+        let changes = now.changes_since(&self.last)?;
+        self.last = now;
+        self.bytes += changes.len();
+        if self.bytes < JOIN_BYTES.max(self.joined) {
+            return Some((false, changes));
+        }
+        let all = self.last.changes_since(&self.created).unwrap_or_default();
+        (self.bytes, self.joined) = (0, all.len());
+        Some((true, all))
+    }
 }
 
 /// A future of an answer as a promise. What is thrown is a plain object of `kind` and `message`.
@@ -53,7 +86,31 @@ impl Sandbox {
             builder = builder.spool_pipes(SPOOL_BYTES);
         }
         let backend = build(builder, given)?;
-        Ok(Self { backend: Arc::new(backend) })
+        let created = backend.snapshot().map_err(|error| failure(&error))?;
+        let saved = Saved { last: created.clone(), created, bytes: 0, joined: 0 };
+        let limits = options::limits(&get(given, "limits"));
+        Ok(Self { backend: Arc::new(backend), limits, saved: RefCell::new(saved) })
+    }
+
+    /// What has changed since this was last asked, for the owner of the Worker to keep: `bytes`, and `joined` when they
+    /// hold everything since the sandbox was made. `undefined` when nothing has changed.
+    pub fn changes(&self) -> JsValue {
+        let Ok(now) = self.backend.snapshot() else { return JsValue::UNDEFINED };
+        let Some((joined, bytes)) = self.saved.borrow_mut().changes(now) else { return JsValue::UNDEFINED };
+        object([("joined", joined.into()), ("bytes", Uint8Array::from(bytes.as_slice()).into())])
+    }
+
+    /// Puts changes back in, in the order in which they were handed out.
+    ///
+    /// # Errors
+    /// An object of `kind` and `message` for bytes that are none.
+    pub fn apply(&self, changes: &[u8]) -> Result<(), JsValue> {
+        let mut saved = self.saved.borrow_mut();
+        let restored = saved.last.with_changes(changes, &self.limits).map_err(|error| failure(&error))?;
+        self.backend.restore(&restored).map_err(|error| failure(&error))?;
+        saved.bytes += changes.len();
+        saved.last = self.backend.snapshot().map_err(|error| failure(&error))?;
+        Ok(())
     }
 
     /// The sandbox's id; never empty.

@@ -67,6 +67,27 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// What has changed since `before`, another snapshot of the same sandbox, as bytes for [`with_changes`](Self::with_changes);
+    /// `None` when nothing has. Costs time for each file that there is and bytes for what differs. A file that was moved or
+    /// linked since is in it whole, so a hard link to a file of `before` becomes a file of its own.
+    #[must_use]
+    pub fn changes_since(&self, before: &Self) -> Option<Vec<u8>> {
+        let same = self.files.is_same(&before.files) && self.shell_state == before.shell_state;
+        (!same).then(|| Self { base: before.files.clone(), ..self.clone() }.to_bytes())
+    }
+
+    /// The snapshot that [`changes_since`](Self::changes_since) was asked of, when this one is what it was asked about: the
+    /// same, or one that was made in the same steps.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub fn with_changes(&self, changes: &[u8], limits: &Limits) -> Result<Self> {
+        let onto = BaseImage { files: self.files.clone() };
+        Ok(Self { base: self.base.clone(), ..Self::from_bytes(changes, &onto, limits)? })
+    }
+}
+
 impl SandboxBuilder {
     /// Begins with the files and the shell session of a compact file, as [`Snapshot::to_bytes`] writes one, on top of this
     /// builder's base image and within its limits.

@@ -234,3 +234,44 @@ fn a_program_of_the_callers_is_not_in_it_and_is_there_again() {
     assert!(with_fs(&again, |fs| crate::file::locate(fs, b"/usr/local/bin/mine", true).is_ok()));
     assert_eq!(text(&again, "/workspace/a"), "x");
 }
+
+#[test]
+fn changes_step_by_step_make_an_equal_sandbox_of_an_equal_beginning() {
+    for seed in 60..75 {
+        let sandbox = js();
+        let beginning = sandbox.snapshot().unwrap();
+        let mut last = beginning.clone();
+        let mut copy = js().snapshot().unwrap();
+        for step in 0..3 {
+            with_fs(&sandbox, |fs| {
+                if step == 2 {
+                    let workspace = crate::file::locate(fs, b"/workspace", true).unwrap();
+                    let names: Vec<_> = fs.read_dir(workspace, None).map(|(name, ..)| name.to_vec()).collect();
+                    for name in names.iter().step_by(3) {
+                        let _ = fs.unlink(&crate::USER, workspace, name, 7);
+                    }
+                }
+                grow(fs, seed * 10 + step, 40);
+            });
+            let now = sandbox.snapshot().unwrap();
+            let changes = now.changes_since(&last).unwrap();
+            copy = copy.with_changes(&changes, &Limits::default()).unwrap();
+            last = now;
+        }
+        assert_eq!(seen(&open(&copy)), seen(&open(&last)), "seed {seed}");
+        let all = last.changes_since(&beginning).unwrap();
+        let at_once = js().snapshot().unwrap().with_changes(&all, &Limits::default()).unwrap();
+        assert_eq!(seen(&open(&at_once)), seen(&open(&last)), "seed {seed}");
+        assert_eq!(at_once.to_bytes(), last.to_bytes(), "changes keep the base image");
+    }
+}
+
+#[test]
+fn nothing_changed_is_no_changes() {
+    let sandbox = js();
+    let before = sandbox.snapshot().unwrap();
+    block_on(sandbox.ls(&path("/workspace"))).unwrap().unwrap();
+    assert_eq!(sandbox.snapshot().unwrap().changes_since(&before), None);
+    sandbox.set_shell_state(b"x".as_slice().into()).unwrap();
+    assert!(sandbox.snapshot().unwrap().changes_since(&before).is_some());
+}
