@@ -1,7 +1,7 @@
 //! Tests of the npm package as users get it: packed, installed into an empty folder, and run by several versions of Node.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -12,27 +12,37 @@ use crate::step::{self, Progress};
 
 const RETRY: &str = "cargo xtask npm test";
 
+/// What a model sees of a sandbox through the tools of Deep Agents: tests that take any backend.
+const DEEP_AGENTS: &str = "tests/deepagents/javascript";
+const AGENT: &str = "agent.test.mjs";
+/// The file that those tests take their backend from.
+const BACKEND: &str = "tidebox_backend.mjs";
+
 /// Packs the package and runs what is in `js-bindings/tests`.
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress)?;
     let bindings = project.root.join("js-bindings");
     let folder = project.target.join("npm-tests");
-    install(progress, &bindings, &archive, &folder)?;
+    install(project, progress, &archive, &folder)?;
     let tests = lay_out(&bindings.join("tests"), &folder)?;
-    for node in [PathBuf::from("node"), bindings.join("node_modules/node/bin/node")] {
-        run(progress, &node, &folder, &tests)?;
-    }
-    Ok(())
+    let newer = bindings.join("node_modules/node/bin/node");
+    run(progress, Path::new("node"), &folder, &tests)?;
+    run(progress, &newer, &folder, &tests)?;
+    // Among them are calls that overlap, which takes JSPI.
+    let agent = folder.join(AGENT);
+    fs::copy(project.root.join(DEEP_AGENTS).join(AGENT), &agent).context("the tests of Deep Agents are missing")?;
+    fs::copy(bindings.join("tests/deepagents").join(BACKEND), folder.join(BACKEND))?;
+    run(progress, &newer, &folder, &[AGENT.to_owned()])
 }
 
-/// An empty project that depends on the archive.
-fn install(progress: &mut Progress, bindings: &Path, archive: &Path, folder: &Path) -> Result<()> {
+/// A project that has Deep Agents and nothing else, and then the archive.
+fn install(project: &Project, progress: &mut Progress, archive: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).context("the old folder of tests cannot be removed")?;
     }
     fs::create_dir_all(folder).context("the folder of tests cannot be made")?;
-    fs::write(folder.join("package.json"), "{\"type\": \"module\", \"private\": true}")?;
-    fs::copy(bindings.join(".npmrc"), folder.join(".npmrc"))?;
+    fs::copy(project.root.join(DEEP_AGENTS).join("package.json"), folder.join("package.json"))?;
+    fs::copy(project.root.join("js-bindings/.npmrc"), folder.join(".npmrc"))?;
     let mut npm = npm::npm_command(folder, &["install", "--ignore-scripts", "--no-package-lock"]);
     npm.arg(archive);
     progress.run("install the packed package", npm, RETRY)
@@ -44,6 +54,9 @@ fn lay_out(from: &Path, folder: &Path) -> Result<Vec<String>> {
     for entry in fs::read_dir(from).context("js-bindings/tests cannot be read")? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        if !entry.file_type()?.is_file() {
+            continue;
+        }
         fs::copy(entry.path(), folder.join(&name)).with_context(|| format!("cannot copy {name}"))?;
         if name.ends_with(".test.mjs") {
             tests.push(name);
