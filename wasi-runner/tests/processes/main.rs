@@ -1,5 +1,6 @@
 //! What the engine promises about processes, shown by guests of a few lines each.
 
+mod depth;
 mod guest;
 mod stage;
 

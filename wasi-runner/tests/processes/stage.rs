@@ -27,6 +27,7 @@ pub(crate) struct Stage {
     wall_time: Duration,
     fixed: bool,
     files: Vec<(String, Vec<u8>, bool)>,
+    links: Vec<(String, String)>,
     engine: WasmtimeEngine,
 }
 
@@ -50,7 +51,7 @@ impl Stage {
     pub(crate) fn new() -> Self {
         let engine = WasmtimeEngine::new(EngineConfig { slots: 16, cache: None }).expect("the engine starts");
         let limits = Limits::default();
-        Self { limits, wall_time: Duration::from_secs(60), fixed: false, files: Vec::new(), engine }
+        Self { limits, wall_time: Duration::from_secs(60), fixed: false, files: Vec::new(), links: Vec::new(), engine }
     }
 
     pub(crate) fn program(mut self, path: &str, wat: &str) -> Self {
@@ -61,6 +62,12 @@ impl Stage {
     /// A file of the guest's own, executable.
     pub(crate) fn file(mut self, path: &str, bytes: &[u8]) -> Self {
         self.files.push((path.to_owned(), bytes.to_vec(), false));
+        self
+    }
+
+    /// A symbolic link.
+    pub(crate) fn link(mut self, path: &str, target: &str) -> Self {
+        self.links.push((path.to_owned(), target.to_owned()));
         self
     }
 
@@ -116,6 +123,9 @@ impl Stage {
                 // Written anew it is a guest's file, no longer one of the host's.
                 fs.write_all(ino, bytes, 0).expect("the file can be written");
             }
+        }
+        for (path, target) in &self.links {
+            fs.install_symlink(path.as_bytes(), target.as_bytes()).expect("the link can be placed");
         }
         let clock: Box<dyn Clock> = match self.fixed {
             true => Box::new(FixedClock::new(0)),
