@@ -13,6 +13,9 @@ use crate::value::Val;
 /// Parentheses, operators and the like that may stand within one another, as each takes some of the stack.
 const MOST_NESTING: usize = 300;
 
+/// Operators that may follow one another. What they make is as deep as it is long, because each has all before it on its left.
+const LONGEST_CHAIN: usize = 3000;
+
 /// `import` or `include`.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependency {
@@ -62,6 +65,8 @@ pub(crate) struct Parser<'a> {
     pub(super) fresh: usize,
     pub(super) within: Vec<Within>,
     nesting: usize,
+    /// The longest chain of operators in the term that is being read, which no less than this is deep.
+    chain: usize,
     pub(crate) scope: &'a mut Scope,
     /// What is wrong with the program.
     pub(crate) wrongs: Vec<Wrong>,
@@ -84,6 +89,7 @@ impl<'a> Parser<'a> {
             fresh: 0,
             within: Vec::new(),
             nesting: 0,
+            chain: 0,
             scope,
             wrongs: Vec::new(),
             calls: Vec::new(),
@@ -269,6 +275,24 @@ impl<'a> Parser<'a> {
         result
     }
 
+    /// Notes that a term has become the left side of another one.
+    pub(super) fn chained(&mut self) -> Outcome<()> {
+        self.chain += 1;
+        if self.chain > LONGEST_CHAIN {
+            let at = self.peek().at;
+            return Err(self.wrong(format!("more than {LONGEST_CHAIN} operators in a row"), at));
+        }
+        Ok(())
+    }
+
+    /// Reads a term that stands beside others, so that its chain does not go on from theirs.
+    fn beside(&mut self, read: impl FnOnce(&mut Self) -> Outcome<Term>) -> Outcome<Term> {
+        let before = std::mem::take(&mut self.chain);
+        let result = read(self);
+        self.chain = self.chain.max(before);
+        result
+    }
+
     // --- definitions ---
 
     /// `def name(parameters): body;`, after which the name is known. `prefix` goes before the name for jaq.
@@ -336,21 +360,24 @@ impl<'a> Parser<'a> {
             self.scope.leave(mark);
             return Ok(Term::Def(vec![def], Box::new(rest?)));
         }
-        let left = self.comma()?;
-        if self.eat("|") {
-            let right = self.pipe()?;
-            return Ok(Term::BinOp(Box::new(left), BinaryOp::Pipe(None), Box::new(right)));
+        let mut stages = vec![self.beside(Self::comma)?];
+        while self.eat("|") {
+            // A definition holds for everything behind it.
+            if self.peek().is("def") {
+                stages.push(self.pipe()?);
+                break;
+            }
+            stages.push(self.beside(Self::comma)?);
         }
-        Ok(left)
+        Ok(balanced(stages, &|| BinaryOp::Pipe(None)))
     }
 
     fn comma(&mut self) -> Outcome<Term> {
-        let mut left = self.alternatives()?;
+        let mut terms = vec![self.beside(Self::alternatives)?];
         while self.eat(",") {
-            let right = self.alternatives()?;
-            left = Term::BinOp(Box::new(left), BinaryOp::Comma, Box::new(right));
+            terms.push(self.beside(Self::alternatives)?);
         }
-        Ok(left)
+        Ok(balanced(terms, &|| BinaryOp::Comma))
     }
 
     fn alternatives(&mut self) -> Outcome<Term> {
@@ -393,6 +420,7 @@ impl<'a> Parser<'a> {
     fn or(&mut self) -> Outcome<Term> {
         let mut left = self.and()?;
         while self.eat("or") {
+            self.chained()?;
             let right = self.and()?;
             left = Term::BinOp(Box::new(left), BinaryOp::Or, Box::new(right));
         }
@@ -402,6 +430,7 @@ impl<'a> Parser<'a> {
     fn and(&mut self) -> Outcome<Term> {
         let mut left = self.comparison()?;
         while self.eat("and") {
+            self.chained()?;
             let right = self.comparison()?;
             left = Term::BinOp(Box::new(left), BinaryOp::And, Box::new(right));
         }
@@ -430,6 +459,7 @@ impl<'a> Parser<'a> {
                 _ => return Ok(left),
             };
             self.next();
+            self.chained()?;
             let right = self.product()?;
             left = self.binary(left, BinaryOp::Math(op), right);
         }
@@ -446,6 +476,7 @@ impl<'a> Parser<'a> {
                 _ => return Ok(left),
             };
             self.next();
+            self.chained()?;
             let right = self.unary()?;
             if let (Term::Num(dividend), Term::Num(divisor)) = (&left, &right)
                 && divides_by_zero(dividend, divisor)
@@ -542,6 +573,15 @@ impl<'a> Parser<'a> {
 }
 
 /// Runs a term with the input that a variable holds.
+/// Puts terms together by an operator for which `(a, b), c` and `a, (b, c)` are the same, so that many make no deep tree.
+fn balanced(mut terms: Vec<Term>, operator: &dyn Fn() -> BinaryOp<&'static str>) -> Term {
+    if terms.len() <= 1 {
+        return terms.pop().unwrap_or_default();
+    }
+    let right = terms.split_off(terms.len() / 2);
+    Term::BinOp(Box::new(balanced(terms, operator)), operator(), Box::new(balanced(right, operator)))
+}
+
 fn bind_input(input: &'static str, term: Term) -> Term {
     Term::BinOp(Box::new(Term::Var(input)), BinaryOp::Pipe(None), Box::new(term))
 }

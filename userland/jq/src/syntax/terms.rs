@@ -51,6 +51,9 @@ impl Parser<'_> {
         let mut term = self.primary()?;
         loop {
             let token = self.peek();
+            if token.kind == Kind::Field || token.is(".") || token.is("[") || token.is("?") {
+                self.chained()?;
+            }
             if token.kind == Kind::Field {
                 self.next();
                 let key = text(token.text.get(1..).unwrap_or_default());
