@@ -448,11 +448,12 @@ impl<'a> ExprParser<'a> {
     }
 }
 
-/// Length of the text before the bracket that closes a subscript.
+/// Length of the text before the bracket that closes a subscript. Subscripts deep within subscripts are taken for unclosed.
 pub(crate) fn closing_bracket(text: &[u8]) -> Option<usize> {
     let mut open = 0_u32;
     for (at, &byte) in text.iter().enumerate() {
         match byte {
+            b'[' if open >= MAX_DEPTH => return None,
             b'[' => open += 1,
             b']' if open == 0 => return Some(at),
             b']' => open -= 1,
