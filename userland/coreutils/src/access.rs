@@ -10,8 +10,15 @@ use crate::border::Turn;
 const BINARY: &[&str] =
     &["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "-a", "-o"];
 
+/// Parentheses and negations in one expression, as each takes some of the stack.
+const MOST_NESTING: usize = 200;
+
 /// Answers every such question in an expression beforehand: in place of `-r FILE` stands a test that is true or false.
 pub(crate) fn test(mut arguments: Vec<OsString>) -> Turn {
+    let nesting = arguments.iter().filter(|word| matches!(word.to_str(), Some("(" | "!"))).count();
+    if nesting > MOST_NESTING {
+        return Turn::Refuse("expression is nested too deeply".to_owned(), 2);
+    }
     let mut at = 1;
     while at + 1 < arguments.len() {
         let operator = arguments.get(at).map(|word| word.as_encoded_bytes()).unwrap_or_default();
