@@ -53,6 +53,8 @@ pub(crate) struct Options {
     pub(crate) default_mode: bool,
     pub(crate) preserve_times: bool,
     pub(crate) preserve_links: bool,
+    /// What cannot be preserved is only told of: who moves a file wants it moved.
+    pub(crate) preserve_what_can_be: bool,
     /// Not the contents of devices and pipes but such files themselves are wanted.
     pub(crate) special: bool,
 }
@@ -131,7 +133,7 @@ impl<'a> Copier<'a> {
         }
         let new = there.is_none() || tidebox_rt::stat(to, false).is_err();
         if options.verbose && (kind != FileKind::Dir || new) {
-            self.tell(from, to, saved.as_deref());
+            self.tell(from, to, kind, saved.as_deref());
         }
         let key = (stat.dev, stat.ino);
         if options.preserve_links && stat.nlink > 1 && kind != FileKind::Dir {
@@ -162,9 +164,14 @@ impl<'a> Copier<'a> {
         done
     }
 
-    fn tell(&self, from: &[u8], to: &[u8], backup: Option<&[u8]>) {
+    fn tell(&self, from: &[u8], to: &[u8], kind: FileKind, backup: Option<&[u8]>) {
         let backup = backup.map(|name| format!(" (backup: {})", quoted(name))).unwrap_or_default();
-        say(self.options.tool, &format!("{} -> {}{backup}", quoted(from), quoted(to)));
+        let line = match (self.options.tool, kind) {
+            ("mv", FileKind::Dir) => format!("created directory {}", quoted(to)),
+            ("mv", _) => format!("copied {} -> {}{backup}", quoted(from), quoted(to)),
+            _ => format!("{} -> {}{backup}", quoted(from), quoted(to)),
+        };
+        say(self.options.tool, &line);
     }
 
     /// Makes room for a copy where there is something: whether to go on; `None` when it failed.
@@ -230,18 +237,24 @@ impl<'a> Copier<'a> {
         let Some(new) = data::copy(options.tool, from, to, how) else {
             return false;
         };
-        (!options.preserve_times || data::keep_times(options.tool, stat, to, true)) && self.mode(to, stat, new)
+        self.times(to, stat, true) && self.mode(to, stat, new)
+    }
+
+    /// Gives a copy its times, where they are preserved.
+    fn times(&self, to: &[u8], stat: &Stat, follow: bool) -> bool {
+        let options = self.options;
+        !options.preserve_times || data::keep_times(options.tool, stat, to, follow) || options.preserve_what_can_be
     }
 
     /// Gives a copy its mode.
     fn mode(&self, to: &[u8], stat: &Stat, new: bool) -> bool {
         let umask = || tidebox_rt::umask(None).unwrap_or(0o022);
-        let mode = match (self.options.preserve_mode, self.options.default_mode, new) {
-            (true, ..) => stat.mode & 0o7777,
-            (_, false, true) => stat.mode & 0o777 & !umask(),
-            _ => return true,
-        };
-        data::set_mode(self.options.tool, to, mode)
+        let tool = self.options.tool;
+        match (self.options.preserve_mode, self.options.default_mode, new) {
+            (true, ..) => data::set_mode(tool, to, stat.mode & 0o7777, true) || self.options.preserve_what_can_be,
+            (_, false, true) => data::set_mode(tool, to, stat.mode & 0o777 & !umask(), false),
+            _ => true,
+        }
     }
 
     fn link(&self, from: &[u8], to: &[u8]) -> bool {
@@ -277,7 +290,7 @@ impl<'a> Copier<'a> {
             Err(error) => return self.fail(&format!("cannot read symbolic link {}: {}", quoted(from), error.text())),
         };
         match tidebox_rt::symlink(&text, to) {
-            Ok(()) => !self.options.preserve_times || data::keep_times(self.options.tool, stat, to, false),
+            Ok(()) => self.times(to, stat, false),
             Err(error) => self.fail(&format!("cannot create symbolic link {}: {}", quoted(to), error.text())),
         }
     }
@@ -322,10 +335,7 @@ impl<'a> Copier<'a> {
             well &= self.copy(&inner, &join(to, &entry.name), above);
         }
         above.pop();
-        if options.preserve_times {
-            well &= data::keep_times(options.tool, stat, to, true);
-        }
-        well & self.mode(to, stat, new)
+        well & self.times(to, stat, true) & self.mode(to, stat, new)
     }
 }
 

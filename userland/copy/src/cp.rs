@@ -244,7 +244,7 @@ impl Asked {
             }
             let umask = tidebox_rt::umask(None).unwrap_or(0o022);
             let mode = if self.options.preserve_mode { stat.mode & 0o7777 } else { stat.mode & 0o777 & !umask };
-            data::set_mode("cp", &made, mode);
+            data::set_mode("cp", &made, mode, self.options.preserve_mode);
         }
         Some(join(folder, from.strip_prefix(b"/").unwrap_or(from)))
     }

@@ -92,6 +92,8 @@ fn transfer(tool: &str, (source, from): (Fd, &[u8]), (target, to): (Fd, &[u8])) 
 pub(crate) fn keep_times(tool: &str, stat: &Stat, to: &[u8], follow: bool) -> bool {
     match tidebox_rt::set_times(to, follow, Time::At(stat.atime_ns), Time::At(stat.mtime_ns)) {
         Ok(()) => true,
+        // Where links have no times of their own, nothing is lost.
+        Err(Errno::NOTSUP) if !follow => true,
         Err(error) => {
             complain(tool, &format!("preserving times for {}: {}", quoted(to), error.text()));
             false
@@ -99,13 +101,14 @@ pub(crate) fn keep_times(tool: &str, stat: &Stat, to: &[u8], follow: bool) -> bo
     }
 }
 
-/// Sets the mode of a copy where it has another.
-pub(crate) fn set_mode(tool: &str, to: &[u8], mode: u32) -> bool {
+/// Sets the mode of a copy where it has another. On a file system without modes it is an error where it is `preserved`.
+pub(crate) fn set_mode(tool: &str, to: &[u8], mode: u32, preserved: bool) -> bool {
     if tidebox_rt::stat(to, true).is_ok_and(|stat| stat.mode & 0o7777 == mode) {
         return true;
     }
     match tidebox_rt::chmod(to, mode) {
         Ok(()) => true,
+        Err(Errno::NOTSUP) if !preserved => true,
         Err(error) => {
             complain(tool, &format!("preserving permissions for {}: {}", quoted(to), error.text()));
             false

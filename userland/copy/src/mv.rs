@@ -86,6 +86,7 @@ fn read(given: Vec<(char, Vec<u8>)>) -> Result<Option<(Options, Target)>, String
         preserve_mode: true,
         preserve_times: true,
         preserve_links: true,
+        preserve_what_can_be: true,
         ..Options::default()
     };
     let mut target = Target::default();
@@ -223,15 +224,6 @@ impl Mover<'_> {
         let mut options = self.options.clone();
         options.existing = Existing::Replace;
         options.update = false;
-        options.verbose = false;
-        if self.options.verbose {
-            let what = if stat.kind() == FileKind::Dir { "created directory" } else { "copied" };
-            let line = match stat.kind() {
-                FileKind::Dir => format!("{what} {}", quoted(to)),
-                _ => format!("{what} {} -> {}", quoted(from), quoted(to)),
-            };
-            say("mv", &line);
-        }
         Copier::new(&options).run(from, to) && remove::tree("mv", from, self.options.verbose)
     }
 }

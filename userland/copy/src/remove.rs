@@ -12,10 +12,13 @@ pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
         complain(tool, &format!("cannot remove {}: {}", quoted(path), error.text()));
         false
     };
-    // What is still to be removed; a folder comes twice, the second time when it is empty.
+    // What is still to be removed; a folder comes twice, the second time when it is empty, unless something stayed in it.
     let mut waiting = vec![(path.to_vec(), false)];
-    let mut well = true;
+    let (mut well, mut kept): (bool, Vec<Vec<u8>>) = (true, Vec::new());
     while let Some((path, emptied)) = waiting.pop() {
+        if emptied && kept.iter().any(|kept| kept.starts_with(&[path.as_slice(), b"/"].concat())) {
+            continue;
+        }
         let is_folder = emptied || tidebox_rt::stat(&path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
         if is_folder && !emptied {
             match tidebox_rt::read_dir(&path) {
@@ -34,7 +37,10 @@ pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
                 well &= say(tool, &format!("{what} {}", quoted(&path)));
             }
             Ok(()) => {}
-            Err(error) => well = failed(&path, error),
+            Err(error) => {
+                well = failed(&path, error);
+                kept.push(path);
+            }
         }
     }
     well
