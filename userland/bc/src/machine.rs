@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use tidebox_gnu::escape::control;
+
 use crate::code::{Code, Function, HISTORY, IBASE, LAST, OBASE, Op, Own, SCALE};
 use crate::library;
 use crate::number::Number;
@@ -516,14 +518,9 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
             continue;
         }
         out.extend(match bytes.next() {
-            Some(b'a') => Some(7),
-            Some(b'b') => Some(8),
-            Some(b'f') => Some(12),
-            Some(b'n') => Some(b'\n'),
             Some(b'q') => Some(b'"'),
-            Some(b'r') => Some(b'\r'),
-            Some(b't') => Some(b'\t'),
             Some(b'\\') => Some(b'\\'),
+            Some(letter) if *letter != b'v' => control(*letter),
             _ => None,
         });
     }

@@ -1,9 +1,6 @@
 //! `diff`: compares files line by line, and folders file by file.
 
-use std::collections::BTreeSet;
-
-use tidebox_gnu::glob::{Flags, matches};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{complain, in_single_quotes, kind};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::file::{File, same};
@@ -25,7 +22,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             Ok(0)
         }
         Request::Compare(options, pairs) => {
-            let mut run = Run { options: &options, output, above: Vec::new() };
+            let mut run = Run { options: &options, output };
             let mut code = 0;
             for names in pairs {
                 code = code.max(run.operands(names)?);
@@ -37,14 +34,14 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
 }
 
 /// One of two files.
-struct Side {
-    name: Vec<u8>,
+pub(crate) struct Side {
+    pub(crate) name: Vec<u8>,
     /// `None` stands for a missing file that counts as empty.
-    stat: Option<Stat>,
+    pub(crate) stat: Option<Stat>,
 }
 
 impl Side {
-    fn find(name: Vec<u8>, follow: bool) -> Result<Self, (Vec<u8>, Errno)> {
+    pub(crate) fn find(name: Vec<u8>, follow: bool) -> Result<Self, (Vec<u8>, Errno)> {
         let stat = if name == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(&name, follow) };
         match stat {
             Ok(stat) => Ok(Self { name, stat: Some(stat) }),
@@ -56,7 +53,7 @@ impl Side {
         self.stat.is_some_and(|stat| stat.kind() == FileKind::Dir)
     }
 
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.name).into_owned()
     }
 
@@ -74,11 +71,10 @@ impl Side {
     }
 }
 
-struct Run<'a> {
-    options: &'a Options,
-    output: Output,
-    /// The folders that are being compared: device and number of each.
-    above: Vec<[Option<(u32, u64)>; 2]>,
+/// A comparison that is going on.
+pub(crate) struct Run<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) output: Output,
 }
 
 impl Run<'_> {
@@ -109,7 +105,7 @@ impl Run<'_> {
                 return Ok(TROUBLE);
             }
         };
-        self.pair(&a, &b, false)
+        if both_folders(&a, &b) { self.folders(a, b) } else { self.pair(&a, &b, false) }
     }
 
     /// The file in a folder that bears the name of another file.
@@ -121,24 +117,22 @@ impl Run<'_> {
         Ok(Side::find(joined(&folder.name, base), !self.options.links))
     }
 
-    fn complain(&mut self, name: &[u8], errno: Errno) -> Result<(), Failure> {
+    pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) -> Result<(), Failure> {
         // Both streams may lead to one place, so that their order shows.
         self.output.flush()?;
         complain("diff", &format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
         Ok(())
     }
 
-    fn say(&mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
         self.output.put(text.as_bytes())
     }
 
-    fn pair(&mut self, a: &Side, b: &Side, nested: bool) -> Result<i32, Failure> {
-        if (a.is_dir() || a.stat.is_none()) && (b.is_dir() || b.stat.is_none()) {
-            if nested && !self.options.recursive {
-                self.say(&format!("Common subdirectories: {} and {}\n", a.shown(), b.shown()))?;
-                return Ok(0);
-            }
-            return self.folders(a, b);
+    /// Compares two files; folders were `nested` in others.
+    pub(crate) fn pair(&mut self, a: &Side, b: &Side, nested: bool) -> Result<i32, Failure> {
+        if both_folders(a, b) {
+            self.say(&format!("Common subdirectories: {} and {}\n", a.shown(), b.shown()))?;
+            return Ok(0);
         }
         if let (Some(x), Some(y)) = (&a.stat, &b.stat) {
             if x.kind() != y.kind() && (nested || a.is_dir() || b.is_dir()) {
@@ -242,100 +236,16 @@ impl Run<'_> {
         line.push(b'\n');
         line
     }
-
-    fn folders(&mut self, a: &Side, b: &Side) -> Result<i32, Failure> {
-        let identity = [a, b].map(|side| side.stat.map(|stat| (stat.dev, stat.ino)));
-        for (side, me) in [a, b].into_iter().zip(identity) {
-            if me.is_some() && self.above.iter().flatten().any(|other| *other == me) {
-                self.output.flush()?;
-                complain("diff", &format!("{}: recursive directory loop", side.shown()));
-                return Ok(TROUBLE);
-            }
-        }
-        // As in GNU, what a folder holds is not compared with itself, nor told of.
-        if identity[0].is_some() && identity[0] == identity[1] {
-            return Ok(0);
-        }
-        let mut code = 0;
-        let mut lists: [BTreeSet<Vec<u8>>; 2] = [BTreeSet::new(), BTreeSet::new()];
-        for (side, list) in [a, b].into_iter().zip(&mut lists) {
-            match self.names(side) {
-                Ok(names) => *list = names,
-                Err(errno) => {
-                    self.complain(&side.name, errno)?;
-                    code = TROUBLE;
-                }
-            }
-        }
-        self.above.push(identity);
-        let [in_a, in_b] = &lists;
-        for name in in_a.union(in_b) {
-            let found = self.entry(a, b, name, [in_a.contains(name), in_b.contains(name)])?;
-            code = code.max(found);
-        }
-        self.above.pop();
-        Ok(code)
-    }
-
-    /// Compares what two folders hold under one name.
-    fn entry(&mut self, a: &Side, b: &Side, name: &[u8], held: [bool; 2]) -> Result<i32, Failure> {
-        let empty = self.options.new_file || (self.options.new_in_first && held == [false, true]);
-        if held != [true, true] && !empty {
-            let holder = if held[0] { a } else { b };
-            self.say(&format!("Only in {}: {}\n", holder.shown(), String::from_utf8_lossy(name)))?;
-            return Ok(DIFFERENT);
-        }
-        let mut sides = Vec::with_capacity(2);
-        for (folder, held) in [a, b].into_iter().zip(held) {
-            let path = joined(&folder.name, name);
-            let side = if held { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
-            match side {
-                Ok(side) => sides.push(side),
-                Err((name, errno)) => {
-                    self.complain(&name, errno)?;
-                    return Ok(TROUBLE);
-                }
-            }
-        }
-        match sides.as_slice() {
-            [a, b] => self.pair(a, b, true),
-            _ => Ok(TROUBLE),
-        }
-    }
-
-    /// The names in a folder that are to be compared.
-    fn names(&self, side: &Side) -> Result<BTreeSet<Vec<u8>>, Errno> {
-        if side.stat.is_none() {
-            return Ok(BTreeSet::new());
-        }
-        let excluded =
-            |name: &[u8]| self.options.excluded.iter().any(|pattern| matches(pattern, name, Flags::default()));
-        let entries = tidebox_rt::read_dir(&side.name)?;
-        let before =
-            |name: &Vec<u8>| self.above.len() < 2 && self.options.starting.as_ref().is_some_and(|start| name < start);
-        let names = entries.into_iter().map(|entry| entry.name);
-        Ok(names.filter(|name| !excluded(name) && !before(name)).collect())
-    }
 }
 
-fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
+/// Whether both are folders, or would be.
+pub(crate) fn both_folders(a: &Side, b: &Side) -> bool {
+    (a.is_dir() || a.stat.is_none()) && (b.is_dir() || b.stat.is_none())
+}
+
+pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
     [folder, slash, name].concat()
-}
-
-/// What a file is, in the words of GNU.
-fn kind(stat: &Stat) -> &'static str {
-    match stat.kind() {
-        FileKind::File if stat.size == 0 => "regular empty file",
-        FileKind::File => "regular file",
-        FileKind::Dir => "directory",
-        FileKind::Symlink => "symbolic link",
-        FileKind::CharDevice => "character special file",
-        FileKind::BlockDevice => "block special file",
-        FileKind::Pipe => "fifo",
-        FileKind::Socket => "socket",
-        FileKind::Unknown => "weird file",
-    }
 }
 
 /// A text without the carriage returns before line ends.
@@ -359,13 +269,5 @@ pub(crate) fn quoted(word: &[u8]) -> Vec<u8> {
     if !word.is_empty() && word.iter().all(plain) {
         return word.to_vec();
     }
-    let mut out = vec![b'\''];
-    for byte in word {
-        match byte {
-            b'\'' => out.extend_from_slice(b"'\\''"),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(b'\'');
-    out
+    in_single_quotes(word)
 }

@@ -1,12 +1,10 @@
 //! `chmod`: file modes.
 
+use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_gnu::mode::{Change, letters};
 use tidebox_rt::{FileKind, Stat};
-
-use crate::answer::Answer;
-use crate::print;
 
 const HELP: &str = "\
 Usage: chmod [OPTION]... MODE[,MODE]... FILE...

@@ -3,9 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::message::{bytes_path, cited, quoted, reason};
-
-use crate::answer::Answer;
 
 const HELP: &str = "\
 Usage: dd [OPERAND]...

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::glob::{self, Flags};
 use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_rt::{FileKind, Stat};
-
-use crate::answer::Answer;
 
 const HELP: &str = "\
 Usage: du [OPTION]... [FILE]...

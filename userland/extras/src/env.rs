@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{cited, quoted};
 
-use crate::answer::Answer;
 use crate::{run, signal};
 
 const HELP: &str = "\

@@ -1,6 +1,6 @@
 //! `hostname`: the name of the sandbox.
 
-use crate::answer::Answer;
+use tidebox_gnu::answer::Answer;
 
 /// Where the kernel says it, and where a system keeps it.
 const FILES: [&str; 2] = ["/proc/sys/kernel/hostname", "/etc/hostname"];

@@ -1,9 +1,9 @@
 //! `kill`: signals to other processes.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::Errno;
 
-use crate::answer::Answer;
 use crate::signal;
 
 const USAGE: &str = "usage: kill [-s SIGNAL | -SIGNAL] PID... or kill -l [SIGNAL]...";

@@ -8,12 +8,11 @@ mod quote;
 
 use std::rc::Rc;
 
+use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::glob::{self, Flags};
 use tidebox_gnu::message::{complain, quoted};
 use tidebox_rt::{FileKind, Stat};
 
-use crate::answer::Answer;
-use crate::print;
 use format::Format;
 use options::{Follow, Options, Request, Shows, Wrong};
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! As in `coreutils`, the name under which the module is started chooses the tool.
 
-mod answer;
 mod chmod;
 mod dd;
 mod du;
@@ -26,17 +25,11 @@ mod uname;
 mod user;
 mod which;
 
-use std::io::Write;
-use std::process::exit;
-
-use answer::Answer;
-use tidebox_gnu::message::{arguments, complain, program};
-
-/// Runs a tool: arguments without its name, to what it answers.
-type Main = fn(Vec<Vec<u8>>) -> Answer;
+use tidebox_gnu::answer::Answer;
+use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[
+const TOOLS: &[(&str, Main<Answer>)] = &[
     ("chmod", chmod::main),
     ("dd", dd::main),
     ("dir", ls::dir),
@@ -61,30 +54,6 @@ const TOOLS: &[(&str, Main)] = &[
     ("whoami", user::whoami),
 ];
 
-fn find(name: &str) -> Option<(&'static str, Main)> {
-    let at = TOOLS.binary_search_by(|(known, _)| known.cmp(&name)).ok()?;
-    TOOLS.get(at).copied()
-}
-
 fn main() {
-    tidebox_rt::start();
-    let mut arguments = arguments();
-    let mut name = program();
-    // `extras chmod` does what `chmod` does.
-    if find(&name).is_none() && !arguments.is_empty() {
-        name = String::from_utf8_lossy(&arguments.remove(0)).into_owned();
-    }
-    let Some((name, tool)) = find(&name) else {
-        let names: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-        complain("extras", &format!("unknown program '{name}'; there are: {}", names.join(" ")));
-        exit(127);
-    };
-    exit(tool(arguments).end(name));
-}
-
-/// Prints on stdout; the answer is whether that went well.
-fn print(bytes: &[u8]) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(bytes)?;
-    stdout.flush()
+    run("extras", TOOLS);
 }

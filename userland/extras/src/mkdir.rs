@@ -1,10 +1,9 @@
 //! `mkdir`: new folders.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{bytes_path, cited, complain, path_bytes, quoted};
 use tidebox_gnu::mode::Change;
-
-use crate::answer::Answer;
 
 const HELP: &str = "\
 Usage: mkdir [OPTION]... FOLDER...

@@ -1,10 +1,10 @@
 //! `nice`: commands that let others go first. All processes here have one priority, so that they only run.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::cited;
 
-use crate::answer::Answer;
 use crate::run;
 
 const HELP: &str = "\

@@ -1,10 +1,10 @@
 //! `nohup`: commands that a hangup does not end.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::message::quoted;
 use tidebox_rt::Errno;
 
-use crate::answer::Answer;
 use crate::signal::HANGUP;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {

@@ -1,10 +1,9 @@
 //! Running the command that a tool is given.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::message::cited;
 use tidebox_rt::Errno;
-
-use crate::answer::Answer;
 
 /// Runs a command to its end: its exit code becomes the tool's.
 pub(crate) fn run(command: &Command<'_>) -> Answer {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::complain;
 
-use crate::answer::Answer;
 use crate::timeout::duration;
 
 const HELP: &str = "\

@@ -1,15 +1,14 @@
 //! `stat`: the state of files.
 
+use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{complain, quoted};
+use tidebox_gnu::message::{complain, kind, quoted};
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
 
-use crate::answer::Answer;
 use crate::file_system::{self, FileSystem};
-use crate::print;
 
 const HELP: &str = "\
 Usage: stat [OPTION]... FILE...
@@ -332,20 +331,6 @@ fn device_part(part: u8, letter: u8, stat: &Stat) -> Option<Vec<u8>> {
 
 fn blocks(stat: &Stat) -> u64 {
     if stat.kind() == FileKind::Symlink { 0 } else { stat.size.div_ceil(BLOCK).saturating_mul(BLOCK / 512) }
-}
-
-fn kind(stat: &Stat) -> &'static str {
-    match stat.kind() {
-        FileKind::File if stat.size == 0 => "regular empty file",
-        FileKind::File => "regular file",
-        FileKind::Dir => "directory",
-        FileKind::Symlink => "symbolic link",
-        FileKind::CharDevice => "character special file",
-        FileKind::BlockDevice => "block special file",
-        FileKind::Pipe => "fifo",
-        FileKind::Socket => "socket",
-        FileKind::Unknown => "weird file",
-    }
 }
 
 fn full_time(ns: u64) -> String {

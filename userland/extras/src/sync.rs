@@ -1,8 +1,7 @@
 //! `sync`: files of the sandbox are in memory, so that there is nothing to write back.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::message::{complain, quoted};
-
-use crate::answer::Answer;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut code = 0;

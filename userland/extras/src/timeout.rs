@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::{Disposition, Errno, Readiness, Status};
 
-use crate::answer::Answer;
 use crate::{run, signal};
 
 const HELP: &str = "\

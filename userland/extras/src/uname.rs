@@ -1,9 +1,9 @@
 //! `uname`: what the system is.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::cited;
 
-use crate::answer::Answer;
 use crate::hostname;
 
 const HELP: &str = "\

@@ -1,10 +1,9 @@
 //! `id`, `whoami`, `groups`, `logname`: who the caller is.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::cited;
 use tidebox_gnu::user::{Kind, Names};
-
-use crate::answer::Answer;
 
 const ID_HELP: &str = "\
 Usage: id [OPTION]... [USER]...

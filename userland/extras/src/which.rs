@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::getopt::{Item, Parser, Spec};
-
-use crate::answer::Answer;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut all = false;

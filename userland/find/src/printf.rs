@@ -1,6 +1,7 @@
 //! The format of `-printf`, and the lines of `-ls`.
 
 use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::escape::control;
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::user::Names;
 use tidebox_rt::{FileKind, Stat};
@@ -78,13 +79,6 @@ impl Format {
             return rest;
         };
         let byte = match letter {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
             b'\\' => b'\\',
             b'c' => {
                 self.parts.push(Part::Stop);
@@ -97,10 +91,13 @@ impl Format {
                 self.text(&[u8::try_from(value & 255).unwrap_or(0)]);
                 return after;
             }
-            other => {
-                warnings.push(format!("unrecognized escape `\\{}'", char::from(*other)));
-                self.text(&[b'\\', *other]);
-                return after;
+            letter => {
+                let Some(byte) = control(*letter) else {
+                    warnings.push(format!("unrecognized escape `\\{}'", char::from(*letter)));
+                    self.text(&[b'\\', *letter]);
+                    return after;
+                };
+                byte
             }
         };
         self.text(&[byte]);

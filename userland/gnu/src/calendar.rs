@@ -1,7 +1,9 @@
 //! Dates and times of day. The clock of a sandbox shows universal time.
 
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
+/// The days of a week, from Sunday on.
+pub const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+/// The months of a year.
+pub const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",

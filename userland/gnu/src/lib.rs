@@ -3,9 +3,11 @@
 //! Tools that no crate offers in a form which runs here (`grep`, `find`, `xargs`, `chmod` ...) are written on top of
 //! this, so that they read options, patterns and globs in one way.
 
+pub mod answer;
 pub mod calendar;
 pub mod choice;
 pub mod command;
+pub mod escape;
 pub mod getopt;
 pub mod glob;
 pub mod message;

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use tidebox_rt::{FileKind, Stat};
+
 /// What the system says about an error, in the words of POSIX and without its number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
@@ -134,6 +136,34 @@ pub fn named(name: &[u8]) -> String {
         Ok(text) if leads && name.iter().all(harmless) && text != "{" && text != "}" => text.to_owned(),
         _ => quoted(name),
     }
+}
+
+/// What a file is.
+pub fn kind(stat: &Stat) -> &'static str {
+    match stat.kind() {
+        FileKind::File if stat.size == 0 => "regular empty file",
+        FileKind::File => "regular file",
+        FileKind::Dir => "directory",
+        FileKind::Symlink => "symbolic link",
+        FileKind::CharDevice => "character special file",
+        FileKind::BlockDevice => "block special file",
+        FileKind::Pipe => "fifo",
+        FileKind::Socket => "socket",
+        FileKind::Unknown => "weird file",
+    }
+}
+
+/// A word between single quotes, as every shell reads it back.
+pub fn in_single_quotes(word: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'\''];
+    for byte in word {
+        match byte {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+    out
 }
 
 /// A control character as C writes it.

@@ -182,6 +182,23 @@ pub fn read_all(name: &[u8]) -> Result<Vec<u8>, Errno> {
     Input::open(name)?.rest()
 }
 
+/// So many bytes of a file from an offset on, or fewer where it ends.
+pub fn read_at(fd: Fd, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
+    tidebox_rt::seek_to(fd, at)?;
+    let mut bytes = vec![0; count];
+    let mut filled = 0;
+    while filled < count {
+        match tidebox_rt::read(fd, bytes.get_mut(filled..).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(got) => filled += got,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
 /// Writes a file anew.
 pub fn write_file(name: &[u8], bytes: &[u8]) -> Result<(), Errno> {
     let how = Open { write: true, create: true, truncate: true, ..Open::default() };

@@ -2,20 +2,21 @@
 
 use std::process::exit;
 
+use crate::answer::Ending;
 use crate::getopt::{Item, Parser, Spec};
 use crate::message::{arguments, complain, program};
 
-/// Runs a tool: arguments without its name, to its exit code.
-pub type Main = fn(Vec<Vec<u8>>) -> i32;
+/// Runs a tool: arguments without its name, to what it answers.
+pub type Main<T = i32> = fn(Vec<Vec<u8>>) -> T;
 
 /// The tool of that name. `tools` are ordered by name.
-pub fn find(tools: &'static [(&'static str, Main)], name: &str) -> Option<(&'static str, Main)> {
+pub fn find<T>(tools: &'static [(&'static str, Main<T>)], name: &str) -> Option<(&'static str, Main<T>)> {
     let at = tools.binary_search_by(|(known, _)| known.cmp(&name)).ok()?;
     tools.get(at).copied()
 }
 
 /// Runs what the process was started as.
-pub fn run(module: &str, tools: &'static [(&'static str, Main)]) {
+pub fn run<T: Ending>(module: &str, tools: &'static [(&'static str, Main<T>)]) {
     tidebox_rt::start();
     let mut arguments = arguments();
     let mut name = program();
@@ -23,16 +24,28 @@ pub fn run(module: &str, tools: &'static [(&'static str, Main)]) {
     if find(tools, &name).is_none() && !arguments.is_empty() {
         name = String::from_utf8_lossy(&arguments.remove(0)).into_owned();
     }
-    let Some((_, tool)) = find(tools, &name) else {
+    let Some((name, tool)) = find(tools, &name) else {
         let names: Vec<&str> = tools.iter().map(|(name, _)| *name).collect();
         complain(module, &format!("unknown program '{name}'; there are: {}", names.join(" ")));
         exit(127);
     };
-    let code = tool(arguments);
-    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    leave(tool(arguments).end(name));
+}
+
+/// Ends the process. Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+pub fn leave(code: i32) {
     if code != 0 {
         exit(code);
     }
+}
+
+/// The commands that tools.toml says a package provides, which a test of each module holds its table to.
+pub fn registered(package: &str) -> Vec<&'static str> {
+    let registry = include_str!("../../tools.toml");
+    let named = format!("package = \"{package}\"");
+    let module = registry.split("[[module]]").find(|module| module.lines().any(|line| line == named));
+    let list = module.and_then(|module| Some(module.split_once("commands = [")?.1.split_once(']')?.0));
+    list.unwrap_or_default().split('"').skip(1).step_by(2).collect()
 }
 
 /// Says what is wrong with a command line and where to read more.
@@ -56,4 +69,16 @@ pub fn command_line(spec: Spec<'_>, arguments: Vec<Vec<u8>>) -> Result<CommandLi
         }
     }
     Ok((options, operands))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::registered;
+
+    #[test]
+    fn the_registry_is_read_module_by_module() {
+        assert_eq!(registered("tidebox-copy"), ["cp", "ln", "mv"]);
+        assert!(registered("tidebox-coreutils").contains(&"["));
+        assert_eq!(registered("tidebox-gnu"), [""; 0]);
+    }
 }

@@ -1,5 +1,6 @@
 //! How an archive differs from the files that are there.
 
+use tidebox_gnu::stream::read_at;
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{Errno, FileKind, Open, Stat};
 
@@ -172,20 +173,4 @@ impl Compare<'_> {
         let _ = tidebox_rt::close(fd);
         Ok(read.map(|()| same))
     }
-}
-
-fn read_at(fd: u32, offset: u64, count: usize) -> Result<Vec<u8>, Errno> {
-    tidebox_rt::seek_to(fd, offset)?;
-    let mut bytes = vec![0; count];
-    let mut filled = 0;
-    while filled < count {
-        match tidebox_rt::read(fd, bytes.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => break,
-            Ok(got) => filled += got,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }

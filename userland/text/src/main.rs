@@ -19,16 +19,13 @@ mod tail;
 mod tests;
 mod wc;
 
-use std::process::exit;
-
-use tidebox_gnu::message::{arguments, complain, program};
+use tidebox_gnu::answer::Ending;
+use tidebox_gnu::message::complain;
+use tidebox_gnu::tool::{Main, run, usage};
 use tidebox_rt::Errno;
 
-/// Runs a tool: arguments without its name, to its exit code or what is wrong.
-type Main = fn(Vec<Vec<u8>>) -> Result<i32, Failure>;
-
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[
+const TOOLS: &[(&str, Main<Result<i32, Failure>>)] = &[
     ("cat", cat::main),
     ("fmt", fmt::main),
     ("fold", fold::main),
@@ -49,40 +46,18 @@ enum Failure {
     Write(Errno),
 }
 
-fn find(name: &str) -> Option<(&'static str, Main)> {
-    let at = TOOLS.binary_search_by(|(known, _)| known.cmp(&name)).ok()?;
-    TOOLS.get(at).copied()
-}
-
 fn main() {
-    tidebox_rt::start();
-    let mut arguments = arguments();
-    let mut name = program();
-    // `text cat` does what `cat` does.
-    if find(&name).is_none() && !arguments.is_empty() {
-        name = String::from_utf8_lossy(&arguments.remove(0)).into_owned();
-    }
-    let Some((name, tool)) = find(&name) else {
-        let names: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-        complain("text", &format!("unknown program '{name}'; there are: {}", names.join(" ")));
-        exit(127);
-    };
-    let code = tool(arguments).unwrap_or_else(|failure| explain(name, &failure));
-    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
-    if code != 0 {
-        exit(code);
-    }
+    run("text", TOOLS);
 }
 
-fn explain(name: &str, failure: &Failure) -> i32 {
-    match failure {
-        Failure::Usage(message) => {
-            complain(name, message);
-            eprintln!("Try '{name} --help' for more information.");
+impl Ending for Failure {
+    fn end(self, name: &str) -> i32 {
+        match self {
+            Self::Usage(message) => return usage(name, &message, 1),
+            Self::Unsupported(message) => complain(name, &message),
+            // A reader that has gone is met here only by whoever ignores SIGPIPE; the kernel ends all others quietly.
+            Self::Write(errno) => complain(name, &format!("write error: {}", errno.text())),
         }
-        Failure::Unsupported(message) => complain(name, message),
-        // A reader that has gone is met here only by whoever ignores SIGPIPE; the kernel ends all others quietly.
-        Failure::Write(errno) => complain(name, &format!("write error: {}", errno.text())),
+        1
     }
-    1
 }

@@ -4,12 +4,8 @@ use crate::options::Sizes;
 use crate::pattern;
 
 #[test]
-fn the_registry_names_this_tool() {
-    let registry: toml::Table = include_str!("../../tools.toml").parse().expect("tools.toml is TOML");
-    let modules = registry["module"].as_array().expect("tools.toml lists modules");
-    let ours = modules.iter().find(|module| module["package"].as_str() == Some("tidebox-tree")).expect("it is listed");
-    assert_eq!(ours["commands"].as_array().map(Vec::len), Some(1));
-    assert_eq!(ours["commands"][0].as_str(), Some("tree"));
+fn registry_names_what_this_program_is() {
+    assert_eq!(tidebox_gnu::tool::registered("tidebox-tree"), ["tree"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The command line.
 
+use tidebox_gnu::escape::control;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 
 const HELP: &str = include_str!("help.txt");
@@ -219,17 +220,8 @@ fn delimiter(text: &[u8]) -> Result<u8, String> {
     let wrong = |reason: &str| format!("{reason} '{}' in input delimiter specification", String::from_utf8_lossy(text));
     match text {
         [byte] => Ok(*byte),
-        [b'\\', letter] if !letter.is_ascii_digit() => Ok(match letter {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'\\' => b'\\',
-            _ => return Err(wrong("Invalid escape sequence")),
-        }),
+        [b'\\', b'\\'] => Ok(b'\\'),
+        [b'\\', letter] if !letter.is_ascii_digit() => control(*letter).ok_or_else(|| wrong("Invalid escape sequence")),
         [b'\\', digits @ ..] => {
             let digits = String::from_utf8_lossy(digits);
             let parsed = match digits.strip_prefix('x') {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::{complain, in_single_quotes};
 use tidebox_rt::{Errno, Fd, Open, Status, Waited};
 
 use crate::options::Options;
@@ -183,13 +183,5 @@ fn shown(word: &[u8]) -> Vec<u8> {
     if !word.is_empty() && word.iter().all(plain) {
         return word.to_vec();
     }
-    let mut out = vec![b'\''];
-    for byte in word {
-        match byte {
-            b'\'' => out.extend_from_slice(b"'\\''"),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(b'\'');
-    out
+    in_single_quotes(word)
 }

@@ -1,6 +1,7 @@
 //! Archives that are read: the directory at their end, and the bytes of files.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
+use tidebox_gnu::stream::read_at;
 use tidebox_rt::{Errno, Fd, Open};
 
 use crate::entry::{DEFLATED, End, Entry, LOCAL_SIZE, STORED, little, local_length};
@@ -33,22 +34,6 @@ pub(crate) enum NoArchive {
     /// It is empty.
     Empty,
     TooLarge,
-}
-
-pub(crate) fn read_at(fd: Fd, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
-    tidebox_rt::seek_to(fd, at)?;
-    let mut bytes = vec![0; count];
-    let mut filled = 0;
-    while filled < count {
-        match tidebox_rt::read(fd, bytes.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => break,
-            Ok(got) => filled += got,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }
 
 impl Archive {

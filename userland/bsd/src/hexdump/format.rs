@@ -1,5 +1,7 @@
 //! Formats: `REPETITIONS/BYTES "TEXT WITH %CONVERSIONS"`.
 
+use tidebox_gnu::escape::control;
+
 /// What a conversion makes of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -148,14 +150,7 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
         }
         match bytes.next() {
             Some(b'0') => break,
-            Some(b'a') => out.push(7),
-            Some(b'b') => out.push(8),
-            Some(b'f') => out.push(12),
-            Some(b'n') => out.push(b'\n'),
-            Some(b'r') => out.push(b'\r'),
-            Some(b't') => out.push(b'\t'),
-            Some(b'v') => out.push(11),
-            Some(other) => out.push(*other),
+            Some(letter) => out.push(control(*letter).unwrap_or(*letter)),
             None => {}
         }
     }

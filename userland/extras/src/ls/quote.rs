@@ -90,15 +90,7 @@ fn plain_quotes(name: &[u8]) -> Vec<u8> {
     if name.contains(&b'\'') && !name.iter().any(|byte| b"\"$`\\!".contains(byte)) {
         return [b"\"", name, b"\""].concat();
     }
-    let mut out = vec![b'\''];
-    for byte in name {
-        match byte {
-            b'\'' => out.extend_from_slice(b"'\\''"),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(b'\'');
-    out
+    message::in_single_quotes(name)
 }
 
 /// With the escapes of C; so is `also`, if there is one.

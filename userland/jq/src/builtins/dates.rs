@@ -1,6 +1,6 @@
 //! Dates. Local time is universal time.
 
-use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::calendar::{DAYS, MONTHS, Moment};
 
 use super::{Entry, plain, unary};
 use crate::value::{Result, Val, fault};
@@ -16,22 +16,6 @@ pub(super) const FILTERS: &[Entry] = &[
     unary!("strftime", |value: Val, format: Val| written(&value, &format, "strftime/1")),
     unary!("strflocaltime", |value: Val, format: Val| written(&value, &format, "strflocaltime/1")),
     unary!("strptime", read),
-];
-
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
 ];
 
 /// Days from 1970 to a day of the Gregorian calendar; months beyond a year carry over.

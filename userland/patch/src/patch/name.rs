@@ -1,6 +1,7 @@
 //! File names in the headers of patches, and the times beside them.
 
 use tidebox_gnu::calendar::days_to;
+use tidebox_gnu::escape::control;
 
 /// Old, new, and what `Index:` says.
 pub(crate) const OLD: usize = 0;
@@ -71,13 +72,6 @@ pub(crate) fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 let (letter, after) = rest.split_first()?;
                 rest = after;
                 name.push(match letter {
-                    b'a' => 7,
-                    b'b' => 8,
-                    b'f' => 12,
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    b'v' => 11,
                     b'\\' | b'"' => *letter,
                     b'0'..=b'3' => {
                         let digits = rest.get(..2)?;
@@ -86,7 +80,7 @@ pub(crate) fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                             (b'0'..=b'7').contains(digit).then(|| value.wrapping_mul(8) | (digit - b'0'))
                         })?
                     }
-                    _ => return None,
+                    letter => control(*letter)?,
                 });
             }
             byte => name.push(*byte),

@@ -6,6 +6,7 @@ use std::io::{BufWriter, Write};
 use super::print::Mode;
 use super::{Next, Shell, quote};
 use crate::engine::{Refusal, Value};
+use tidebox_gnu::escape::control;
 use tidebox_gnu::message::bytes_path;
 
 /// Words between spaces, or between quotes; double quotes know escapes.
@@ -50,11 +51,6 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
             continue;
         }
         match bytes.next() {
-            Some(b't') => out.push(b'\t'),
-            Some(b'n') => out.push(b'\n'),
-            Some(b'r') => out.push(b'\r'),
-            Some(b'a') => out.push(7),
-            Some(b'f') => out.push(12),
             Some(digit @ b'0'..=b'7') => {
                 let mut code = u32::from(digit - b'0');
                 for digit in bytes.clone().take(2).take_while(|digit| (b'0'..=b'7').contains(digit)) {
@@ -63,7 +59,10 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
                 }
                 out.push(u8::try_from(code & 0xff).unwrap_or(0));
             }
-            Some(other) => out.push(*other),
+            // `\b` and `\v` are none of them.
+            Some(b'b') => out.push(b'b'),
+            Some(b'v') => out.push(b'v'),
+            Some(letter) => out.push(control(*letter).unwrap_or(*letter)),
             None => out.push(b'\\'),
         }
     }

@@ -400,7 +400,7 @@ impl Zip {
         let mut done = 0;
         while done < length + after {
             let room = CHUNK.min(usize::try_from(length + after - done).unwrap_or(CHUNK));
-            let bytes = crate::archive::read_at(old.fd, from + done, room).unwrap_or_default();
+            let bytes = tidebox_gnu::stream::read_at(old.fd, from + done, room).unwrap_or_default();
             // What follows the bytes of a file may be shorter, and is looked for by who reads without a directory only.
             if bytes.is_empty() && done < length {
                 return Err(self.error(READ, "Zip file structure invalid", &[&name]));

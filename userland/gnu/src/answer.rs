@@ -1,12 +1,34 @@
 //! How a tool ends.
 
-use tidebox_gnu::message::{complain, reason};
+use std::io::Write;
 
-use crate::print;
+use crate::message::{complain, reason};
 
-/// What a tool answers.
+/// What a tool answers when it is done.
+pub trait Ending {
+    /// Says what there is to say in the tool's name, and answers the exit code.
+    fn end(self, tool: &str) -> i32;
+}
+
+/// An exit code, when everything has been said.
+impl Ending for i32 {
+    fn end(self, _: &str) -> i32 {
+        self
+    }
+}
+
+impl<T: Ending, E: Ending> Ending for Result<T, E> {
+    fn end(self, tool: &str) -> i32 {
+        match self {
+            Ok(done) => done.end(tool),
+            Err(failed) => failed.end(tool),
+        }
+    }
+}
+
+/// What a tool answers, where that is more than an exit code.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// It ends with this exit code and has said what there was to say.
     Code(i32),
     /// It prints this and ends well.
@@ -19,9 +41,8 @@ pub(crate) enum Answer {
     Failure(String, i32),
 }
 
-impl Answer {
-    /// Says what there is to say in the tool's name, and answers the exit code.
-    pub(crate) fn end(self, tool: &str) -> i32 {
+impl Ending for Answer {
+    fn end(self, tool: &str) -> i32 {
         match self {
             Self::Code(code) => code,
             Self::Print(text) => written(tool, &text, 0),
@@ -43,6 +64,13 @@ impl From<&str> for Answer {
     fn from(text: &str) -> Self {
         Self::Print(text.as_bytes().to_vec())
     }
+}
+
+/// Prints on standard output.
+pub fn print(text: &[u8]) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text)?;
+    stdout.flush()
 }
 
 fn written(tool: &str, text: &[u8], code: i32) -> i32 {

@@ -1,0 +1,122 @@
+//! Folders: what they hold is compared name by name.
+
+use std::collections::BTreeSet;
+use std::vec::IntoIter;
+
+use tidebox_gnu::glob::{Flags, matches};
+use tidebox_gnu::message::complain;
+use tidebox_rt::Errno;
+
+use crate::diff::{Run, Side, both_folders, joined};
+use crate::{DIFFERENT, Failure, TROUBLE};
+
+/// Device and number of a folder.
+type Identity = Option<(u32, u64)>;
+
+/// Two folders that are being compared.
+struct Level {
+    sides: [Side; 2],
+    identity: [Identity; 2],
+    /// Names that are still to be compared, and which side holds them.
+    names: IntoIter<(Vec<u8>, [bool; 2])>,
+}
+
+/// What comes of a name.
+enum Entry {
+    /// It was compared, with this exit code.
+    Code(i32),
+    /// It is a folder on both sides.
+    Folders(Side, Side),
+}
+
+impl Run<'_> {
+    /// Compares two folders, and folders in them to any depth: nesting takes heap and no stack.
+    pub(crate) fn folders(&mut self, a: Side, b: Side) -> Result<i32, Failure> {
+        let mut levels = Vec::new();
+        let mut code = self.enter([a, b], &mut levels)?;
+        while let Some(level) = levels.last_mut() {
+            let Some((name, held)) = level.names.next() else {
+                levels.pop();
+                continue;
+            };
+            let found = match self.entry(&level.sides, &name, held)? {
+                Entry::Code(found) => found,
+                Entry::Folders(a, b) => self.enter([a, b], &mut levels)?,
+            };
+            code = code.max(found);
+        }
+        Ok(code)
+    }
+
+    /// Lists two folders, to be compared next.
+    fn enter(&mut self, sides: [Side; 2], levels: &mut Vec<Level>) -> Result<i32, Failure> {
+        let identity = [0, 1].map(|at: usize| sides[at].stat.map(|stat| (stat.dev, stat.ino)));
+        for (side, me) in sides.iter().zip(identity) {
+            if me.is_some() && levels.iter().any(|level| level.identity.contains(&me)) {
+                self.output.flush()?;
+                complain("diff", &format!("{}: recursive directory loop", side.shown()));
+                return Ok(TROUBLE);
+            }
+        }
+        // As in GNU, what a folder holds is not compared with itself, nor told of.
+        if identity[0].is_some() && identity[0] == identity[1] {
+            return Ok(0);
+        }
+        let mut code = 0;
+        let mut lists: [BTreeSet<Vec<u8>>; 2] = [BTreeSet::new(), BTreeSet::new()];
+        for (side, list) in sides.iter().zip(&mut lists) {
+            match self.names(side, levels.len()) {
+                Ok(names) => *list = names,
+                Err(errno) => {
+                    self.complain(&side.name, errno)?;
+                    code = TROUBLE;
+                }
+            }
+        }
+        let [in_a, in_b] = &lists;
+        let names: Vec<_> =
+            in_a.union(in_b).map(|name| (name.clone(), [in_a.contains(name), in_b.contains(name)])).collect();
+        levels.push(Level { sides, identity, names: names.into_iter() });
+        Ok(code)
+    }
+
+    /// Compares what two folders hold under one name.
+    fn entry(&mut self, folders: &[Side; 2], name: &[u8], held: [bool; 2]) -> Result<Entry, Failure> {
+        let empty = self.options.new_file || (self.options.new_in_first && held == [false, true]);
+        if held != [true, true] && !empty {
+            let holder = if held[0] { &folders[0] } else { &folders[1] };
+            self.say(&format!("Only in {}: {}\n", holder.shown(), String::from_utf8_lossy(name)))?;
+            return Ok(Entry::Code(DIFFERENT));
+        }
+        let mut sides = Vec::with_capacity(2);
+        for (folder, held) in folders.iter().zip(held) {
+            let path = joined(&folder.name, name);
+            let side = if held { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
+            match side {
+                Ok(side) => sides.push(side),
+                Err((name, errno)) => {
+                    self.complain(&name, errno)?;
+                    return Ok(Entry::Code(TROUBLE));
+                }
+            }
+        }
+        match (sides.pop(), sides.pop()) {
+            (Some(b), Some(a)) if self.options.recursive && both_folders(&a, &b) => Ok(Entry::Folders(a, b)),
+            (Some(b), Some(a)) => self.pair(&a, &b, true).map(Entry::Code),
+            _ => Ok(Entry::Code(TROUBLE)),
+        }
+    }
+
+    /// The names in a folder that are to be compared.
+    fn names(&self, side: &Side, depth: usize) -> Result<BTreeSet<Vec<u8>>, Errno> {
+        if side.stat.is_none() {
+            return Ok(BTreeSet::new());
+        }
+        let excluded =
+            |name: &[u8]| self.options.excluded.iter().any(|pattern| matches(pattern, name, Flags::default()));
+        let entries = tidebox_rt::read_dir(&side.name)?;
+        let before = |name: &Vec<u8>| depth < 2 && self.options.starting.as_ref().is_some_and(|start| name < start);
+        let names = entries.into_iter().map(|entry| entry.name);
+        Ok(names.filter(|name| !excluded(name) && !before(name)).collect())
+    }
+}
