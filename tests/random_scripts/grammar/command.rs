@@ -1,6 +1,6 @@
 //! Simple commands: builtins and tools.
 
-use super::{ARRAYS, Grammar, MAPS, NUMBERS, SCALARS};
+use super::{ARRAYS, Grammar, SCALARS};
 
 impl Grammar {
     /// A command on one line, perhaps with redirections.
@@ -115,209 +115,6 @@ impl Grammar {
         format!("printf {format} {}", self.words(4))
     }
 
-    fn assignment(&mut self) -> String {
-        match self.chance.below(14) {
-            0..4 => format!("{}={}", self.chance.pick(SCALARS), self.word()),
-            4 => format!("{}+={}", self.name(), self.word()),
-            5 => format!("{}={}", self.chance.pick(NUMBERS), self.number()),
-            6 => format!("{}=({})", self.chance.pick(ARRAYS), self.words(4)),
-            7 => format!("{}+=({})", self.chance.pick(ARRAYS), self.words(3)),
-            8 => format!("{}[{}]={}", self.chance.pick(ARRAYS), self.subscript(), self.word()),
-            9 => format!(
-                "{}[{}]={}",
-                self.chance.pick(MAPS),
-                self.chance.pick(&["a", "k", "$a", "\"$b\"", "'x y'", "n+1"]),
-                self.word()
-            ),
-            10 => format!("{}[{}]+={}", self.chance.pick(ARRAYS), self.subscript(), self.word()),
-            11 => format!("{}=([{}]={} {})", self.chance.pick(ARRAYS), self.chance.below(6), self.word(), self.word()),
-            12 => format!("{}=$(({}))", self.chance.pick(NUMBERS), self.expression_of(3)),
-            _ => format!("{}={} {}={}", self.chance.pick(SCALARS), self.word(), self.chance.pick(SCALARS), self.word()),
-        }
-    }
-
-    fn subscript(&mut self) -> String {
-        if !self.wild {
-            return self.chance.below(8).to_string();
-        }
-        match self.chance.below(6) {
-            0 => "-1".to_owned(),
-            1 => self.chance.pick(NUMBERS).to_owned(),
-            2 => self.expression_of(1),
-            _ => self.chance.below(8).to_string(),
-        }
-    }
-
-    fn declaration(&mut self) -> String {
-        let keyword = if self.in_function && self.chance.one_in(2) {
-            "local"
-        } else {
-            self.chance.pick(&["declare", "export", "readonly", "typeset", "declare", "declare"])
-        };
-        let option = match keyword {
-            "export" => self.chance.pick(&["", "", "-n "]),
-            "readonly" => self.chance.pick(&["", "", "-a "]),
-            _ => self.chance.pick(&[
-                "", "-i ", "-u ", "-l ", "-x ", "-a ", "-r ", "+x ", "+i ", "-g ", "-ai ", "-n ", "-A ", "-I ",
-            ]),
-        };
-        // A readonly variable ends everything that follows early; let it be a rare one.
-        let name = match (keyword, option) {
-            ("readonly", _) | (_, "-r ") => "str",
-            (_, "-n ") => {
-                return format!("{keyword} -n ref={}; ref={}; echo \"$ref ${{!ref}}\"", self.name(), self.word());
-            }
-            (_, "-A ") => "dict",
-            _ => self.name(),
-        };
-        if self.chance.one_in(3) {
-            format!("{keyword} {option}{name}")
-        } else {
-            format!("{keyword} {option}{name}={}", self.word())
-        }
-    }
-
-    /// `[ ]`, `test` and `[[ ]]`.
-    pub(super) fn test(&mut self) -> String {
-        if !self.wild {
-            return self.plain_test();
-        }
-        match self.chance.below(12) {
-            0..3 => {
-                let operator = self.chance.pick(&["=", "!=", "<", ">", "==", "-eq", "-lt", "-ge", "-ne", "-gt", "-le"]);
-                let escaped = if operator.contains(['<', '>']) { format!("\\{operator}") } else { operator.to_owned() };
-                format!("[ {} {escaped} {} ]", self.word(), self.word())
-            }
-            3 => format!("[ {} {} ]", self.unary(), self.word()),
-            4 => format!("test {} {} {}", self.word(), self.chance.pick(&["=", "-a", "-o", "!=", "-ot"]), self.word()),
-            5 => format!("[ {} ]", self.words(4)),
-            6 => format!("[[ {} == {} ]]", self.word(), self.pattern()),
-            7 => format!("[[ {} =~ {} ]]; echo \"${{BASH_REMATCH[@]}}\"", self.word(), self.regex()),
-            8 => format!(
-                "[[ {} {} {} ]]",
-                self.word(),
-                self.chance.pick(&["-eq", "-lt", "<", ">", "!=", "-gt", "="]),
-                self.word()
-            ),
-            9 => format!("[[ {} {} ]]", self.unary(), self.word()),
-            10 => format!("[[ ! {} && ( {} || {} ) ]]", self.word(), self.word(), self.word()),
-            _ => format!(
-                "[[ -v {} ]]",
-                self.chance.pick(&["a", "arr", "arr[1]", "map[a]", "unset_one", "map", "x", "arr[@]"])
-            ),
-        }
-    }
-
-    /// A test that is one, whatever the variables hold.
-    fn plain_test(&mut self) -> String {
-        let (left, right) = (format!("\"{}\"", self.expansion()), format!("\"{}\"", self.expansion()));
-        let (n, m) = (self.chance.pick(NUMBERS), self.chance.below(9));
-        match self.chance.below(9) {
-            0 => format!("[ {left} = {right} ]"),
-            1 => format!("[ {left} != {right} ]"),
-            2 => format!("[ \"${n}\" {} {m} ]", self.chance.pick(&["-eq", "-lt", "-ge", "-ne", "-gt", "-le"])),
-            3 => format!("[ {} {left} ]", self.chance.pick(&["-n", "-z", "-e", "-f", "-d", "!"])),
-            4 => format!("[[ {left} == {} ]]", self.pattern()),
-            5 => format!("[[ {left} =~ {} ]]; echo \"${{BASH_REMATCH[@]}}\"", self.regex()),
-            6 => format!("[[ {n} {} {m} ]]", self.chance.pick(&["-eq", "-lt", "-gt"])),
-            7 => format!("[[ {left} {} {right} ]]", self.chance.pick(&["<", ">", "!=", "="])),
-            _ => format!("[[ ! {left} && ( {right} || -n {left} ) ]]"),
-        }
-    }
-
-    fn unary(&mut self) -> &'static str {
-        self.chance.pick(&["-n", "-z", "-e", "-f", "-d", "-r", "-s", "-L", "-v", "-o", "!", "-t", "-x", "-p"])
-    }
-
-    fn regex(&mut self) -> String {
-        match self.chance.below(4) {
-            0 if self.wild => format!("${}", self.chance.pick(SCALARS)),
-            1 => format!("\"${}\"", self.chance.pick(SCALARS)),
-            _ => self
-                .chance
-                .pick(&[
-                    "^a",
-                    "o+",
-                    "(l+)(o)",
-                    "^([a-z]+)\\.(.*)$",
-                    "[[:digit:]]+",
-                    "a|b",
-                    "^$",
-                    ".",
-                    "(.)(.)?",
-                    "^[^:]*:",
-                    "(a|ab)(c|bcd)?",
-                    "x{2}",
-                    "b{1,2}",
-                    "\\.tar",
-                    "[0-9]{1,3}",
-                    "(^| )w",
-                    "'a.'",
-                    "a\\ b",
-                ])
-                .to_owned(),
-        }
-    }
-
-    fn let_words(&mut self) -> String {
-        match self.chance.below(3) {
-            0 => format!("{}+=1", self.chance.pick(NUMBERS)),
-            1 => format!("'{}'", self.expression_of(2).replace('\'', "")),
-            _ => format!(
-                "{}={} {}",
-                self.chance.pick(NUMBERS),
-                self.chance.below(9),
-                self.chance.pick(&["n++", "i--", "j*=2", "m=n,i=j"])
-            ),
-        }
-    }
-
-    fn read(&mut self) -> String {
-        let option =
-            self.chance.pick(&["", "-r ", "-r ", "-a list ", "-d : ", "-n 3 ", "-N 2 ", "-r -d '' ", "-ra arr "]);
-        let names = self.chance.pick(&["a", "a b", "a b c", "", "x y", "arr", "s", "n"]);
-        let names = if option.contains("-a list") || option.contains("-ra") { "" } else { names };
-        let prefix = self.chance.pick(&["", "", "IFS= ", "IFS=: ", "IFS=, ", "IFS=' ,' "]);
-        match self.chance.below(3) {
-            0 => format!("{prefix}read {option}{names} <<<{}", self.word()),
-            1 => format!("{prefix}read {option}{names} < <(printf '%s' {})", self.quoted_text()),
-            _ => format!("{prefix}read {option}{names} <<'E'\n  one  two\\ three\\\n four:five\nsix\nE"),
-        }
-    }
-
-    fn mapfile(&mut self) -> String {
-        let option = self.chance.pick(&["", "-t ", "-n 1 ", "-s 1 -t ", "-O 2 -t ", "-d , ", "-d '' "]);
-        let source = match self.chance.below(3) {
-            0 => format!("<<<{}", self.word()),
-            1 => format!("< <(printf '%s\\n' {})", self.words(4)),
-            _ => format!("<{}", self.file()),
-        };
-        format!("mapfile {option}{} {source}", self.chance.pick(ARRAYS))
-    }
-
-    fn positional(&mut self) -> String {
-        match self.chance.below(5) {
-            0 => "shift".to_owned(),
-            1 => format!("shift {}", self.chance.below(4)),
-            2 => format!("set -- {}", self.words(4)),
-            3 => format!("set -- \"$@\" {}", self.word()),
-            _ => format!(
-                "while getopts {} opt -a -b val x; do echo \"$opt ${{OPTARG-none}} $OPTIND\"; done; OPTIND=1",
-                self.chance.pick(&["ab:", ":ab:", "a", ":xb"])
-            ),
-        }
-    }
-
-    fn unset_operand(&mut self) -> String {
-        match self.chance.below(5) {
-            0 => format!("'{}[{}]'", self.chance.pick(ARRAYS), self.chance.pick(&["0", "1", "-1", "@", "*", "9"])),
-            1 => format!("'{}[{}]'", self.chance.pick(MAPS), self.chance.pick(&["a", "k", "@"])),
-            2 => format!("-v {}", self.name()),
-            3 => format!("-f {}", self.chance.pick(&["f0", "f1", "nope"])),
-            _ => self.name().to_owned(),
-        }
-    }
-
     fn command_with_environment(&mut self) -> String {
         match self.chance.below(5) {
             0 => "eval 'echo \"$a $b\"'".to_owned(),
@@ -325,23 +122,6 @@ impl Grammar {
             2 => "env | grep -E '^(a|b|s|x)='".to_owned(),
             3 => self.call(),
             _ => format!("printf '%s\\n' {}", self.word()),
-        }
-    }
-
-    pub(super) fn here_document(&mut self) -> String {
-        let command = self.chance.pick(&[
-            "cat",
-            "tr a-z A-Z",
-            "wc -l",
-            "read -r a",
-            "while read -r x; do echo \"<$x>\"; done",
-            "cat -n",
-        ]);
-        let body = format!("x {} y\n\t{}\n\\$a `echo q` \\\\ end", self.in_quotes(), self.expansion());
-        match self.chance.below(3) {
-            0 => format!("{command} <<EOF\n{body}\nEOF"),
-            1 => format!("{command} <<'EOF'\n{body}\nEOF"),
-            _ => format!("{command} <<-EOF\n\t{body}\n\tEOF"),
         }
     }
 
@@ -459,21 +239,6 @@ impl Grammar {
             4 => "pushd sub >/dev/null && popd >/dev/null".to_owned(),
             5 => "echo *; echo sub/*".to_owned(),
             _ => format!("rm -f {}; ls", self.file()),
-        }
-    }
-
-    fn descriptor(&mut self) -> String {
-        match self.chance.below(7) {
-            0 => "exec 3>out; echo three >&3; exec 3>&-; cat out".to_owned(),
-            1 => "exec 4<f1.txt; read -r a <&4; exec 4<&-; echo \"$a\"".to_owned(),
-            2 => "exec {fd}>out; echo x >&$fd; exec {fd}>&-; cat out".to_owned(),
-            3 => format!(
-                "{{ echo o; echo e >&2; }} {}",
-                self.chance.pick(&["2>&1", ">/dev/null", "2>/dev/null", "3>&2 2>&1 1>&3", "&>out", ">>out 2>&1"])
-            ),
-            4 => format!("cat < <(echo {})", self.word()),
-            5 => format!("echo {} > >(cat)", self.word()) + "; wait",
-            _ => format!("echo x >&{}", self.chance.pick(&["9", "$a", "1", "2", "out"])),
         }
     }
 

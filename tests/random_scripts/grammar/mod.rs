@@ -3,6 +3,9 @@
 mod arithmetic;
 mod command;
 mod compound;
+mod condition;
+mod input;
+mod variable;
 mod word;
 
 use crate::chance::Chance;
