@@ -217,8 +217,11 @@ impl Mount for VfsMount {
 
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let is_dir = matches!(self.look(from)?.file_type, VfsFileType::Directory);
+        if !is_dir {
+            return self.rename_file(&canonical(from)?, to);
+        }
         let (Ok(old), Ok(new)) = (canonical(from), self.expect_nothing(to)) else { return Err(Errno::Xdev) };
-        let moved = self.call(|fs| if is_dir { fs.move_dir(&old, &new) } else { fs.move_file(&old, &new) });
+        let moved = self.call(|fs| fs.move_dir(&old, &new));
         moved.map_err(|errno| if errno == Errno::Notsup { Errno::Xdev } else { errno })
     }
 
@@ -234,6 +237,43 @@ impl Mount for VfsMount {
             Some(atime) => self.call(|fs| fs.set_access_time(&name, atime)),
             None => Ok(()),
         }
+    }
+}
+
+impl VfsMount {
+    /// Every program that replaces a file writes beside it and renames, so that this has to work where the crate's own moving
+    /// does not: over a file that is there, and in file systems that move nothing.
+    fn rename_file(&self, old: &str, to: &[u8]) -> Result<(), Errno> {
+        let new = canonical(to)?;
+        if old == new {
+            return Ok(());
+        }
+        if let Ok(there) = self.expect(to, VfsFileType::File) {
+            self.call(|fs| fs.remove_file(&there))?;
+        } else {
+            self.expect_nothing(to)?;
+        }
+        match self.call(|fs| fs.move_file(old, &new)) {
+            Err(Errno::Notsup) => {
+                self.copy_file(old, &new)?;
+                self.call(|fs| fs.remove_file(old))
+            }
+            moved => moved,
+        }
+    }
+
+    fn copy_file(&self, from: &str, to: &str) -> Result<(), Errno> {
+        contained(|| {
+            let mut source = self.fs.open_file(from).map_err(|error| errno(&error))?;
+            let mut target = self.fs.create_file(to).map_err(|error| errno(&error))?;
+            let mut piece = vec![0; PIECE_BYTES];
+            loop {
+                let count = source.read(&mut piece).map_err(|error| io_errno(&error))?;
+                let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
+                target.write_all(bytes).map_err(|error| io_errno(&error))?;
+            }
+            target.flush().map_err(|error| io_errno(&error))
+        })
     }
 }
 

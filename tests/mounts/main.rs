@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod moving;
+
 use std::fs;
 use std::path::Path;
 

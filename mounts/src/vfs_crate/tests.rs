@@ -104,24 +104,32 @@ fn memory_many_small_appends_are_stored_once() {
 }
 
 #[test]
-fn memory_renaming_copies_instead() {
+fn memory_files_are_renamed_by_copying_and_directories_are_not() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let root = fs.root();
-    assert_eq!(fs.rename(&USER, root, b"m/f", root, b"m/g", 6), Err(Errno::Xdev), "mv copies then");
-    assert_eq!(fs.rename(&USER, root, b"m/f", root, b"m/d/inner", 6), Err(Errno::Xdev));
-    assert_eq!((fs.text("m/f").as_deref(), fs.text("m/d/inner").as_deref()), (Ok("text"), Ok("text")));
+    let file = fs.at("m/f").expect("there");
+    fs.hold(file);
+    fs.write_at(file, 0, b"T", 6).expect("it fits");
+    fs.release(file);
+    fs.rename(&USER, root, b"m/f", root, b"m/g", 6).expect("free");
+    assert_eq!((fs.text("m/g").as_deref(), fs.names("m")), (Ok("Text"), Ok(vec!["d".to_owned(), "g".to_owned()])));
+    fs.rename(&USER, root, b"m/g", root, b"m/d/inner", 6).expect("it is replaced");
+    assert_eq!((fs.text("m/d/inner").as_deref(), fs.names("m")), (Ok("Text"), Ok(vec!["d".to_owned()])));
+    assert_eq!(fs.rename(&USER, root, b"m/d", root, b"m/e", 6), Err(Errno::Xdev), "mv copies then");
+    assert_eq!(fs.text("m/d/inner").as_deref(), Ok("Text"));
 }
 
 #[test]
-fn physical_files_move_but_never_over_another() {
+fn physical_files_move_over_another() {
     let host = tempfile::tempdir().expect("a folder");
     std::fs::write(host.path().join("one"), "1").expect("free");
     std::fs::write(host.path().join("two"), "2").expect("free");
     let mut fs = mount(PhysicalFS::new(host.path()), MountMode::ReadWrite);
     let root = fs.root();
-    assert_eq!(fs.rename(&USER, root, b"m/one", root, b"m/two", 6), Err(Errno::Xdev));
-    fs.rename(&USER, root, b"m/one", root, b"m/three", 6).expect("free");
-    assert_eq!(fs.names("m"), Ok(vec!["three".to_owned(), "two".to_owned()]));
+    fs.rename(&USER, root, b"m/one", root, b"m/two", 6).expect("it is replaced");
+    assert_eq!((fs.text("m/two").as_deref(), fs.names("m")), (Ok("1"), Ok(vec!["two".to_owned()])));
+    fs.rename(&USER, root, b"m/two", root, b"m/three", 6).expect("free");
+    assert_eq!(fs.names("m"), Ok(vec!["three".to_owned()]));
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(crate) fn without_suffix<'a>(name: &'a [u8], suffix: &[u8]) -> Option<&'a [u
 
 /// Gives a new file the times and the permissions of the old one.
 pub(crate) fn take_over(path: &[u8], old: &Stat, changed_ns: u64) -> Result<(), Errno> {
-    tidebox_rt::chmod(path, old.mode & 0o777)?;
+    tidebox_gnu::mode::keep(path, old.mode & 0o777)?;
     tidebox_rt::set_times(path, true, Time::At(old.atime_ns), Time::At(changed_ns))
 }
 

@@ -164,6 +164,14 @@ pub fn letters(mode: u32) -> String {
     text
 }
 
+/// Gives a file the mode of another one. On a file system without modes there is none to keep.
+pub fn keep(path: &[u8], mode: u32) -> Result<(), tidebox_rt::Errno> {
+    match tidebox_rt::chmod(path, mode) {
+        Err(tidebox_rt::Errno::NOTSUP) => Ok(()),
+        set => set,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Change, letters};

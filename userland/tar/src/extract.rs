@@ -389,7 +389,7 @@ impl Extract<'_> {
             (Ok(()), Ok(())) => {}
         }
         self.owner(name, member);
-        if let Err(errno) = tidebox_rt::chmod(path, self.mode(member)) {
+        if let Err(errno) = tidebox_gnu::mode::keep(path, self.mode(member)) {
             let text = format!(": Cannot change mode to {}: {}", tidebox_gnu::mode::letters(member.mode), errno.text());
             error(&[&escaped(name, true), text.as_bytes()]);
         }
@@ -521,7 +521,7 @@ impl Extract<'_> {
                 continue;
             }
             self.times(&path, &path, mtime, true);
-            if let Err(errno) = tidebox_rt::chmod(&path, mode) {
+            if let Err(errno) = tidebox_gnu::mode::keep(&path, mode) {
                 let text = format!(": Cannot change mode to {}: {}", tidebox_gnu::mode::letters(mode), errno.text());
                 error(&[&escaped(&path, true), text.as_bytes()]);
             }

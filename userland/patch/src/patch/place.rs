@@ -62,7 +62,7 @@ impl Pending {
         let target = &self.name;
         let beside = [target.as_slice(), b".patch-new".as_slice()].concat();
         let made = write_file(&beside, content).and_then(|()| match self.mode {
-            Some(mode) => tidebox_rt::chmod(&beside, mode & 0o7777),
+            Some(mode) => tidebox_gnu::mode::keep(&beside, mode & 0o7777),
             None => Ok(()),
         });
         if let Err(errno) = made {
