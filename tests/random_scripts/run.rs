@@ -17,9 +17,8 @@ pub(crate) fn by_program(program: &Path, script: &str) -> Option<Outcome> {
     let folder = above.path().join("workspace");
     std::fs::create_dir(&folder).expect("a folder can be made");
     let (stdout, stderr) = (file(), file());
-    let mut child = Command::new(program)
-        .arg0("bash")
-        .args(["-c", script])
+    let mut child = starter(program)
+        .arg(script)
         .current_dir(&folder)
         .env_clear()
         .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb"), ("TZ", "UTC")])
@@ -48,6 +47,18 @@ pub(crate) fn by_program(program: &Path, script: &str) -> Option<Outcome> {
     let told = |file| replaced(&read(file), here.as_bytes(), b"/workspace");
     let exit = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Some(Outcome { stdout: told(stdout), stderr: told(stderr), exit })
+}
+
+/// What runs the script that it gets as its last argument. Descriptors that this test inherited are closed for bash.
+fn starter(program: &Path) -> Command {
+    if program == Path::new("bash") {
+        let mut sh = Command::new("/bin/sh");
+        sh.args(["-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec bash -c \"$1\"", "sh"]);
+        return sh;
+    }
+    let mut shell = Command::new(program);
+    shell.arg0("bash").arg("-c");
+    shell
 }
 
 fn file() -> std::fs::File {

@@ -139,12 +139,18 @@ impl Grammar {
         let arms = 1 + self.chance.below(3);
         for arm in 0..arms {
             let end = if arm == 0 { "" } else { self.chance.pick(&[";;\n", ";;\n", ";;\n", ";&\n", ";;&\n"]) };
-            let second = if self.chance.one_in(3) { format!("|{}", self.pattern()) } else { String::new() };
-            let first = if arm + 1 == arms && self.chance.one_in(2) { "*".to_owned() } else { self.pattern() };
+            let second = if self.chance.one_in(3) { format!("|{}", self.arm_pattern()) } else { String::new() };
+            let first = if arm + 1 == arms && self.chance.one_in(2) { "*".to_owned() } else { self.arm_pattern() };
             let paren = if self.chance.one_in(4) { "(" } else { "" };
             bodies.push((format!("{end}{paren}{first}{second})"), self.body()));
         }
         Statement::Block { open, bodies, close: format!("esac{}", self.tail()) }
+    }
+
+    /// A pattern that is a word too.
+    fn arm_pattern(&mut self) -> String {
+        let pattern = self.pattern();
+        if pattern == " " { "' '".to_owned() } else { pattern }
     }
 
     fn function(&mut self) -> Statement {

@@ -377,9 +377,20 @@ pub(crate) enum Op {
     Bad,
     /// Text of a here-document in which this byte does not close something.
     Unclosed(u8),
-    /// The text of a here-document with a substitution that is none: why, the line of that text that shows it, and the line
-    /// at which the substitution starts.
-    Broken(Box<(SyntaxError, Bytes, u32)>),
+    /// The text of a here-document with a substitution that is none.
+    Broken(Box<Broken>),
+}
+
+/// A substitution in a here-document that is none, which is told when the document is expanded.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) error: SyntaxError,
+    /// The line of the text that shows the mistake.
+    pub(crate) shown: Bytes,
+    /// The line at which the substitution starts.
+    pub(crate) start: u32,
+    /// Here-documents in it that ended with the text, as in [`crate::parse::Parser`].
+    pub(crate) unfinished: Vec<(u32, u32, Bytes)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -179,7 +179,7 @@ impl Shell {
                     break;
                 }
                 Err(error) => {
-                    self.warn_of_unfinished(&mut parser);
+                    self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
                     let read = parser.text_of_line(line, error.line.saturating_add(recounted));
                     self.syntax_error(&error, read, origin);
                     if error.place == Place::Elements {
@@ -197,7 +197,7 @@ impl Shell {
                     };
                 }
             };
-            self.warn_of_unfinished(&mut parser);
+            self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
             if self.options.verbose {
                 let read = parser.text_since(from);
                 // Where standard error is closed there is nobody to show it to.
@@ -244,15 +244,18 @@ impl Shell {
         Ok(())
     }
 
-    /// Warns of here-documents that ended with the text.
-    fn warn_of_unfinished(&mut self, parser: &mut Parser<'_>) {
-        for (line, start, delimiter) in std::mem::take(&mut parser.unfinished) {
-            self.line = line;
-            let delimiter = crate::expand::lossy(&delimiter).into_owned();
+    /// Warns of here-documents that ended with the text, whose first line was said to be `from` and is `to`.
+    pub(crate) fn warn_of_unfinished(&mut self, unfinished: &[(u32, u32, Vec<u8>)], from: u32, to: u32) {
+        let outer = self.line;
+        let moved = |line: u32| line.saturating_sub(from).saturating_add(to);
+        for (line, start, delimiter) in unfinished {
+            self.line = moved(*line);
+            let (start, delimiter) = (moved(*start), crate::expand::lossy(delimiter).into_owned());
             self.complain(format!(
                 "warning: here-document at line {start} delimited by end-of-file (wanted `{delimiter}')"
             ));
         }
+        self.line = outer;
     }
 
     /// Tells of an error in a text; sets the status.

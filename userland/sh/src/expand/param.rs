@@ -38,9 +38,9 @@ impl Shell {
                 return self.discard(message);
             }
             Op::Broken(broken) => {
-                let (error, text, start) = &**broken;
-                let error = error.moved(*start, self.line.saturating_add(1));
-                self.syntax_error(&error, text, b"command substitution");
+                self.warn_of_unfinished(&broken.unfinished, broken.start, self.line.saturating_add(1));
+                let error = broken.error.moved(broken.start, self.line.saturating_add(1));
+                self.syntax_error(&error, &broken.shown, b"command substitution");
                 self.status = 1;
                 return Err(Stop::Discard);
             }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Parse, Parser, Pending, Place, Problem, SyntaxError};
-use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
+use crate::ir::{Broken, Bytes, Index, Op, Param, Part, Target, Word};
 
 impl Parser<'_> {
     /// Reads the bodies that wait, the position being at the start of a line or at the end of the text.
@@ -43,7 +43,7 @@ impl Parser<'_> {
             let mut inner = self.inner(&text, first_line);
             match inner.whole_text() {
                 Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
-                Err(error) => broken(&text, error, inner.broken_from, first_line),
+                Err(error) => broken(&text, error, first_line, inner),
                 Ok(word) => word,
             }
         };
@@ -80,17 +80,17 @@ impl Parser<'_> {
     }
 }
 
-/// A body with a mistake, which bash complains about when it is expanded. A substitution in it started at `from`.
-fn broken(text: &[u8], error: SyntaxError, from: Option<usize>, first_line: u32) -> Word {
+/// A body with a mistake, which bash complains about when it is expanded.
+fn broken(text: &[u8], error: SyntaxError, first_line: u32, inner: Parser<'_>) -> Word {
     let opened = |open: &[u8]| text.windows(open.len()).rposition(|window| window == open);
     let mut shown = text;
-    let op = match (error.problem.clone(), from) {
+    let op = match (error.problem.clone(), inner.broken_from) {
         (_, Some(from)) if error.place == Place::Substitution => {
             let (before, rest) = text.split_at(from.min(text.len()));
             let newlines = before.iter().filter(|&&b| b == b'\n').count();
             let start = first_line.saturating_add(u32::try_from(newlines).unwrap_or(0));
             let line = rest.split(|&b| b == b'\n').nth(error.line.saturating_sub(start) as usize).unwrap_or_default();
-            Op::Broken(Box::new((error, line.to_vec(), start)))
+            Op::Broken(Box::new(Broken { error, shown: line.to_vec(), start, unfinished: inner.unfinished }))
         }
         (Problem::Unclosed(b'`'), _) => {
             shown = opened(b"`").and_then(|at| text.get(at..)).unwrap_or(text);

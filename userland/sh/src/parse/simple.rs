@@ -33,7 +33,8 @@ impl Parser<'_> {
                 self.expand_alias();
             }
             assigned = false;
-            if alone && self.peek().is_none_or(is_meta) {
+            let substitution = self.starts_with(b"<(") || self.starts_with(b">(");
+            if alone && !substitution && self.peek().is_none_or(is_meta) {
                 line = self.line;
                 alone = false;
             }
