@@ -186,7 +186,13 @@ impl Shell {
         }
         self.reap();
         while let Some(at) = self.jobs.list.iter().position(|job| self.is_told(job)) {
-            self.tell_end(at);
+            if self.options.interactive && !self.forked {
+                let line = self.job_line(at, false);
+                // Where standard error is closed there is nobody to tell.
+                let _ = self.io.write(2, &line);
+            } else {
+                self.tell_end(at);
+            }
             self.jobs.finish(at);
         }
     }
@@ -198,7 +204,7 @@ impl Shell {
 
     /// What is told of a job that has ended: under `set -m` how, else only which signal ended it.
     pub(crate) fn tell_end(&mut self, at: usize) {
-        if self.tells_jobs() && !self.forked {
+        if self.options.monitor && self.options.from_string && !self.forked {
             let line = self.job_line(at, false);
             // Where standard error is closed there is nobody to tell.
             let _ = self.io.write(2, &line);

@@ -144,6 +144,10 @@ pub(crate) struct Shell {
     pub(crate) debugged: bool,
     /// The simple command that a child was forked for is a stage of a pipeline.
     pub(crate) piped: bool,
+    /// Where the function that runs was defined, whose lines an interactive shell counts from there; 0 outside functions.
+    pub(crate) function_start: u32,
+    /// Commands that were read from a script or from standard input.
+    pub(crate) commands: u32,
     /// Calls of `command` in progress, under which special builtins are like others.
     pub(crate) commanded: u32,
     /// The process that started the shell, once it was asked for.
@@ -229,6 +233,8 @@ impl Shell {
             completions: Vec::new(),
             coprocess: None,
             debugged: false,
+            commands: 0,
+            function_start: 0,
             commanded: 0,
             parent: None,
             forked: false,
@@ -260,7 +266,11 @@ impl Shell {
                 self.vars.pass_on(line);
                 continue;
             }
-            let value = Value::Text(line.get(at + 1..).unwrap_or_default().to_vec());
+            let value = line.get(at + 1..).unwrap_or_default();
+            if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
+                continue;
+            }
+            let value = Value::Text(value.to_vec());
             self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
         }
         if [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"].iter().any(|name| {

@@ -343,8 +343,8 @@ impl Shell {
     /// Runs the EXIT trap, once. Functions that `exit` leaves are still there for it.
     pub(crate) fn run_exit_trap(&mut self) {
         let trap = self.traps.get(EXIT).map(Rc::clone);
-        if let Some(text) = trap {
-            self.traps.set(EXIT, None);
+        // It shows itself while it runs, and runs once.
+        if let Some(text) = trap.filter(|_| !self.traps.is_running(EXIT)) {
             let status = self.status;
             self.trap_status = Some(status);
             self.traps.running.push(EXIT);

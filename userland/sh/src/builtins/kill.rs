@@ -49,6 +49,8 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         return Ok(shell.usage(USAGE));
     }
     shell.io.flush();
+    // What has ended is no process any more.
+    shell.reap();
     let mut status = 1;
     for word in words {
         if send(shell, word, signal) {

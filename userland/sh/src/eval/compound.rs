@@ -114,7 +114,10 @@ impl Shell {
                     Err(Stop::Break(1)) => break,
                     // The condition of `until` has come true then.
                     Err(Stop::Continue(1)) if until => break,
-                    Err(Stop::Continue(1)) => continue,
+                    Err(Stop::Continue(1)) => {
+                        shell.turn()?;
+                        continue;
+                    }
                     Err(Stop::Break(n)) => return Err(Stop::Break(n - 1)),
                     Err(Stop::Continue(n)) => return Err(Stop::Continue(n - 1)),
                     Err(stop) => return Err(stop),

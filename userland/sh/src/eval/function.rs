@@ -45,7 +45,6 @@ impl Shell {
         }
         let identifier = crate::parse::token::name_len(&function.name) == function.name.len();
         if self.options.posix && (!identifier || crate::builtins::is_special(&function.name)) {
-            self.line = function.line;
             let why: &[u8] = if identifier { b"': is a special builtin" } else { b"': not a valid identifier" };
             self.complain([b"`", &function.name[..], why].concat());
             self.status = 2;
@@ -86,6 +85,7 @@ impl Shell {
             trap::ERR => !errtrace,
             _ => false,
         });
+        let start = std::mem::replace(&mut self.function_start, function.line);
         let result = self.with_positional(words, |shell| {
             shell.turn()?;
             let Some(body) = function.body() else {
@@ -132,6 +132,7 @@ impl Shell {
         }
         self.loops = loops;
         self.line = line;
+        self.function_start = start;
         match result {
             Err(Stop::Return) => Ok(()),
             // A loop of the caller is out of reach of a `break` in the function.

@@ -211,6 +211,7 @@ impl Shell {
                 continue;
             }
             ran = true;
+            self.commands += u32::from(self.levels == 0 && !self.options.from_string);
             let last_line = parser.last_line();
             self.line = last_line;
             match self.run_list(&list) {

@@ -3,7 +3,7 @@
 use tidebox_rt::{self as rt, Disposition, Fd};
 
 use crate::builtins;
-use crate::ir::{Bytes, Command, Kind, Simple};
+use crate::ir::{Bytes, Command, Index, Kind, Op, Part, Simple, Target, Word};
 use crate::state::{Run, Shell};
 
 /// A stage that was started.
@@ -244,8 +244,25 @@ impl Shell {
         }
         let bodies = simple.redirects.iter().all(|redirect| crate::parse::simple::has_pure_body(redirect, false));
         let Some(crate::ir::Arg::Word(first)) = simple.args.first() else { return false };
-        let Some(name) = first.literal() else { return false };
-        bodies && !self.functions.contains_key(name) && builtins::find(name).is_none()
+        let literal = first.literal().map(<[u8]>::to_vec);
+        let Some(name) = literal.or_else(|| self.name_in_variable(first)) else { return false };
+        bodies && !self.functions.contains_key(name.as_slice()) && builtins::find(&name).is_none()
+    }
+
+    /// The name of the program that `$name` or `"$name"` stands for, if it is just that.
+    fn name_in_variable(&mut self, word: &Word) -> Option<Bytes> {
+        let (parts, quoted) = match word.parts.as_slice() {
+            [Part::Double(inner)] => (inner.as_slice(), true),
+            parts => (parts, false),
+        };
+        let [Part::Param(param)] = parts else { return None };
+        let (Target::Var(name), Index::None, false, Op::None) =
+            (&param.target, &param.index, param.indirect, &param.op)
+        else {
+            return None;
+        };
+        let plain = |b: &u8| b.is_ascii_alphanumeric() || b"/._-+".contains(b);
+        self.lookup(name).filter(|text| !text.is_empty() && (quoted || text.iter().all(plain)))
     }
 
     /// Starts a program as a stage. It was asked before whether this is possible without a subshell.

@@ -16,7 +16,11 @@ pub(crate) enum DeclArg {
 
 impl Shell {
     pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
-        let outer_line = std::mem::replace(&mut self.line, simple.line);
+        let mut line = simple.line;
+        if self.options.interactive && self.function_start > 0 && self.sourcing == 0 {
+            line = line.saturating_sub(self.function_start).saturating_add(1);
+        }
+        let outer_line = std::mem::replace(&mut self.line, line);
         if let Some(frame) = self.frames.last_mut() {
             frame.commands = frame.commands.saturating_add(1);
         }
@@ -59,9 +63,6 @@ impl Shell {
         }
         if simple.assigns.is_empty() {
             return self.run_words(simple, args);
-        }
-        if args.first().is_some_and(|name| name == b"exec") && !self.functions.contains_key(&b"exec"[..]) {
-            return self.run_exec(simple, &args);
         }
         let args_name_special = args.first().is_some_and(|name| builtins::is_special(name));
         self.vars.push_temporary();
@@ -396,18 +397,6 @@ impl Shell {
     /// `exec`: redirections that stay, and a program that takes the shell's place.
     #[inline(never)]
     fn run_exec(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
-        for assign in &simple.assigns {
-            if !self.run_assign(assign)? {
-                self.status = self.status_of_refusal();
-                return self.fatal_in_posix();
-            }
-            if let Some(var) = self.vars.get_mut(&assign.name) {
-                var.flags |= crate::vars::EXPORT;
-            }
-        }
-        if self.options.xtrace && !simple.assigns.is_empty() {
-            self.trace_words(args);
-        }
         let outer = std::mem::replace(&mut self.running, "exec");
         let redirected = self.redirect_for_good(&simple.redirects);
         self.running = outer;

@@ -12,7 +12,7 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
         self.io.flush();
-        self.parent_pid();
+        self.note_own_pids();
         let forked = rt::fork(|| {
             self.enter_subshell();
             let result = body(self);
@@ -34,8 +34,6 @@ impl Shell {
     }
 
     fn enter_subshell(&mut self) {
-        // The parent's `$$` must be known before it is asked for in a child.
-        self.own_parent_pid();
         self.io.leave_private();
         self.io.close_all_unused();
         self.coprocess = None;
@@ -49,16 +47,19 @@ impl Shell {
         self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
     }
 
-    /// `$PPID`, which children of the shell have too.
-    pub(crate) fn parent_pid(&mut self) -> u32 {
-        *self.parent.get_or_insert_with(|| rt::getids().map_or(0, |ids| ids.ppid))
+    /// `$$` and `$PPID` are in a child what they were in the shell that was started.
+    fn note_own_pids(&mut self) {
+        if (self.pid.is_none() || self.parent.is_none())
+            && let Ok(ids) = rt::getids()
+        {
+            self.pid.get_or_insert(ids.pid);
+            self.parent.get_or_insert(ids.ppid);
+        }
     }
 
-    /// `$$` in a child is what it was in the shell that was started.
-    fn own_parent_pid(&mut self) {
-        if self.pid.is_none() && self.subshell == 0 {
-            self.pid = rt::getids().ok().map(|ids| ids.ppid);
-        }
+    /// `$PPID`.
+    pub(crate) fn parent_pid(&mut self) -> u32 {
+        *self.parent.get_or_insert_with(|| rt::getids().map_or(0, |ids| ids.ppid))
     }
 
     /// `( list )`.

@@ -64,6 +64,8 @@ impl Shell {
             b'r' => b"\r".to_vec(),
             b'\\' => b"\\".to_vec(),
             // They enclose what takes no room on the screen; without line editing nobody counts it.
+            b'[' if self.options.interactive => vec![1],
+            b']' if self.options.interactive => vec![2],
             b'[' | b']' => Bytes::new(),
             b'd' => self.prompt_time(b"%a %b %d"),
             b't' => self.prompt_time(b"%H:%M:%S"),
@@ -85,11 +87,15 @@ impl Shell {
             b'v' => b"5.2".to_vec(),
             b'V' => BASH_VERSION.split('(').next().unwrap_or_default().as_bytes().to_vec(),
             b'w' | b'W' => self.prompt_directory(letter == b'W'),
-            b'!' | b'#' => b"1".to_vec(),
-            b'$' => {
-                let root = rt::getids().is_ok_and(|ids| ids.uid == 0);
-                if root { b"#".to_vec() } else { b"\\$".to_vec() }
-            }
+            b'#' => self.commands.to_string().into_bytes(),
+            b'!' if self.options.history => self.computed(b"HISTCMD"),
+            b'!' => b"1".to_vec(),
+            b'$' => match rt::getids().is_ok_and(|ids| ids.uid == 0) {
+                true => b"#".to_vec(),
+                // What is expanded afterwards is to leave it.
+                false if self.options.promptvars => b"\\$".to_vec(),
+                false => b"$".to_vec(),
+            },
             other => vec![b'\\', other],
         };
         out.extend(text);

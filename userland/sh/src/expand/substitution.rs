@@ -57,6 +57,10 @@ impl Shell {
 
     fn output_of(&mut self, substitution: &Substitution) -> Run<Bytes> {
         let commands = self.commands_of(substitution);
+        if commands.items.is_empty() {
+            self.substituted = Some(0);
+            return Ok(Bytes::new());
+        }
         let Some(pipeline) = only_pipeline(&commands) else {
             return self.collect(|shell| {
                 let pid = shell.fork_child(|child| child.run_list(&commands))?;

@@ -29,7 +29,10 @@ impl Shell {
         }
         let text = self.lookup(if first { b"PS1" } else { b"PS2" }).unwrap_or_default();
         let (status, line) = (self.status, self.line);
+        // It belongs to the command that is still to be read.
+        self.commands += 1;
         let mut prompt = self.expand_prompt(&text);
+        self.commands -= 1;
         (self.status, self.line) = (status, line);
         // `\[` and `\]` only tell how wide the prompt is.
         prompt.retain(|byte| !matches!(byte, 1 | 2));

@@ -27,6 +27,8 @@ impl Shell {
                 if start.skip_rc || start.login {
                     return Ok(());
                 }
+                // Debian's bash has one for everybody.
+                self.read_if_there(b"/etc/bash.bashrc")?;
                 let path = match &start.rc_file {
                     Some(path) => path.clone(),
                     None => [&self.lookup(b"HOME").unwrap_or_default()[..], b"/.bashrc"].concat(),

@@ -30,6 +30,9 @@ impl Parser<'_> {
     }
 
     fn param_body(&mut self, quoted: bool) -> Parse<Option<(Target, Index, bool, Op)>> {
+        if self.starts_with(b"#=}") {
+            return Ok(None);
+        }
         if self.peek() == Some(b'#') && self.counts_length() {
             self.pos += 1;
             let Some((target, index)) = self.target()? else { return Ok(None) };
