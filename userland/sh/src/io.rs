@@ -54,6 +54,11 @@ impl Io {
         }
     }
 
+    /// Whether output is taken in memory.
+    pub(crate) fn is_capturing(&self) -> bool {
+        !self.captures.is_empty()
+    }
+
     /// What the kernel calls the script's descriptor `number`.
     pub(crate) fn fd(&self, number: u32) -> Option<Fd> {
         self.table.iter().find(|(n, _)| *n == number).map(|&(_, fd)| fd)

@@ -122,6 +122,40 @@ pub(crate) fn is_pattern(text: &[u8], extended: bool) -> bool {
         || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
 }
 
+/// Whether text with backslashes before what is quoted is a pattern of paths: a bracket closes before the next slash.
+pub(crate) fn is_glob(text: &[u8], extended: bool) -> bool {
+    let (mut at, mut open) = (0, false);
+    while let Some(&byte) = text.get(at) {
+        let next = text.get(at + 1).copied();
+        match byte {
+            b'*' | b'?' => return true,
+            b'[' => open = true,
+            b']' if open => return true,
+            b'/' => open = false,
+            b'+' | b'@' | b'!' if extended && next == Some(b'(') => return true,
+            b'\\' if next != Some(b'/') || open => at += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether text ends within a bracket that may be closed by what follows.
+pub(crate) fn leaves_open(text: &[u8]) -> bool {
+    let (mut at, mut open) = (0, false);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'[' => open = true,
+            b']' | b'/' => open = false,
+            _ => {}
+        }
+        at += 1;
+    }
+    open
+}
+
 /// Text as a pattern that matches exactly it.
 pub(crate) fn escape_into(out: &mut Bytes, text: &[u8]) {
     for &byte in text {
@@ -146,6 +180,18 @@ pub(crate) fn set_bytes(on: bool) {
 /// Whether the locale is that of C, in which every byte is a character of its own and those beyond ASCII are not printed.
 pub(crate) fn in_bytes() -> bool {
     BYTES.load(Ordering::Relaxed)
+}
+
+/// Whether the locale's name asks for UTF-8, which counts for characters that are made from their numbers.
+static NAMED_UNICODE: AtomicBool = AtomicBool::new(true);
+
+pub(crate) fn name_unicode(on: bool) {
+    NAMED_UNICODE.store(on, Ordering::Relaxed);
+}
+
+/// Whether characters beyond ASCII can be written.
+pub(crate) fn writes_unicode() -> bool {
+    !BYTES.load(Ordering::Relaxed) || NAMED_UNICODE.load(Ordering::Relaxed)
 }
 
 pub(crate) fn locale_touched() -> bool {
@@ -277,15 +323,45 @@ impl Reader<'_> {
                 items.push(Item::Class(class));
                 continue;
             }
+            if byte == b'['
+                && let Some(mark @ (b':' | b'.' | b'=')) = self.peek(1)
+                && self.skip_unknown(mark)
+            {
+                continue;
+            }
             let low = self.set_char()?;
             let is_range = self.peek(0) == Some(b'-') && !matches!(self.peek(1), None | Some(b']'));
             if is_range {
                 self.pos += 1;
+                if self.peek(0) == Some(b'[')
+                    && let Some(mark @ (b'.' | b'=')) = self.peek(1)
+                    && self.skip_unknown(mark)
+                {
+                    // A range to nowhere holds nothing.
+                    continue;
+                }
                 let high = self.set_char()?;
                 items.push(Item::Range(low, high));
             } else {
                 items.push(Item::Range(low, low));
             }
+        }
+    }
+
+    /// Passes a class or a symbol that there is not, which matches nothing; says whether one was there.
+    fn skip_unknown(&mut self, mark: u8) -> bool {
+        let before = self.pos;
+        if mark != b':' && self.symbol(mark).is_some() {
+            self.pos = before;
+            return false;
+        }
+        let rest = self.text.get(self.pos + 2..).unwrap_or_default();
+        match rest.windows(2).position(|pair| pair == [mark, b']']) {
+            Some(len) => {
+                self.pos += len + 4;
+                true
+            }
+            None => false,
         }
     }
 

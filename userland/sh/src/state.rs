@@ -171,6 +171,9 @@ pub(crate) struct Shell {
     pub(crate) disabled: BTreeSet<&'static str>,
     /// Computed variables that were unset, and are ordinary ones since.
     pub(crate) plain: BTreeSet<Bytes>,
+    pub(crate) missing_locales: crate::expand::Missing,
+    /// Variables of the locale change for a program alone, which is nothing to the shell.
+    pub(crate) quiet_locale: bool,
     /// Arguments of the builtin that runs which the script itself writes as elements of arrays, so that their subscripts
     /// have been expanded once.
     pub(crate) references: Vec<Bytes>,
@@ -244,6 +247,8 @@ impl Shell {
             disabled: BTreeSet::new(),
             trace_fd: None,
             plain: BTreeSet::new(),
+            missing_locales: crate::expand::Missing::new(),
+            quiet_locale: false,
             references: Vec::new(),
             current: None,
             session: None,
@@ -273,11 +278,7 @@ impl Shell {
             let value = Value::Text(value.to_vec());
             self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
         }
-        if [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"].iter().any(|name| {
-            self.vars.get(name).and_then(Var::scalar).is_some_and(|value| matches!(value.as_slice(), b"C" | b"POSIX"))
-        }) {
-            self.note_locale();
-        }
+        self.start_locale();
         self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
             Some(path) if path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
             _ => rt::getcwd().unwrap_or_else(|_| b"/".to_vec()),

@@ -98,7 +98,9 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let kept = match changed {
         Ok(kept) => kept,
         Err(errno) => {
-            shell.complain_builtin([&target[..], b": ", errno.text().as_bytes()].concat());
+            shell.complain_builtin(
+                [&crate::expand::message_quote(&target)[..], b": ", errno.text().as_bytes()].concat(),
+            );
             return Ok(1);
         }
     };

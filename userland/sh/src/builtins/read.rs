@@ -8,6 +8,7 @@ use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::parse::token::name_len;
+use crate::pattern::char_len;
 use crate::state::{Run, Shell};
 use crate::vars::{Value, Var};
 
@@ -332,12 +333,31 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn separates(&self, at: usize) -> bool {
-        self.line.get(at).is_some_and(|b| self.ifs.contains(b)) && !self.quoted.get(at).copied().unwrap_or(false)
+    /// The length of the separator at this place, 0 when there is none.
+    fn separator(&self, at: usize) -> usize {
+        let Some(byte) = self.line.get(at) else { return 0 };
+        if self.quoted.get(at).copied().unwrap_or(false) {
+            return 0;
+        }
+        if byte.is_ascii() {
+            return usize::from(self.ifs.contains(byte));
+        }
+        let rest = self.line.get(at..).unwrap_or_default();
+        let len = char_len(rest).max(1);
+        let char = rest.get(..len).unwrap_or_default();
+        let mut known = self.ifs;
+        while !known.is_empty() {
+            let (first, others) = known.split_at(char_len(known).clamp(1, known.len()));
+            if first == char {
+                return len;
+            }
+            known = others;
+        }
+        0
     }
 
     fn is_space(&self, at: usize) -> bool {
-        self.separates(at) && matches!(self.line.get(at), Some(b' ' | b'\t' | b'\n'))
+        self.separator(at) > 0 && matches!(self.line.get(at), Some(b' ' | b'\t' | b'\n'))
     }
 
     fn skip_space(&mut self) {
@@ -352,8 +372,8 @@ impl Fields<'_> {
             return None;
         }
         let start = self.at;
-        while self.at < self.line.len() && !self.separates(self.at) {
-            self.at += 1;
+        while self.at < self.line.len() && self.separator(self.at) == 0 {
+            self.at += char_len(self.line.get(self.at..).unwrap_or_default()).max(1);
         }
         let field = self.line.get(start..self.at).unwrap_or_default().to_vec();
         self.skip_separator();
@@ -363,8 +383,9 @@ impl Fields<'_> {
     /// White space and at most one other separator.
     fn skip_separator(&mut self) {
         self.skip_space();
-        if self.separates(self.at) {
-            self.at += 1;
+        let len = self.separator(self.at);
+        if len > 0 {
+            self.at += len;
             self.skip_space();
         }
     }

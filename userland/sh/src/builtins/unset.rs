@@ -118,6 +118,10 @@ fn unset_whole(shell: &mut Shell, name: &Name) {
         _ => {}
     }
     shell.note_changed(name);
+    if name.starts_with(b"LC_") {
+        // bash hears of it twice.
+        shell.note_changed(name);
+    }
 }
 
 fn unset_element(shell: &mut Shell, place: &PlaceName, subscript: &[u8]) -> Run<bool> {

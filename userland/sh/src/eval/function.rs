@@ -74,6 +74,7 @@ impl Shell {
             commands: 0,
             options: None,
         });
+        let bytes = crate::pattern::in_bytes();
         self.vars.push_scope();
         let getopts = self.getopts_at;
         let traced = self.options.functrace || self.traced_functions.contains(&function.name);
@@ -121,6 +122,7 @@ impl Shell {
         }
         self.vars.pop_scope();
         if crate::pattern::locale_touched() {
+            crate::pattern::set_bytes(bytes);
             self.note_locale();
         }
         if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {

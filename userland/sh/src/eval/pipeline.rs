@@ -279,6 +279,7 @@ impl Shell {
             self.line = outer_line;
             return Ok(Stage::Done(self.status));
         };
+        let quiet = std::mem::replace(&mut self.quiet_locale, true);
         self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
             Ok(false) if self.options.posix => Ok(Err(1)),
@@ -286,9 +287,7 @@ impl Shell {
             Err(stop) => Err(stop),
         };
         self.vars.pop_scope();
-        if crate::pattern::locale_touched() {
-            self.note_locale();
-        }
+        self.quiet_locale = quiet;
         self.undo(undo);
         self.line = outer_line;
         Ok(match started? {

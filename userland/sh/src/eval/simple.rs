@@ -65,8 +65,17 @@ impl Shell {
             return self.run_words(simple, args);
         }
         let args_name_special = args.first().is_some_and(|name| builtins::is_special(name));
+        // What programs are given is nothing to the shell, unless it has a locale of its own.
+        let own = args
+            .first()
+            .is_some_and(|name| builtins::find(name).is_some() || self.functions.contains_key(name.as_slice()));
+        let tells = own || self.vars.get(b"LC_ALL").is_some();
+        let quiet = std::mem::replace(&mut self.quiet_locale, !tells);
+        let bytes = crate::pattern::in_bytes();
         self.vars.push_temporary();
-        let result = match self.temporary_assigns(&simple.assigns) {
+        let assigned = self.temporary_assigns(&simple.assigns);
+        self.quiet_locale = quiet;
+        let result = match assigned {
             // In posix mode the command does not run, and without a special builtin the shell does not either.
             Ok(false) if self.options.posix => {
                 self.status = if args_name_special { self.status_of_refusal() } else { 1 };
@@ -86,7 +95,13 @@ impl Shell {
         }
         self.vars.pop_scope();
         // What was assigned for the command alone has its old meaning again.
+        if crate::pattern::locale_touched() {
+            crate::pattern::set_bytes(bytes);
+        }
+        // Output that is taken in memory stands for a process that would have ended.
+        self.quiet_locale = !own || self.forked || self.io.is_capturing();
         simple.assigns.iter().for_each(|assign| self.note_changed(&assign.name));
+        self.quiet_locale = quiet;
         result
     }
 

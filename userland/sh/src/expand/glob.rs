@@ -14,14 +14,17 @@ struct Walk<'a> {
     shell: &'a Shell,
     style: Style,
     found: Vec<Bytes>,
+    /// Components from the first pattern on.
+    patterned: usize,
 }
 
 impl Shell {
     /// Appends the names that `glob` matches, sorted, or what stands for none of them.
     pub(crate) fn expand_glob(&mut self, text: Bytes, glob: &[u8], into: &mut Vec<Bytes>) -> Run {
         let style = Style { extended: self.options.extglob, fold: self.options.nocaseglob };
-        let mut walk = Walk { shell: self, style, found: Vec::new() };
         let components: Vec<&[u8]> = glob.split(|&b| b == b'/').collect();
+        let plain = components.iter().take_while(|part| !crate::pattern::is_glob(part, style.extended)).count();
+        let mut walk = Walk { shell: self, style, found: Vec::new(), patterned: components.len() - plain };
         if glob.first() == Some(&b'/') {
             let rest = components.iter().position(|c| !c.is_empty()).unwrap_or(components.len());
             walk.descend(b"/", components.get(rest..).unwrap_or_default(), 0);
@@ -30,7 +33,6 @@ impl Shell {
         }
         let mut found = walk.found;
         found.sort();
-        found.dedup();
         if let Some(ignored) = self.vars.get(b"GLOBIGNORE").and_then(crate::vars::Var::scalar).filter(|v| !v.is_empty())
         {
             let patterns = ignored_patterns(ignored, style);
@@ -54,10 +56,14 @@ impl Shell {
 
 impl Walk<'_> {
     fn descend(&mut self, base: &[u8], components: &[&[u8]], depth: u32) {
-        let Some((first, rest)) = components.split_first() else {
+        let Some((&first, rest)) = components.split_first() else {
             self.found.push(base.to_vec());
             return;
         };
+        // A backslash before the slash quotes it, which means nothing.
+        let quotes = first.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1 && !rest.is_empty();
+        let plain = || !crate::pattern::is_glob(first, self.style.extended);
+        let first = if quotes && plain() { first.get(..first.len() - 1).unwrap_or_default() } else { first };
         if first.is_empty() {
             // A slash at the end wants a directory; doubled slashes inside are kept.
             if rest.is_empty() {
@@ -70,8 +76,19 @@ impl Walk<'_> {
             }
             return;
         }
-        if *first == b"**" && self.shell.options.globstar {
+        if first == b"**" && self.shell.options.globstar {
+            // One after the other they mean what one means.
+            let more = rest.iter().take_while(|next| **next == b"**").count();
+            let rest = rest.get(more..).unwrap_or_default();
+            let before = self.found.len();
             self.any_depth(base, rest, depth);
+            // Then bash shows the directory itself without its slash.
+            if (more > 0 || components.len() < self.patterned)
+                && rest.is_empty()
+                && let Some(own) = self.found.get_mut(before).filter(|own| *own == base)
+            {
+                own.pop();
+            }
             return;
         }
         let pattern = Pattern::new(first, self.style);
@@ -114,7 +131,7 @@ impl Walk<'_> {
                 self.any_depth_below(&below, rest, depth + 1);
             } else if rest.is_empty() {
                 self.found.push(join(base, &entry.name, true));
-            } else if may_be_dir(entry.kind) {
+            } else if rest.len() == 1 && rest.first().is_some_and(|last| last.is_empty()) && may_be_dir(entry.kind) {
                 // A link to a directory is one of the directories, but nothing below it is.
                 let path = join(base, &entry.name, false);
                 if rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {

@@ -4,6 +4,7 @@ mod arith;
 mod array;
 mod brace;
 mod glob;
+mod locale;
 mod op;
 mod param;
 mod place;
@@ -17,6 +18,7 @@ mod variable;
 mod word;
 
 pub(crate) use arith::Fault;
+pub(crate) use locale::Missing;
 pub(crate) use place::{PlaceName, names_element, split_subscript};
 pub(crate) use quoting::{
     ansi_quote, declare_quote, message_quote, needs_ansi, shell_quote, single_quote, trace_quote,

@@ -218,16 +218,11 @@ impl Shell {
             b"BASH_ALIASES" => self.take_aliases(),
             b"BASH_CMDS" => self.take_commands(),
             b"GLOBIGNORE" if self.vars.get(name).is_none() => self.options.dotglob = false,
-            b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.note_locale(),
+            b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"LC_COLLATE" | b"LC_MESSAGES" | b"LC_NUMERIC" | b"LC_TIME" => {
+                self.locale_changed(name);
+            }
             _ => {}
         }
-    }
-
-    /// Takes over the locale that the variables name: that of C, or UTF-8.
-    pub(crate) fn note_locale(&self) {
-        let named = |name: &[u8]| self.vars.get(name).and_then(Var::scalar).filter(|value| !value.is_empty());
-        let locale = named(b"LC_ALL").or_else(|| named(b"LC_CTYPE")).or_else(|| named(b"LANG"));
-        crate::pattern::set_bytes(locale.is_some_and(|name| matches!(name.as_slice(), b"C" | b"POSIX")));
     }
 
     /// Removes what an assignment to a computed variable stored, so that it stays computed.

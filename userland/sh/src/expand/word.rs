@@ -72,7 +72,19 @@ impl Out {
             Mode::Fields => {
                 self.current.text.extend_from_slice(text);
                 if let Some(glob) = &mut self.current.glob {
-                    pattern::escape_into(glob, text);
+                    if text.contains(&b'/') && pattern::leaves_open(glob) {
+                        // A quoted slash does not end a bracket.
+                        text.split_inclusive(|&byte| byte == b'/').for_each(|piece| {
+                            let (body, slash) = match piece.split_last() {
+                                Some((b'/', body)) => (body, &b"\\/"[..]),
+                                _ => (piece, &b""[..]),
+                            };
+                            pattern::escape_into(glob, body);
+                            glob.extend_from_slice(slash);
+                        });
+                    } else {
+                        pattern::escape_into(glob, text);
+                    }
                 }
             }
             Mode::Text => self.current.text.extend_from_slice(text),
@@ -116,7 +128,8 @@ impl Out {
     /// Unquoted text in a field, which may make it a pattern.
     fn plain(&mut self, text: &[u8]) {
         let field = &mut self.current;
-        if field.glob.is_none() && pattern::has_special(text, self.extended) {
+        // A backslash that an expansion yields quotes in a pattern, should the field become one.
+        if field.glob.is_none() && (text.contains(&b'\\') || pattern::has_special(text, self.extended)) {
             let mut glob = Bytes::new();
             pattern::escape_into(&mut glob, &field.text);
             field.glob = Some(glob);
@@ -310,7 +323,9 @@ impl Shell {
         }
         for field in out.done {
             match field.glob {
-                Some(glob) if !self.options.noglob => self.expand_glob(field.text, &glob, into)?,
+                Some(glob) if !self.options.noglob && pattern::is_glob(&glob, self.options.extglob) => {
+                    self.expand_glob(field.text, &glob, into)?
+                }
                 _ => into.push(field.text),
             }
         }

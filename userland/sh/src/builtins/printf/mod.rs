@@ -326,7 +326,7 @@ impl Printf<'_> {
     /// The value of an argument of `%d` and its kind: C's notations, or a quote and a character.
     fn integer(&mut self, arg: &[u8]) -> i64 {
         if let Some((b'\'' | b'"', rest)) = arg.split_first() {
-            return lossy(rest).chars().next().map_or(0, |char| i64::from(u32::from(char)));
+            return i64::from(code_of_first(rest));
         }
         let text = arg.trim_ascii_start();
         let (negative, digits) = match text.split_first() {
@@ -368,7 +368,7 @@ impl Printf<'_> {
 
     fn float(&mut self, arg: &[u8]) -> f64 {
         if let Some((b'\'' | b'"', rest)) = arg.split_first() {
-            return lossy(rest).chars().next().map_or(0.0, |char| f64::from(u32::from(char)));
+            return f64::from(code_of_first(rest));
         }
         let text = lossy(arg.trim_ascii()).into_owned();
         if text.is_empty() {
@@ -471,4 +471,12 @@ fn general(value: f64, precision: usize, alternate: bool) -> String {
     }
     let decimals = usize::try_from(limit - 1 - power).unwrap_or(0);
     trim(&format!("{value:.decimals$}"))
+}
+
+/// The number of the first character, or of its first byte where it is none.
+fn code_of_first(text: &[u8]) -> u32 {
+    let char = text.get(..crate::pattern::char_len(text)).unwrap_or_default();
+    let decoded =
+        if char.len() > 1 { std::str::from_utf8(char).ok().and_then(|char| char.chars().next()) } else { None };
+    decoded.map_or_else(|| text.first().copied().map_or(0, u32::from), u32::from)
 }

@@ -1,0 +1,93 @@
+//! The variables of the locale. There are two locales: that of C, and UTF-8 with the order of bytes.
+
+use super::lossy;
+use crate::ir::Bytes;
+use crate::state::Shell;
+use crate::vars::Var;
+
+/// Names of locales that were looked for in vain, each with the variable that it was looked for by. bash tells the reason
+/// only the first time, because the C library remembers what is not there.
+pub(crate) type Missing = std::collections::BTreeSet<(Bytes, Bytes)>;
+
+/// What a locale's name means here.
+enum Known {
+    C,
+    Utf8,
+}
+
+fn known(name: &[u8]) -> Option<Known> {
+    if matches!(name, b"C" | b"POSIX") {
+        return Some(Known::C);
+    }
+    let codeset: String =
+        lossy(name.strip_prefix(b"C.")?).chars().filter(|char| *char != '-').collect::<String>().to_lowercase();
+    (codeset == "utf8").then_some(Known::Utf8)
+}
+
+/// Whether the name of a locale, which need not be there, ends with that of UTF-8.
+fn names_unicode(name: &[u8]) -> bool {
+    let codeset = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    codeset.len() < name.len() && lossy(codeset).to_lowercase().replace('-', "") == "utf8"
+}
+
+impl Shell {
+    fn locale_variable(&self, name: &[u8]) -> Option<Bytes> {
+        self.vars.get(name).and_then(Var::scalar).filter(|value| !value.is_empty()).cloned()
+    }
+
+    /// Takes over the locale that the variables name. A name that there is no locale for leaves it as it is.
+    pub(crate) fn note_locale(&self) {
+        let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
+        let named = names.iter().find_map(|name| self.locale_variable(name));
+        crate::pattern::name_unicode(named.as_ref().is_none_or(|name| names_unicode(name)));
+        match named.map(|name| known(&name)) {
+            Some(Some(Known::C)) => crate::pattern::set_bytes(true),
+            None | Some(Some(Known::Utf8)) => crate::pattern::set_bytes(false),
+            Some(None) => {}
+        }
+    }
+
+    /// The locale that a shell starts with: that of C where the variables name one that there is not.
+    pub(crate) fn start_locale(&mut self) {
+        let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
+        let Some(name) = names.iter().find_map(|name| self.locale_variable(name)) else { return };
+        crate::pattern::name_unicode(names_unicode(&name));
+        match known(&name) {
+            Some(Known::Utf8) => {}
+            Some(Known::C) => crate::pattern::set_bytes(true),
+            None => {
+                crate::pattern::set_bytes(true);
+                if self.locale_variable(b"LC_ALL").is_some() {
+                    let text = [&self.name[..], b": warning: setlocale: LC_ALL: cannot change locale (", &name, b")\n"];
+                    // Where standard error is closed there is nobody to tell.
+                    let _ = self.io.write(2, &text.concat());
+                    self.missing_locales.insert((b"LC_ALL".to_vec(), name));
+                }
+            }
+        }
+    }
+
+    /// Hears that a variable of the locale has changed, and complains when it names none.
+    pub(crate) fn locale_changed(&mut self, variable: &[u8]) {
+        if self.quiet_locale {
+            return;
+        }
+        let all = self.locale_variable(b"LC_ALL");
+        let wanted = match variable {
+            b"LC_ALL" => all,
+            b"LANG" => None,
+            _ if all.is_some() => return,
+            _ => self.locale_variable(variable).or_else(|| self.locale_variable(b"LANG")),
+        };
+        if let Some(name) = wanted.filter(|name| known(name).is_none()) {
+            let first = self.missing_locales.insert((variable.to_vec(), name.clone()));
+            let why = if first { ": No such file or directory" } else { "" };
+            let (variable, name) = (lossy(variable), lossy(&name));
+            self.complain(format!("warning: setlocale: {variable}: cannot change locale ({name}){why}"));
+            return;
+        }
+        if matches!(variable, b"LC_ALL" | b"LC_CTYPE" | b"LANG") {
+            self.note_locale();
+        }
+    }
+}
