@@ -36,7 +36,6 @@ const GRAMMARS: &[Grammar] = &[
     Grammar { name: "dirname", short: "z", operands: (1, MANY), long: "zero" },
     Grammar { name: "expand", short: "it:0123456789,", operands: (0, MANY), long: "initial tabs=" },
     Grammar { name: "factor", short: "", operands: (0, MANY), long: "" },
-    Grammar { name: "head", short: "c:n:qvz0123456789", operands: (0, MANY), long: "bytes= lines= quiet|silent verbose zero-terminated" },
     Grammar { name: "hostid", short: "", operands: (0, 0), long: "" },
     Grammar { name: "join", short: "a:e:ij:o:t:v:1:2:z", operands: (2, 2), long: "ignore-case check-order nocheck-order header zero-terminated" },
     Grammar { name: "link", short: "", operands: (2, 2), long: "" },
@@ -110,12 +109,8 @@ pub(crate) fn check(tool: &str, arguments: &[OsString]) -> Result<(), Mistake> {
         .map_err(|message| Mistake { message: hinted(tool, message, arguments), code: usage_code(tool) })
 }
 
-/// `head` calls letters behind a number by another name, and `rm` helps who meant a file whose name looks like options.
+/// `rm` helps who meant a file whose name looks like options.
 fn hinted(tool: &str, message: String, arguments: &[OsString]) -> String {
-    let first = arguments.get(1).map(|first| first.as_encoded_bytes()).unwrap_or_default();
-    if tool == "head" && matches!(first, [b'-', b'0'..=b'9', ..]) {
-        return message.replace("invalid option -- '", "invalid trailing option -- ").replace('\'', "");
-    }
     let dashed = |word: &&OsString| {
         let bytes = word.as_encoded_bytes();
         bytes.len() > 1 && bytes.starts_with(b"-") && tidebox_rt::stat(bytes, false).is_ok()
@@ -302,7 +297,6 @@ mod tests {
             "sort --check",
             "seq -5 5",
             "seq -s , -1 -.5 3",
-            "head -5 f",
             "uniq --group f g",
             "basename a b",
             "basename -a a b c",
@@ -337,7 +331,7 @@ mod tests {
             ("comm", "missing operand", 1),
             ("touch", "missing file operand", 1),
             ("join a b c", "extra operand 'c'", 1),
-            ("head -Q", "invalid option -- 'Q'", 1),
+            ("tee -Q", "invalid option -- 'Q'", 1),
         ] {
             assert_eq!(answer(line), Some((message.to_owned(), code)), "{line}");
         }

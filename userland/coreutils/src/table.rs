@@ -40,7 +40,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("expr", uu_expr::uumain),
     tool("factor", uu_factor::uumain),
     tool("false", uu_false::uumain),
-    tool("head", uu_head::uumain),
     tool("hostid", uu_hostid::uumain),
     tool("join", uu_join::uumain),
     tool("link", uu_link::uumain),

@@ -37,8 +37,6 @@ pub(crate) const MESSAGES: &[(&str, &str)] = &[
     ("expr-error-missing-argument", "syntax error: missing argument after ‘{ $arg }’"),
     ("expr-error-unexpected-argument", "syntax error: unexpected argument ‘{ $arg }’"),
     ("factor-error-invalid-int", "is not a valid positive integer"),
-    ("head-error-invalid-bytes", "invalid number of bytes: ‘{ $err }’"),
-    ("head-error-invalid-lines", "invalid number of lines: ‘{ $err }’"),
     ("join-error-both-files-stdin", "both files cannot be standard input: No such file or directory"),
     ("join-error-invalid-field-number", "invalid field number: ‘{ $value }’"),
     ("join-error-invalid-field-specifier", "invalid field specifier: ‘{ $spec }’"),

@@ -237,7 +237,9 @@ impl Walk<'_> {
             return output.put(text.as_bytes());
         }
         output.put(&[self.names[0], b" ", self.names[1]].concat())?;
-        let mut text = format!(" differ: byte {number}, line {}", self.line);
+        // POSIX says `char`, and so does GNU in its locale unless bytes are shown.
+        let unit = if self.options.shows_bytes || !posix_locale() { "byte" } else { "char" };
+        let mut text = format!(" differ: {unit} {number}, line {}", self.line);
         if self.options.shows_bytes {
             text.push_str(&format!(" is {a:>3o} {} {b:>3o} {}", letter(a), letter(b)));
         }
@@ -254,6 +256,13 @@ impl Walk<'_> {
             (byte, false, false) => format!("EOF on {name} after byte {byte}, in line {}", self.line),
         }
     }
+}
+
+/// Whether messages are in the language of POSIX.
+fn posix_locale() -> bool {
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let named = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set);
+    named.is_none_or(|name| matches!(name.as_str(), "C" | "POSIX"))
 }
 
 /// Where two texts of one length differ first, from an offset on. Equal stretches are passed by blocks.

@@ -135,7 +135,8 @@ impl Run<'_> {
             return Ok(0);
         }
         if let (Some(x), Some(y)) = (&a.stat, &b.stat) {
-            if x.kind() != y.kind() && (nested || a.is_dir() || b.is_dir()) {
+            let link = x.kind() == FileKind::Symlink || y.kind() == FileKind::Symlink;
+            if x.kind() != y.kind() && (nested || a.is_dir() || b.is_dir() || (link && self.options.links)) {
                 let (x, y) = (kind(x), kind(y));
                 self.say(&format!("File {} is a {x} while file {} is a {y}\n", a.shown(), b.shown()))?;
                 return Ok(DIFFERENT);

@@ -219,7 +219,7 @@ impl<'a> Hunk<'a> {
         let Some(line) = before.iter().rev().find(heads) else {
             return Vec::new();
         };
-        let line = line.trim_ascii_end();
+        let line = line.trim_ascii();
         let line = line.get(..line.len().min(40)).unwrap_or_default();
         [b" ", line.trim_ascii_end()].concat()
     }

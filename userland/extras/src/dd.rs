@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::message::{bytes_path, cited, quoted, reason};
+use tidebox_gnu::stream::StandardInput;
 
 const HELP: &str = "\
 Usage: dd [OPERAND]...
@@ -220,7 +221,8 @@ impl Copy {
     fn open_input(&self) -> Result<Box<dyn Read>, String> {
         let skip = if self.has("skip_bytes") { self.skip } else { self.skip.saturating_mul(self.input_block) };
         let Some(name) = &self.from else {
-            let mut stdin = io::stdin().lock();
+            // A buffer would take what the next program is to read.
+            let mut stdin = StandardInput;
             discard(&mut stdin, skip).map_err(|error| format!("'standard input': cannot skip: {}", reason(&error)))?;
             return Ok(Box::new(stdin));
         };

@@ -74,6 +74,34 @@ impl io::Write for Output {
     }
 }
 
+/// Standard input as it is: what is not asked for stays for the program that reads after this one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardInput;
+
+impl StandardInput {
+    /// Gives back bytes that were read and not used, where standard input is a file.
+    pub fn give_back(count: u64) {
+        if let Ok(count) = i64::try_from(count)
+            && count > 0
+        {
+            // A pipe takes nothing back, and nobody expects it to.
+            let _ = tidebox_rt::seek(0, -count);
+        }
+    }
+}
+
+impl io::Read for StandardInput {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match tidebox_rt::read(0, into) {
+                Ok(count) => return Ok(count),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(io::Error::other(error.text())),
+            }
+        }
+    }
+}
+
 /// A file that is read piece by piece or line by line.
 #[derive(Debug)]
 pub struct Input {

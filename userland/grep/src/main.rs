@@ -18,6 +18,7 @@ use output::Output;
 use search::{Found, Searcher};
 use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
 use tidebox_gnu::regex::Regex;
+use tidebox_gnu::stream::StandardInput;
 
 /// Exit code of any trouble.
 const TROUBLE: i32 = 2;
@@ -144,6 +145,17 @@ impl Grep<'_> {
             None => self.options.label.clone().unwrap_or_else(|| b"(standard input)".to_vec()),
         };
         self.out.begin_file(shown.clone(), self.options.with_names.unwrap_or(walked || self.options.files.len() > 1));
+        if self.options.initial_tab {
+            let state = match path {
+                Some(path) => tidebox_rt::stat(path_bytes(path), true),
+                None => tidebox_rt::fstat(0),
+            };
+            let size = state
+                .ok()
+                .filter(|state| state.kind() == tidebox_rt::FileKind::File)
+                .map_or(i64::MAX as u64, |state| state.size);
+            self.out.number_width(size.saturating_add(u64::from(self.options.line_numbers)));
+        }
         let found = match path {
             Some(path) => match File::open(path) {
                 Ok(file) if self.is_output(path) => {
@@ -161,7 +173,11 @@ impl Grep<'_> {
                 self.trouble(&shown, "input file is also the output");
                 return;
             }
-            None => self.search(std::io::stdin().lock()),
+            None => {
+                let found = self.search(StandardInput);
+                StandardInput::give_back(found.unused);
+                found
+            }
         };
         if let Some(error) = &found.error {
             self.trouble(&shown, error);

@@ -32,6 +32,8 @@ pub(crate) struct Output {
     separator: Option<Vec<u8>>,
     null_after_name: bool,
     terminator: u8,
+    /// Columns of numbers, so that lines stand below each other.
+    width: usize,
     /// A group was printed, so that the next one is set apart.
     used: bool,
 }
@@ -47,6 +49,7 @@ impl Output {
             separator: options.separator.clone(),
             null_after_name: options.null_after_name,
             terminator: options.regex.terminator,
+            width: 0,
             used: false,
         }
     }
@@ -55,6 +58,11 @@ impl Output {
     pub(crate) fn begin_file(&mut self, name: Vec<u8>, with_name: bool) {
         self.name = name;
         self.with_name = with_name;
+    }
+
+    /// Makes room for numbers up to this one.
+    pub(crate) fn number_width(&mut self, largest: u64) {
+        self.width = largest.to_string().len();
     }
 
     /// Whether nothing more can be written.
@@ -199,7 +207,7 @@ impl Output {
             self.number_field(line.offset.saturating_add(within), separator);
             any = true;
         }
-        if any && options.initial_tab {
+        if any && options.initial_tab && !line.text.is_empty() {
             self.buffer.push(b'\t');
         }
     }
@@ -214,7 +222,11 @@ impl Output {
     }
 
     fn number_field(&mut self, number: u64, separator: u8) {
-        self.colored(|colors| &colors.number, |out| out.buffer.extend_from_slice(number.to_string().as_bytes()));
+        let width = self.width;
+        self.colored(
+            |colors| &colors.number,
+            |out| out.buffer.extend_from_slice(format!("{number:>width$}").as_bytes()),
+        );
         self.colored(|colors| &colors.separator, |out| out.buffer.push(separator));
     }
 

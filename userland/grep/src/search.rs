@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) selected: u64,
     /// Whether the file holds a zero byte.
     pub(crate) binary: bool,
+    /// Bytes that were read behind the last line of as many as were asked for.
+    pub(crate) unused: u64,
     /// Why the search ended early.
     pub(crate) error: Option<String>,
 }
@@ -41,13 +43,28 @@ pub(crate) struct Searcher<'a> {
     lines: u64,
     /// Enough lines are selected.
     full: bool,
+    /// Where the last of them ends.
+    last: Option<u64>,
 }
 
 impl<'a> Searcher<'a> {
     pub(crate) fn new(options: &'a Options, regex: &'a Regex, out: &'a mut Output) -> Self {
         let prints = options.prints_lines();
         let found = Found::default();
-        Self { options, regex, out, found, prints, pending: 0, done: 0, apart: true, counted: 0, lines: 0, full: false }
+        Self {
+            options,
+            regex,
+            out,
+            found,
+            prints,
+            pending: 0,
+            done: 0,
+            apart: true,
+            counted: 0,
+            lines: 0,
+            full: false,
+            last: None,
+        }
     }
 
     pub(crate) fn search(mut self, from: impl Read) -> Found {
@@ -76,6 +93,9 @@ impl<'a> Searcher<'a> {
             let text = bytes.get(..end).unwrap_or_default();
             let go_on = self.lines(text, next, input.offset);
             if !go_on || count == 0 || self.out.is_broken() {
+                if let Some(after) = self.last {
+                    self.found.unused = (input.offset + input.bytes().len() as u64).saturating_sub(after);
+                }
                 return self.found;
             }
             next = end - self.forget(&mut input, end);
@@ -193,6 +213,10 @@ impl<'a> Searcher<'a> {
         }
         self.found.selected += 1;
         self.full = self.options.max_count.is_some_and(|most| self.found.selected >= most);
+        if self.full {
+            let end = line.end.saturating_add(1).min(text.len());
+            self.last = Some(offset.saturating_add(end as u64));
+        }
         if !self.prints {
             let counts = self.options.listing == Listing::Count && !self.options.quiet;
             return counts && !self.full;

@@ -3,11 +3,14 @@
 //! The crates for terminfo (termini, terminfo) read databases, of which a sandbox has none; `envsubst` and `subst` know
 //! other syntaxes than gettext's.
 
+mod compressed;
 mod envsubst;
+mod flock;
 mod getconf;
 mod getopt;
 mod line_ends;
 mod locale;
+mod passing;
 mod random;
 mod setsid;
 mod terminal;
@@ -20,19 +23,44 @@ use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main)] = &[
+    ("bzcmp", |arguments| compressed::compare("bzcmp", arguments)),
+    ("bzdiff", |arguments| compressed::compare("bzdiff", arguments)),
+    ("bzegrep", |arguments| compressed::grep("bzegrep", arguments)),
+    ("bzfgrep", |arguments| compressed::grep("bzfgrep", arguments)),
+    ("bzgrep", |arguments| compressed::grep("bzgrep", arguments)),
+    ("bzless", |arguments| compressed::page("bzless", arguments)),
+    ("bzmore", |arguments| compressed::page("bzmore", arguments)),
     ("clear", tput::clear),
     ("dos2unix", line_ends::dos2unix),
     ("envsubst", envsubst::main),
+    ("flock", flock::main),
     ("getconf", getconf::main),
     ("getopt", getopt::main),
+    ("ionice", passing::ionice),
     ("locale", locale::main),
     ("mcookie", random::mcookie),
     ("reset", tput::reset),
     ("setsid", setsid::main),
+    ("stdbuf", passing::stdbuf),
+    ("taskset", passing::taskset),
     ("time", time::main),
     ("tput", tput::main),
     ("unix2dos", line_ends::unix2dos),
     ("uuidgen", random::uuidgen),
+    ("xzcmp", |arguments| compressed::compare("xzcmp", arguments)),
+    ("xzdiff", |arguments| compressed::compare("xzdiff", arguments)),
+    ("xzegrep", |arguments| compressed::grep("xzegrep", arguments)),
+    ("xzfgrep", |arguments| compressed::grep("xzfgrep", arguments)),
+    ("xzgrep", |arguments| compressed::grep("xzgrep", arguments)),
+    ("xzless", |arguments| compressed::page("xzless", arguments)),
+    ("xzmore", |arguments| compressed::page("xzmore", arguments)),
+    ("zcmp", |arguments| compressed::compare("zcmp", arguments)),
+    ("zdiff", |arguments| compressed::compare("zdiff", arguments)),
+    ("zegrep", |arguments| compressed::grep("zegrep", arguments)),
+    ("zfgrep", |arguments| compressed::grep("zfgrep", arguments)),
+    ("zgrep", |arguments| compressed::grep("zgrep", arguments)),
+    ("zless", |arguments| compressed::page("zless", arguments)),
+    ("zmore", |arguments| compressed::page("zmore", arguments)),
 ];
 
 fn main() {

@@ -85,11 +85,10 @@ impl<'a> Machine<'a> {
                 *written = true;
             }
         }
-        let in_place = options.in_place.is_some();
         Ok(Self {
             options,
             script,
-            input: Input::new(&options.files, options.delimiter, options.separate, in_place),
+            input: Input::new(options),
             out: Outputs::new(&script.files, &written, options.delimiter, options.unbuffered)?,
             space: Vec::new(),
             ended: true,
@@ -125,6 +124,7 @@ impl<'a> Machine<'a> {
             self.kept = matches!(flow, Flow::Restart);
             self.flush_queue();
             if quits {
+                self.input.give_back();
                 // A file that is changed in place ends here.
                 let suffix = self.options.in_place.as_deref().unwrap_or_default();
                 if let Err(message) = self.out.end_change(suffix) {
@@ -179,7 +179,12 @@ impl<'a> Machine<'a> {
     fn read_line(&mut self) -> Option<Line> {
         loop {
             let result = match self.input.step() {
-                Step::Line(line) => return Some(line),
+                Step::Line(line) => {
+                    if std::mem::take(&mut self.input.anew) {
+                        self.begin_anew();
+                    }
+                    return Some(line);
+                }
                 Step::Done => return None,
                 Step::Begin(change) => self.out.begin_change(&change, self.options.follow_links),
                 Step::End => self.out.end_change(self.options.in_place.as_deref().unwrap_or_default()),
@@ -189,6 +194,14 @@ impl<'a> Machine<'a> {
                 return None;
             }
         }
+    }
+
+    /// A file of its own begins with an empty hold space, and with ranges that are closed.
+    fn begin_anew(&mut self) {
+        self.hold.clear();
+        self.hold_ended = true;
+        self.ranges.fill(Range::Closed);
+        self.read_files.clear();
     }
 
     fn cycle(&mut self) -> Flow {
@@ -322,7 +335,7 @@ impl<'a> Machine<'a> {
             Action::Execute(line) => self.execute(line),
             Action::FileName => {
                 let name = self.input.name.clone();
-                self.out.text(&[name.as_slice(), b"\n"].concat());
+                self.out.text(&[name.as_slice(), &[self.options.delimiter]].concat());
             }
             Action::Get => {
                 self.space.clone_from(&self.hold);
@@ -343,13 +356,13 @@ impl<'a> Machine<'a> {
                 self.hold.extend_from_slice(&self.space);
             }
             Action::List(columns) => {
-                let text = listed(&self.space, columns.unwrap_or(self.options.columns));
+                let text = listed(&self.space, columns.unwrap_or(self.options.columns), self.options.delimiter);
                 self.out.text(&text);
             }
             Action::Next => return self.next(),
             Action::NextAppend => return self.next_append(),
             Action::Number => {
-                let line = format!("{}\n", self.input.number);
+                let line = format!("{}{}", self.input.number, char::from(self.options.delimiter));
                 self.out.text(line.as_bytes());
             }
             Action::Print => self.out.line(&self.space, self.ended),
@@ -484,6 +497,9 @@ impl<'a> Machine<'a> {
         };
         self.space = replaced;
         self.replaced = true;
+        if substitute.print_first {
+            self.out.line(&self.space, self.ended);
+        }
         if substitute.execute {
             let line = std::mem::take(&mut self.space);
             self.space = self.output_of(&line);
@@ -604,7 +620,7 @@ fn replace(regex: &Regex, substitute: &Substitute, text: &[u8]) -> Result<Option
 }
 
 /// The line of `l`: what cannot be printed as escapes, broken into lines of so many columns.
-fn listed(space: &[u8], columns: usize) -> Vec<u8> {
+fn listed(space: &[u8], columns: usize, delimiter: u8) -> Vec<u8> {
     // The last column is for the backslash.
     let width = if columns > 0 { columns - 1 } else { usize::MAX };
     let mut out = Vec::new();
@@ -629,6 +645,6 @@ fn listed(space: &[u8], columns: usize) -> Vec<u8> {
         column += shown.len();
         out.extend_from_slice(&shown);
     }
-    out.extend_from_slice(b"$\n");
+    out.extend_from_slice(&[b'$', delimiter]);
     out
 }

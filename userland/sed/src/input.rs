@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use memchr::memchr;
 use tidebox_gnu::message::{bytes_path, complain, reason};
+use tidebox_gnu::stream::StandardInput;
+
+use crate::options::Options;
 
 /// What is read at once.
 const READ: usize = 64 * 1024;
@@ -26,11 +29,13 @@ pub(crate) struct Lines {
     at: usize,
     filled: usize,
     delimiter: u8,
+    /// How much is read at once.
+    size: usize,
 }
 
 impl Lines {
     pub(crate) fn new(from: Box<dyn Read>, delimiter: u8) -> Self {
-        Self { from, buffer: Vec::new(), at: 0, filled: 0, delimiter }
+        Self { from, buffer: Vec::new(), at: 0, filled: 0, delimiter, size: READ }
     }
 
     /// Reads on when everything is used up. `false` at the end.
@@ -38,7 +43,7 @@ impl Lines {
         if self.at < self.filled {
             return Ok(true);
         }
-        self.buffer.resize(READ, 0);
+        self.buffer.resize(self.size, 0);
         (self.at, self.filled) = (0, 0);
         loop {
             match self.from.read(&mut self.buffer) {
@@ -93,6 +98,10 @@ pub(crate) struct Input {
     /// Every file has a last line of its own.
     separate: bool,
     in_place: bool,
+    /// Standard input is read byte by byte, so that nothing is taken that is not used.
+    unbuffered: bool,
+    /// A new file has begun, which has its own line numbers.
+    pub(crate) anew: bool,
     /// Files that could not be read.
     pub(crate) failed: bool,
     /// Reading failed in a way that ends everything.
@@ -113,13 +122,29 @@ pub(crate) enum Step {
 }
 
 impl Input {
-    pub(crate) fn new(files: &[Vec<u8>], delimiter: u8, separate: bool, in_place: bool) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
+        let files = &options.files;
+        let (delimiter, separate, in_place) = (options.delimiter, options.separate, options.in_place.is_some());
+        let unbuffered = options.unbuffered;
         let mut waiting: VecDeque<Vec<u8>> = files.iter().cloned().collect();
         if waiting.is_empty() {
             waiting.push_back(b"-".to_vec());
         }
         let name = b"-".to_vec();
-        Self { waiting, current: None, name, delimiter, separate, in_place, failed: false, broken: false, number: 0 }
+        let (failed, broken, anew) = (false, false, false);
+        Self {
+            waiting,
+            current: None,
+            name,
+            delimiter,
+            separate,
+            in_place,
+            unbuffered,
+            anew,
+            failed,
+            broken,
+            number: 0,
+        }
     }
 
     pub(crate) fn step(&mut self) -> Step {
@@ -160,7 +185,7 @@ impl Input {
     fn open(&mut self, name: Vec<u8>) -> bool {
         let shown = String::from_utf8_lossy(&name).into_owned();
         let from: Box<dyn Read> = if name == b"-" && !self.in_place {
-            Box::new(io::stdin())
+            Box::new(StandardInput)
         } else {
             let path = bytes_path(&name);
             match std::fs::metadata(path) {
@@ -187,10 +212,22 @@ impl Input {
         };
         if self.separate {
             self.number = 0;
+            self.anew = true;
+        }
+        let mut lines = Lines::new(from, self.delimiter);
+        if self.unbuffered && name == b"-" {
+            lines.size = 1;
         }
         self.name = name;
-        self.current = Some(Lines::new(from, self.delimiter));
+        self.current = Some(lines);
         true
+    }
+
+    /// Gives back what is read of standard input and was not used.
+    pub(crate) fn give_back(&mut self) {
+        if let Some(lines) = self.current.take().filter(|_| self.name == b"-" && !self.in_place) {
+            StandardInput::give_back((lines.filled - lines.at) as u64);
+        }
     }
 
     /// Whether the line read last is the last one.

@@ -101,7 +101,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Refusal> {
         sandbox: false,
         posix: false,
         delimiter: b'\n',
-        columns: DEFAULT_COLUMNS,
+        columns: columns_of_environment(),
         unicode: unicode_locale(),
     };
     let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
@@ -158,6 +158,12 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// The columns that `COLS` asks for.
+fn columns_of_environment() -> usize {
+    let asked = std::env::var("COLS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    asked.filter(|columns| *columns > 1).map_or(DEFAULT_COLUMNS, |columns| columns - 1)
 }
 
 fn script_file(name: &[u8]) -> Result<Piece, Refusal> {

@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
             b'a' | b'i' | b'c' => return self.text(letter),
             b'b' | b't' | b'T' => {
                 self.skip_blanks();
-                let label = self.word(|byte| byte == b';' || byte == b'}' || byte.is_ascii_whitespace());
+                let label = self.word(|byte| matches!(byte, b';' | b'}' | b'#') || byte.is_ascii_whitespace());
                 self.branches.push((here, label));
                 let when = match letter {
                     b'b' => When::Always,
@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
 
     fn label(&mut self, here: usize) -> Result<Action> {
         self.skip_blanks();
-        let label = self.word(|byte| byte == b';' || byte.is_ascii_whitespace());
+        let label = self.word(|byte| matches!(byte, b';' | b'#') || byte.is_ascii_whitespace());
         if label.is_empty() {
             return self.error("\":\" lacks a label");
         }

@@ -138,6 +138,8 @@ pub(crate) struct Substitute {
     /// The ones after it, too.
     pub(crate) global: bool,
     pub(crate) print: bool,
+    /// `pe`: the line is printed before it is run.
+    pub(crate) print_first: bool,
     pub(crate) execute: bool,
     pub(crate) write: Option<Target>,
 }

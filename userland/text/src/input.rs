@@ -1,7 +1,7 @@
 //! Where text comes from.
 
 use tidebox_gnu::message::{complain, named};
-use tidebox_rt::{Errno, Fd, Open};
+use tidebox_rt::{Errno, Fd, Open, Stat};
 
 /// Bytes moved at once: twice what a pipe holds, so that a pipe is emptied by one read.
 pub(crate) const CHUNK: usize = 128 * 1024;
@@ -28,6 +28,22 @@ impl<'a> Input<'a> {
         let stat = tidebox_rt::fstat(self.fd).ok()?;
         let at = tidebox_rt::seek(self.fd, 0).ok()?;
         (at < stat.size).then_some((stat.dev, stat.ino))
+    }
+
+    /// What kind of file it is, and how large.
+    pub(crate) fn state(&self) -> Result<Stat, Errno> {
+        tidebox_rt::fstat(self.fd)
+    }
+
+    /// Moves by so many bytes, and answers where it stands.
+    pub(crate) fn seek(&self, by: i64) -> Result<u64, Errno> {
+        tidebox_rt::seek(self.fd, by)
+    }
+
+    /// Goes to a place counted from the beginning, as far as the file can.
+    pub(crate) fn go_to(&self, place: u64) {
+        // What cannot be read again stays read.
+        let _ = tidebox_rt::seek_to(self.fd, place);
     }
 
     /// Reads once; 0 bytes mean the end.

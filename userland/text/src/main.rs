@@ -9,6 +9,7 @@ mod cat;
 mod fmt;
 mod fold;
 mod follow;
+mod head;
 mod input;
 mod nl;
 mod number;
@@ -29,6 +30,7 @@ const TOOLS: &[(&str, Main<Result<i32, Failure>>)] = &[
     ("cat", cat::main),
     ("fmt", fmt::main),
     ("fold", fold::main),
+    ("head", head::main),
     ("nl", nl::main),
     ("tac", tac::main),
     ("tail", tail::main),

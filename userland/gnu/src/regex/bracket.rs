@@ -12,6 +12,8 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
     let mut set = Set { negated: source.get(at) == Some(&b'^'), ranges: Vec::new() };
     at += usize::from(set.negated);
     let begin = at;
+    // Neither classes nor ranges: what looks like a class without its own brackets is a mistake then.
+    let mut plain = true;
     loop {
         let rest = source.get(at..).unwrap_or_default();
         // Where nothing at all follows the bracket, GNU has other words.
@@ -27,6 +29,7 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
             let class = class.and_then(|name| Set::named(name, unicode));
             set.ranges.extend(class.ok_or_else(|| Error::new("Invalid character class name"))?.ranges);
             at += used + 2;
+            plain = false;
             continue;
         }
         let (low, used) = element(rest)?;
@@ -35,6 +38,7 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
             Some([b'-', next, ..]) if *next != b']' => {
                 let (high, used) = element(source.get(at + 1..).unwrap_or_default())?;
                 at += used + 1;
+                plain = false;
                 high
             }
             _ => low,
@@ -45,7 +49,7 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
         set.ranges.push((low, high));
     }
     let text = source.get(..at).unwrap_or_default();
-    if text.len() > 3 && text.starts_with(b"[:") && text.ends_with(b":]") {
+    if plain && text.len() > 4 && text.starts_with(b"[:") && text.ends_with(b":]") {
         return Err(Error::new("character class syntax is [[:space:]], not [:space:]"));
     }
     Ok((set, at))

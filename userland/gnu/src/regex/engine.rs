@@ -52,10 +52,12 @@ pub(crate) struct Automaton {
 }
 
 impl Engine {
-    /// Reads patterns. The flag says whether the engine depends on `options.unicode`.
+    /// Reads patterns, for texts in which every byte is a character if `bytes` says so. The flag of the answer says whether
+    /// the engine depends on `options.unicode`.
     pub(crate) fn new(
         patterns: &[Vec<u8>],
         options: &Options,
+        bytes: bool,
         warnings: &mut Vec<String>,
     ) -> Result<(Self, bool), Error> {
         if patterns.is_empty() {
@@ -72,6 +74,7 @@ impl Engine {
         let reading = Reading {
             ignore_case: options.ignore_case,
             unicode: options.unicode,
+            bytes,
             terminator: char::from(options.terminator),
             subject: options.subject,
             captures: options.captures,
@@ -93,7 +96,7 @@ impl Engine {
         }
         if back_references && patterns.len() > 1 {
             let alone = |pattern: &Vec<u8>| {
-                let (engine, _) = Self::new(std::slice::from_ref(pattern), options, &mut Vec::new())?;
+                let (engine, _) = Self::new(std::slice::from_ref(pattern), options, bytes, &mut Vec::new())?;
                 Ok(engine)
             };
             let engines = patterns.iter().map(alone).collect::<Result<Vec<Self>, Error>>()?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use regex_syntax::hir::{Capture, Class, Hir, Look, Repetition};
+use regex_syntax::hir::{Capture, Class, ClassBytes, ClassBytesRange, Hir, Look, Repetition};
 
 use super::Subject;
 use super::syntax::{Node, Place, Set};
@@ -13,6 +13,8 @@ pub(crate) struct Reading {
     pub(crate) ignore_case: bool,
     /// Word characters are those of Unicode.
     pub(crate) unicode: bool,
+    /// Every byte is a character, as in the C locale.
+    pub(crate) bytes: bool,
     /// The character that ends a line.
     pub(crate) terminator: char,
     pub(crate) subject: Subject,
@@ -44,7 +46,7 @@ impl Reading {
     }
 
     fn char(&self, char: char) -> Hir {
-        if self.ignore_case && (char.is_alphabetic() || !char.is_ascii()) {
+        if self.ignore_case && (char.is_ascii_alphabetic() || !(char.is_ascii() || self.bytes)) {
             return self.set(&Set { negated: false, ranges: vec![(char, char)] });
         }
         Hir::literal(char.encode_utf8(&mut [0; 4]).as_bytes())
@@ -56,6 +58,9 @@ impl Reading {
             set.fold();
         }
         let terminator = Some(self.terminator).filter(|_| self.subject == Subject::Lines);
+        if self.bytes {
+            return Hir::class(Class::Bytes(byte_class(&set, terminator)));
+        }
         Hir::class(Class::Unicode(set.class(terminator)))
     }
 
@@ -153,6 +158,31 @@ impl Reading {
         }
         out.push(']');
     }
+}
+
+/// A set where every byte is a character: one beyond ASCII counts by the bytes that write it.
+fn byte_class(set: &Set, terminator: Option<char>) -> ClassBytes {
+    let mut class = ClassBytes::empty();
+    for (low, high) in &set.ranges {
+        match (u8::try_from(*low).ok().filter(u8::is_ascii), u8::try_from(*high).ok().filter(u8::is_ascii)) {
+            (Some(low), Some(high)) => class.push(ClassBytesRange::new(low, high)),
+            (Some(low), None) => class.push(ClassBytesRange::new(low, u8::MAX)),
+            _ => {
+                for end in [low, high] {
+                    for byte in end.encode_utf8(&mut [0; 4]).bytes() {
+                        class.push(ClassBytesRange::new(byte, byte));
+                    }
+                }
+            }
+        }
+    }
+    if set.negated {
+        class.negate();
+    }
+    if let Some(end) = terminator.and_then(|end| u8::try_from(end).ok()) {
+        class.difference(&ClassBytes::new([ClassBytesRange::new(end, end)]));
+    }
+    class
 }
 
 fn escape(char: char, out: &mut String) {

@@ -61,7 +61,8 @@ pub struct Options {
     pub terminator: u8,
     /// [`Regex::captures`] is going to ask what groups match.
     pub captures: bool,
-    /// Classes such as `[:alpha:]` and word characters reach beyond ASCII. Any character is one character either way.
+    /// Characters are those of UTF-8, and classes such as `[:alpha:]` reach beyond ASCII. Without it every byte is a
+    /// character, as in the C locale.
     pub unicode: bool,
 }
 
@@ -113,7 +114,7 @@ impl Beyond {
     fn engine(&self) -> Result<&Engine, Error> {
         let made = self.engine.get_or_init(|| {
             // The other engine has given the warnings.
-            Engine::new(&self.patterns, &self.options, &mut Vec::new()).map(|(engine, _)| engine)
+            Engine::new(&self.patterns, &self.options, false, &mut Vec::new()).map(|(engine, _)| engine)
         });
         made.as_ref().map_err(Clone::clone)
     }
@@ -124,7 +125,7 @@ impl Regex {
     pub fn new(patterns: &[Vec<u8>], options: &Options) -> Result<Self, Error> {
         let mut warnings = Vec::new();
         let ascii = Options { unicode: false, ..*options };
-        let (engine, depends_on_locale) = Engine::new(patterns, &ascii, &mut warnings)?;
+        let (engine, depends_on_locale) = Engine::new(patterns, &ascii, !options.unicode, &mut warnings)?;
         let beyond = (options.unicode && depends_on_locale).then(|| Beyond {
             patterns: patterns.to_vec(),
             options: *options,

@@ -97,7 +97,7 @@ fn whole_words_and_lines_are_told_apart() {
 
 #[test]
 fn either_case_fits_when_asked() {
-    let ignore = Options { ignore_case: true, ..options(Dialect::Basic) };
+    let ignore = Options { ignore_case: true, unicode: true, ..options(Dialect::Basic) };
     for (pattern, line) in [("HeLLo", "hEllO"), ("[a-c]x", "BX"), ("É", "é"), ("k", "K")] {
         let regex = Regex::new(&[pattern.as_bytes().to_vec()], &ignore).expect("the pattern is one");
         assert_eq!(found(&regex, line).as_deref(), Some(line), "{pattern} in {line}");
@@ -131,8 +131,24 @@ fn mistakes_are_told_in_the_words_of_gnu() {
 fn bytes_that_are_not_utf8_match_only_themselves() {
     let literal = Regex::new(&[b"\xe9.".to_vec()], &options(Dialect::Basic)).expect("the pattern is one");
     assert_eq!(literal.find_in_line(b"caf\xe9!", 0), Ok(Some(3..5)));
-    assert_eq!(regex(Dialect::Basic, "f.").find_in_line(b"caf\xe9!", 0), Ok(None));
+    let utf8 = Options { unicode: true, ..options(Dialect::Basic) };
+    let any = Regex::new(&[b"f.".to_vec()], &utf8).expect("the pattern is one");
+    assert_eq!(any.find_in_line(b"caf\xe9!", 0), Ok(None));
     assert_eq!(regex(Dialect::Perl, "(?<=f)é").find_in_line("caf\u{e9}".as_bytes(), 0), Ok(Some(3..5)));
+}
+
+#[test]
+fn every_byte_is_a_character_in_the_c_locale() {
+    for (pattern, text, wanted) in [
+        ("f.", &b"f\xe9"[..], Some(0..2)),
+        ("^.$", "\u{e9}".as_bytes(), None),
+        ("^..$", "\u{e9}".as_bytes(), Some(0..2)),
+        ("[^a]", b"a\xff", Some(1..2)),
+        ("[\u{e9}]", b"a\xc3", Some(1..2)),
+        ("[[:alpha:]]", b"\xe9", None),
+    ] {
+        assert_eq!(regex(Dialect::Basic, pattern).find_in_line(text, 0), Ok(wanted), "{pattern}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ struct Flags {
     print: bool,
     ignore_case: bool,
     lines: bool,
+    print_first: bool,
     execute: bool,
     write: Option<Target>,
 }
@@ -43,6 +44,7 @@ impl Parser<'_> {
             from: flags.number.unwrap_or(1),
             global: flags.global,
             print: flags.print,
+            print_first: flags.print_first,
             execute: flags.execute,
             write: flags.write,
         })))
@@ -79,6 +81,7 @@ impl Parser<'_> {
                     self.next();
                     self.refuse_in_sandbox()?;
                     flags.execute = true;
+                    (flags.print_first, flags.print) = (flags.print, false);
                     continue;
                 }
                 Some(b' ' | b'\t') => {}
