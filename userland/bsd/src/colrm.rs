@@ -1,9 +1,9 @@
 //! `colrm`: takes columns out of lines.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, usage};
 use unicode_width::UnicodeWidthChar;
 
 const HELP: &str = "\
@@ -16,15 +16,13 @@ Copies standard input without the columns from FIRST to LAST, or to the end of t
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let long = [long("help", Takes::Nothing, 'h'), long("version", Takes::Nothing, 'V')];
-    let (options, columns) = match command_line(Spec { short: "hV", long: &long, permute: true }, arguments) {
-        Ok(line) => line,
-        Err(message) => return usage("colrm", &message, 1),
+    let line =
+        CommandLine { version: "colrm from util-linux 2.38.1\n", ..CommandLine::new("colrm", "hV", &long, HELP) };
+    let columns = match line.read(arguments, |_, _| Ok(())) {
+        Ok(columns) => columns,
+        Err(code) => return code,
     };
     let mut out = Output::standard();
-    if let Some((key, _)) = options.first() {
-        out.push(if *key == 'h' { HELP.as_bytes() } else { b"colrm from util-linux 2.38.1\n" });
-        return out.finish("colrm", 0);
-    }
     let mut numbers = Vec::new();
     for column in columns.iter().take(2) {
         match std::str::from_utf8(column).ok().and_then(|text| text.parse::<usize>().ok()) {

@@ -1,8 +1,8 @@
 //! `look`: lines that begin with a string, in a file that is in order.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, usage};
 
 use crate::cannot;
 
@@ -28,34 +28,29 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         long("help", Takes::Nothing, 'h'),
         long("version", Takes::Nothing, 'V'),
     ];
-    let (options, operands) = match command_line(Spec { short: "adft:hV", long: &long, permute: true }, arguments) {
-        Ok(line) => line,
-        Err(message) => return usage("look", &message, 1),
-    };
-    let mut out = Output::standard();
     let (mut alphanumeric, mut fold, mut end) = (false, false, None);
     let mut file = match std::env::var_os("WORDLIST") {
         Some(list) => list.into_encoded_bytes(),
         None => WORDS.to_vec(),
     };
-    for (key, value) in options {
+    let line =
+        CommandLine { version: "look from util-linux 2.38.1\n", ..CommandLine::new("look", "adft:hV", &long, HELP) };
+    let operands = line.read(arguments, |key, value| {
         match key {
             'a' => file = b"/usr/share/dict/web2".to_vec(),
             'd' => alphanumeric = true,
             'f' => fold = true,
-            't' => end = value.first().copied(),
-            'h' => {
-                out.push(HELP.as_bytes());
-                return out.finish("look", 0);
-            }
-            _ => {
-                out.push(b"look from util-linux 2.38.1\n");
-                return out.finish("look", 0);
-            }
+            _ => end = value.first().copied(),
         }
-    }
+        Ok(())
+    });
+    let operands = match operands {
+        Ok(operands) => operands,
+        Err(code) => return code,
+    };
+    let mut out = Output::standard();
     let Some(string) = operands.first() else {
-        return usage("look", "bad usage", 1);
+        return line.wrong("bad usage");
     };
     match operands.get(1) {
         Some(given) => file = given.clone(),

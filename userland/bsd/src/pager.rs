@@ -1,8 +1,8 @@
 //! `less` and `more` when nobody looks: they copy, as the real ones do when their output is no terminal.
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
 /// Letters of options of `less` that take a value.
@@ -253,25 +253,15 @@ pub(crate) fn more(arguments: Vec<Vec<u8>>) -> i32 {
     };
     let is_pattern = |argument: &Vec<u8>| argument.starts_with(b"+/");
     let arguments = arguments.into_iter().filter(|argument| !is_number(argument) && !is_pattern(argument)).collect();
-    let mut files = Vec::new();
+    let line = CommandLine {
+        version: "more from util-linux 2.38.1\n",
+        ..CommandLine::new("more", "dflcpesun:hV", &long, MORE_HELP)
+    };
+    let mut files = match line.read(arguments, |_, _| Ok(())) {
+        Ok(files) => files,
+        Err(code) => return code,
+    };
     let mut out = Output::standard();
-    let mut parser = Parser::new(Spec { short: "dflcpesun:hV", long: &long, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return usage("more", &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option('h', _))) => {
-                out.push(MORE_HELP.as_bytes());
-                return out.finish("more", 0);
-            }
-            Ok(Some(Item::Option('V', _))) => {
-                out.push(b"more from util-linux 2.38.1\n");
-                return out.finish("more", 0);
-            }
-            Ok(Some(Item::Option(..))) => {}
-        }
-    }
     if files.is_empty() {
         files.push(b"-".to_vec());
     }

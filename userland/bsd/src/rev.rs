@@ -1,8 +1,8 @@
 //! `rev`: lines backwards, character by character.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, usage};
 
 const HELP: &str = "\
 Usage: rev [OPTION] [FILE]...
@@ -14,16 +14,13 @@ Prints the characters of each line from the last to the first.
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let long = [long("help", Takes::Nothing, 'h'), long("version", Takes::Nothing, 'V')];
-    let (options, mut files) = match command_line(Spec { short: "hV", long: &long, permute: true }, arguments) {
-        Ok(line) => line,
-        Err(message) => return usage("rev", &message, 1),
+    let line = CommandLine { version: "rev from util-linux 2.38.1\n", ..CommandLine::new("rev", "hV", &long, HELP) };
+    let mut files = match line.read(arguments, |_, _| Ok(())) {
+        Ok(files) => files,
+        Err(code) => return code,
     };
     let mut out = Output::standard();
     let end = b'\n';
-    if let Some((key, _)) = options.first() {
-        out.push(if *key == 'h' { HELP.as_bytes() } else { b"rev from util-linux 2.38.1\n" });
-        return out.finish("rev", 0);
-    }
     if files.is_empty() {
         files.push(b"-".to_vec());
     }

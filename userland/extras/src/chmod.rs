@@ -1,7 +1,8 @@
 //! `chmod`: file modes.
 
 use tidebox_gnu::answer::{Answer, print};
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_gnu::mode::{Change, letters};
 use tidebox_rt::{FileKind, Stat};
@@ -58,19 +59,18 @@ enum Source {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut chmod = Chmod { umask: tidebox_rt::umask(None).unwrap_or(0), ..Chmod::default() };
     let (modes, arguments) = split_modes(arguments);
-    let mut operands: Vec<Vec<u8>> = Vec::new();
     let mut reference = None;
-    let mut parser = Parser::new(Spec { short: "Rcfv", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => operands.push(operand),
-            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
-            Ok(Some(Item::Option(REFERENCE, value))) => reference = value,
-            Ok(Some(Item::Option(key, _))) => chmod.option(key),
+    let operands = CommandLine::new("chmod", "Rcfv", LONG, HELP).read(arguments, |key, value| {
+        match key {
+            REFERENCE => reference = Some(value),
+            key => chmod.option(key),
         }
-    }
+        Ok(())
+    });
+    let mut operands = match operands {
+        Ok(operands) => operands,
+        Err(answer) => return answer,
+    };
     let source = match source(reference, modes, &mut operands) {
         Ok(source) => source,
         Err(answer) => return answer,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use tidebox_gnu::answer::Answer;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::glob::{self, Flags};
 use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_rt::{FileKind, Stat};
@@ -119,27 +120,18 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         end: b'\n',
         exclude: Vec::new(),
     };
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "0abcd:hklmsxB:DHLPS", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
-            Ok(Some(Item::Option(key, value))) => {
-                if let Err(message) = options.option(key, value.unwrap_or_default()) {
-                    return Answer::Usage(message, 1);
-                }
-            }
-        }
-    }
+    let line = CommandLine::new("du", "0abcd:hklmsxB:DHLPS", LONG, HELP);
+    let files = line.read(arguments, |key, value| options.option(key, value).map_err(|message| line.wrong(message)));
+    let mut files = match files {
+        Ok(files) => files,
+        Err(answer) => return answer,
+    };
     if options.summarize && options.all {
-        return Answer::Usage("cannot both summarize and show all entries".to_owned(), 1);
+        return line.wrong("cannot both summarize and show all entries");
     }
     if options.summarize && options.most_depth.is_some_and(|depth| depth > 0) {
         let depth = options.most_depth.unwrap_or(0);
-        return Answer::Usage(format!("warning: summarizing conflicts with --max-depth={depth}"), 1);
+        return line.wrong(format!("warning: summarizing conflicts with --max-depth={depth}"));
     }
     if options.summarize {
         options.most_depth = Some(0);

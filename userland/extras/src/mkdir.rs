@@ -1,7 +1,8 @@
 //! `mkdir`: new folders.
 
 use tidebox_gnu::answer::Answer;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{bytes_path, cited, complain, path_bytes, quoted};
 use tidebox_gnu::mode::Change;
 
@@ -26,28 +27,24 @@ const EVERYTHING: u32 = 0o777;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let (mut mode, mut parents, mut verbose) = (None, false, false);
-    let mut folders = Vec::new();
-    let mut parser = Parser::new(Spec { short: "m:pvZ", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(folder))) => folders.push(folder),
-            Ok(Some(Item::Option(key, value))) => match (key, value.unwrap_or_default()) {
-                ('m', text) => match std::str::from_utf8(&text).ok().and_then(Change::parse) {
-                    Some(change) => mode = Some(change),
-                    None => return Answer::Failure(format!("invalid mode {}", cited(&text)), 1),
-                },
-                ('p', _) => parents = true,
-                ('v', _) => verbose = true,
-                ('h', _) => return HELP.into(),
-                _ => {}
+    let line = CommandLine::new("mkdir", "m:pvZ", LONG, HELP);
+    let folders = line.read(arguments, |key, value| {
+        match key {
+            'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
+                Some(change) => mode = Some(change),
+                None => return Err(Answer::Failure(format!("invalid mode {}", cited(&value)), 1)),
             },
+            'p' => parents = true,
+            'v' => verbose = true,
+            _ => {}
         }
-    }
-    if folders.is_empty() {
-        return Answer::Usage("missing operand".to_owned(), 1);
-    }
+        Ok(())
+    });
+    let folders = match folders {
+        Ok(folders) if folders.is_empty() => return line.wrong("missing operand"),
+        Ok(folders) => folders,
+        Err(answer) => return answer,
+    };
     let mut out = Vec::new();
     let mut code = 0;
     for folder in &folders {

@@ -2,7 +2,8 @@
 
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::cited;
 
 use crate::run;
@@ -14,9 +15,11 @@ Runs COMMAND; without one prints the niceness, which is always 0 here.
   -n, --adjustment=N  is read, but all processes have one priority here
 ";
 
-const HELP_KEY: char = '\u{e001}';
-
-const LONG: &[Long] = &[long("adjustment", Takes::Value, 'n'), long("help", Takes::Nothing, HELP_KEY)];
+const LINE: CommandLine<'_> = CommandLine {
+    permute: false,
+    misuse: 125,
+    ..CommandLine::new("nice", "n:", &[long("adjustment", Takes::Value, 'n'), long("help", Takes::Nothing, 'h')], HELP)
+};
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut arguments = arguments;
@@ -30,27 +33,18 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         adjusted = true;
         arguments.remove(0);
     }
-    let mut words = Vec::new();
-    let mut parser = Parser::new(Spec { short: "n:", long: LONG, permute: false }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 125),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => words.push(word),
-            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
-            Ok(Some(Item::Option(_, value))) => {
-                let value = value.unwrap_or_default();
-                let number = std::str::from_utf8(&value).ok().and_then(|text| text.trim().parse::<i64>().ok());
-                if number.is_none() {
-                    return Answer::Failure(format!("invalid adjustment {}", cited(&value)), 125);
-                }
-                adjusted = true;
-            }
-        }
-    }
+    let words = LINE.read(arguments, |_, value| {
+        adjusted = true;
+        let number = std::str::from_utf8(&value).ok().and_then(|text| text.trim().parse::<i64>().ok());
+        number.map(drop).ok_or_else(|| Answer::Failure(format!("invalid adjustment {}", cited(&value)), 125))
+    });
+    let words = match words {
+        Ok(words) => words,
+        Err(answer) => return answer,
+    };
     if words.is_empty() {
         return match adjusted {
-            true => Answer::Usage("a command must be given with an adjustment".to_owned(), 125),
+            true => LINE.wrong("a command must be given with an adjustment"),
             false => "0\n".into(),
         };
     }

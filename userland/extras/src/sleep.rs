@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tidebox_gnu::answer::Answer;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
 
 use crate::timeout::duration;
@@ -13,23 +14,15 @@ Usage: sleep NUMBER[SUFFIX]...
 Waits for NUMBER seconds, or with the SUFFIX m minutes, h hours, d days; several add up.
 ";
 
-const HELP_KEY: char = '\u{e001}';
-
-const LONG: &[Long] = &[long("help", Takes::Nothing, HELP_KEY)];
+const LINE: CommandLine<'_> = CommandLine::new("sleep", "", &[long("help", Takes::Nothing, 'h')], HELP);
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
-    let mut times = Vec::new();
-    let mut parser = Parser::new(Spec { short: "", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(time))) => times.push(time),
-            Ok(Some(Item::Option(..))) => return HELP.into(),
-        }
-    }
+    let times = match LINE.read(arguments, |_, _| Ok(())) {
+        Ok(times) => times,
+        Err(answer) => return answer,
+    };
     if times.is_empty() {
-        return Answer::Usage("missing operand".to_owned(), 1);
+        return LINE.wrong("missing operand");
     }
     let mut sum: u64 = 0;
     let mut wrong = Vec::new();
@@ -42,7 +35,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     // Every wrong one is told of before where to read more.
     if let Some(last) = wrong.pop() {
         wrong.iter().for_each(|message| complain("sleep", message));
-        return Answer::Usage(last, 1);
+        return LINE.wrong(last);
     }
     std::thread::sleep(Duration::from_nanos(sum));
     Answer::Code(0)

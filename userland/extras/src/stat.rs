@@ -2,7 +2,8 @@
 
 use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::calendar::Moment;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, kind, quoted};
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::user::{Kind, Names};
@@ -75,26 +76,22 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut terse = false;
     let mut file_system = false;
     let mut format: Option<(Vec<u8>, bool)> = None;
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "Lfc:t", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option(key, value))) => match key {
-                'L' => follow = true,
-                't' => terse = true,
-                'c' => format = Some((value.unwrap_or_default(), false)),
-                PRINTF => format = Some((value.unwrap_or_default(), true)),
-                'f' => file_system = true,
-                _ => return HELP.into(),
-            },
+    let line = CommandLine::new("stat", "Lfc:t", LONG, HELP);
+    let files = line.read(arguments, |key, value| {
+        match key {
+            'L' => follow = true,
+            't' => terse = true,
+            'c' => format = Some((value, false)),
+            PRINTF => format = Some((value, true)),
+            _ => file_system = true,
         }
-    }
-    if files.is_empty() {
-        return Answer::Usage("missing operand".to_owned(), 1);
-    }
+        Ok(())
+    });
+    let files = match files {
+        Ok(files) if files.is_empty() => return line.wrong("missing operand"),
+        Ok(files) => files,
+        Err(answer) => return answer,
+    };
     let mut printer = Printer::new(format, terse, file_system);
     if file_system {
         (printer.file_system, follow) = (Some(FileSystem::now()), true);

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, complain};
 use tidebox_rt::{Disposition, Errno, Readiness, Status};
 
@@ -53,25 +54,16 @@ struct Options {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut options =
         Options { signal: signal::TERMINATE, kill_after: None, verbose: false, preserve: false, foreground: false };
-    let mut words = Vec::new();
-    let mut parser = Parser::new(Spec { short: "s:k:v", long: LONG, permute: false }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 125),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => words.push(word),
-            Ok(Some(Item::Option(HELP_KEY, _))) => return HELP.into(),
-            Ok(Some(Item::Option(key, value))) => {
-                if let Err(message) = options.option(key, &value.unwrap_or_default()) {
-                    return Answer::Usage(message, 125);
-                }
-            }
-        }
-    }
+    let line = CommandLine { permute: false, misuse: 125, ..CommandLine::new("timeout", "s:k:v", LONG, HELP) };
+    let words = line.read(arguments, |key, value| options.option(key, &value).map_err(|message| line.wrong(message)));
+    let words = match words {
+        Ok(words) => words,
+        Err(answer) => return answer,
+    };
     match words.as_slice() {
         [time, command @ ..] if !command.is_empty() => match duration(time) {
             Ok(time) => options.run(time, command),
-            Err(message) => Answer::Usage(message, 125),
+            Err(message) => line.wrong(message),
         },
         _ => {
             // As in GNU, no message but this one.

@@ -1,7 +1,8 @@
 //! `uname`: what the system is.
 
 use tidebox_gnu::answer::Answer;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::cited;
 
 use crate::hostname;
@@ -42,17 +43,16 @@ fn field(key: char) -> Option<String> {
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut keys = Vec::new();
-    let mut parser = Parser::new(Spec { short: "asnrvmpio", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => return Answer::Usage(format!("extra operand {}", cited(&operand)), 1),
-            Ok(Some(Item::Option('h', _))) => return HELP.into(),
-            // What is unknown is left out of everything, as in GNU.
-            Ok(Some(Item::Option('a', _))) => keys.extend("snrvmo".chars()),
-            Ok(Some(Item::Option(key, _))) => keys.push(key),
-        }
+    let line = CommandLine::new("uname", "asnrvmpio", LONG, HELP);
+    let operands = line.read(arguments, |key, _| {
+        // What is unknown is left out of everything, as in GNU.
+        keys.extend(if key == 'a' { "snrvmo".chars().collect() } else { vec![key] });
+        Ok(())
+    });
+    match operands.as_deref() {
+        Ok([]) => {}
+        Ok([first, ..]) => return line.wrong(format!("extra operand {}", cited(first))),
+        Err(_) => return operands.err().unwrap_or(Answer::Code(1)),
     }
     if keys.is_empty() {
         keys.push('s');

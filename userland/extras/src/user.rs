@@ -1,7 +1,8 @@
 //! `id`, `whoami`, `groups`, `logname`: who the caller is.
 
 use tidebox_gnu::answer::Answer;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::cited;
 use tidebox_gnu::user::{Kind, Names};
 
@@ -49,28 +50,24 @@ fn named(name: &[u8]) -> Result<Who, Answer> {
 pub(crate) fn id(arguments: Vec<Vec<u8>>) -> Answer {
     let mut which = None;
     let (mut name, mut zero) = (false, false);
-    let mut users = Vec::new();
-    let mut parser = Parser::new(Spec { short: "agGnruzZ", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Answer::Usage(message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(user))) => users.push(user),
-            Ok(Some(Item::Option(key, _))) => match key {
-                'u' | 'g' | 'G' if which.is_some_and(|which| which != key) => {
-                    return Answer::Failure("cannot print \"only\" of more than one choice".to_owned(), 1);
-                }
-                'u' | 'g' | 'G' => which = Some(key),
-                'n' => name = true,
-                'z' => zero = true,
-                'h' => return ID_HELP.into(),
-                'Z' => {
-                    return Answer::Failure("--context (-Z) works only on an SELinux-enabled kernel".to_owned(), 1);
-                }
-                _ => {}
-            },
+    let refused = |message: &str| Err(Answer::Failure(message.to_owned(), 1));
+    let users = CommandLine::new("id", "agGnruzZ", LONG, ID_HELP).read(arguments, |key, _| {
+        match key {
+            'u' | 'g' | 'G' if which.is_some_and(|which| which != key) => {
+                return refused("cannot print \"only\" of more than one choice");
+            }
+            'u' | 'g' | 'G' => which = Some(key),
+            'n' => name = true,
+            'z' => zero = true,
+            'Z' => return refused("--context (-Z) works only on an SELinux-enabled kernel"),
+            _ => {}
         }
-    }
+        Ok(())
+    });
+    let users = match users {
+        Ok(users) => users,
+        Err(answer) => return answer,
+    };
     if which.is_none() && name {
         return Answer::Failure("cannot print only names or real IDs in default format".to_owned(), 1);
     }

@@ -3,7 +3,8 @@
 //! The kernel keeps one file system of the sandbox's own, whose size is what the limits allow; what is used of it is the sum of
 //! its files. Of what is mounted from outside nobody knows the size.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::room::Room;
 use tidebox_gnu::stream::{Output, read_all};
@@ -109,27 +110,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     if std::env::var_os("POSIXLY_CORRECT").is_some() {
         (options.unit, options.unit_name) = (Unit::Bytes(512), "512B-blocks".to_owned());
     }
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "aB:iF:hHklmPTt:vx:", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return usage("df", &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option(HELP_KEY, _))) => {
-                let mut out = Output::standard();
-                out.push(HELP.as_bytes());
-                return out.finish("df", 0);
-            }
-            Ok(Some(Item::Option(key, value))) => {
-                if let Err(code) = set(&mut options, key, value) {
-                    return code;
-                }
-            }
-        }
-    }
+    let line = CommandLine::new("df", "aB:iF:hHklmPTt:vx:", LONG, HELP);
+    let files = match line.read(arguments, |key, value| set(&mut options, key, value)) {
+        Ok(files) => files,
+        Err(code) => return code,
+    };
     if let Some(other) = exclusive(&options) {
-        return usage("df", &format!("options {other} and --output are mutually exclusive"), 1);
+        return line.wrong(format!("options {other} and --output are mutually exclusive"));
     }
     let mut failed = false;
     let mounts = chosen(&options, &files, &mut failed);
@@ -154,8 +141,7 @@ fn exclusive(options: &Options) -> Option<&'static str> {
     }
 }
 
-fn set(options: &mut Options, key: char, value: Option<Vec<u8>>) -> Result<(), i32> {
-    let text = value.unwrap_or_default();
+fn set(options: &mut Options, key: char, text: Vec<u8>) -> Result<(), i32> {
     match key {
         'a' => options.all = true,
         'B' => match block_size(&String::from_utf8_lossy(&text)) {

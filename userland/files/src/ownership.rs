@@ -1,6 +1,7 @@
 //! `chown` and `chgrp` for somebody who is not root: files stay with whom they belong to, and everything else is refused.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::Output;
 use tidebox_gnu::tool::usage;
@@ -89,19 +90,10 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
         failed: false,
     };
     let mut reference = None;
-    let mut operands = Vec::new();
     let long: Vec<Long> = LONG.iter().filter(|long| tool == "chown" || long.key != FROM).copied().collect();
-    let mut parser = Parser::new(Spec { short: "HLPRcfhv", long: &long, permute: true }, arguments);
-    loop {
-        let (key, value) = match parser.next_item() {
-            Err(message) => return usage(tool, &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => {
-                operands.push(operand);
-                continue;
-            }
-            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
-        };
+    let help = HELP.replace("TOOL", tool);
+    let line = CommandLine::new(tool, "HLPRcfhv", &long, &help);
+    let operands = line.read(arguments, |key, value| {
         match key {
             'v' => change.verbose = true,
             // Nothing ever changes, so that there is nothing to tell of changes.
@@ -115,15 +107,16 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
             REFERENCE => reference = Some(value),
             FROM => match owner::parse(&value) {
                 Ok((from, _)) => change.from = from,
-                Err(message) => return fail(tool, &message),
+                Err(message) => return Err(fail(tool, &message)),
             },
-            HELP_KEY => {
-                change.out.push(HELP.replace("TOOL", tool).as_bytes());
-                return change.out.finish(tool, 0);
-            }
             _ => {}
         }
-    }
+        Ok(())
+    });
+    let mut operands = match operands {
+        Ok(operands) => operands,
+        Err(code) => return code,
+    };
     let wanted = if reference.is_some() { 1 } else { 2 };
     if operands.len() < wanted {
         return match operands.last() {

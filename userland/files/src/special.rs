@@ -1,10 +1,10 @@
 //! `mkfifo` and `mknod`: files that are no files, of which the kernel of a sandbox makes none.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::mode::Change;
-use tidebox_gnu::stream::Output;
-use tidebox_gnu::tool::{command_line, usage};
+use tidebox_gnu::tool::usage;
 use tidebox_rt::Errno;
 
 use crate::{curly, quoted};
@@ -26,23 +26,13 @@ Makes special files of TYPE b, c, u or p. This kernel makes none, so that it tel
 /// Options and operands; `Err` is an exit code.
 fn parse(tool: &str, help: &str, arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, i32> {
     let long = [long("mode", Takes::Value, 'm'), long("help", Takes::Nothing, 'h')];
-    let (options, operands) = command_line(Spec { short: "m:Z", long: &long, permute: true }, arguments)
-        .map_err(|message| usage(tool, &message, 1))?;
-    for (key, value) in options {
-        match key {
-            'h' => {
-                let mut out = Output::standard();
-                out.push(help.as_bytes());
-                return Err(out.finish(tool, 0));
-            }
-            'm' if std::str::from_utf8(&value).ok().and_then(Change::parse).is_none() => {
-                complain(tool, "invalid mode");
-                return Err(1);
-            }
-            _ => {}
+    CommandLine::new(tool, "m:Z", &long, help).read(arguments, |key, value| {
+        if key == 'm' && std::str::from_utf8(&value).ok().and_then(Change::parse).is_none() {
+            complain(tool, "invalid mode");
+            return Err(1);
         }
-    }
-    Ok(operands)
+        Ok(())
+    })
 }
 
 /// Why a name cannot become a special file.

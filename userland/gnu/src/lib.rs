@@ -7,6 +7,7 @@ pub mod answer;
 pub mod calendar;
 pub mod choice;
 pub mod command;
+pub mod command_line;
 pub mod escape;
 pub mod getopt;
 pub mod glob;

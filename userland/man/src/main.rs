@@ -8,9 +8,10 @@ mod page;
 mod tests;
 
 use regex_lite::Regex;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::stream::Output;
-use tidebox_gnu::tool::{Main, run, usage};
+use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main)] = &[("apropos", apropos), ("man", man), ("whatis", whatis)];
@@ -71,33 +72,29 @@ fn is_section(word: &str) -> bool {
 
 fn man(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut search, mut describe, mut section) = (false, false, None);
-    let mut words = Vec::new();
-    let mut parser = Parser::new(Spec { short: "afkKwWP:s:S:L:M:lV", long: LONG, permute: true }, arguments);
-    loop {
-        let (key, value) = match parser.next_item() {
-            Err(message) => return usage("man", &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => {
-                words.push(String::from_utf8_lossy(&word).into_owned());
-                continue;
-            }
-            Ok(Some(Item::Option(key, value))) => {
-                (key, String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
-            }
-        };
+    let line = CommandLine {
+        version: "man 2.11.2 (as Tidebox speaks it)\n",
+        ..CommandLine::new("man", "afkKwWP:s:S:L:M:lV", LONG, HELP)
+    };
+    let words = line.read(arguments, |key, value| {
         match key {
             'k' => search = true,
             'f' => describe = true,
-            's' | 'S' => section = value.split([',', ':']).next().map(str::to_owned),
+            's' | 'S' => {
+                section = String::from_utf8_lossy(&value).split([',', ':']).next().map(str::to_owned);
+            }
             'K' | 'w' | 'W' | WHERE => {
                 eprintln!("man: there are no files of manuals here; they are made when they are asked for");
-                return 1;
+                return Err(1);
             }
-            HELP_KEY => return print("man", HELP),
-            'V' => return print("man", "man 2.11.2 (as Tidebox speaks it)\n"),
             _ => {}
         }
-    }
+        Ok(())
+    });
+    let words: Vec<String> = match words {
+        Ok(words) => words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
+        Err(code) => return code,
+    };
     if search {
         return if words.is_empty() { nothing_asked("apropos") } else { list(&words, true) };
     }
@@ -153,20 +150,13 @@ fn nothing_asked(tool: &'static str) -> i32 {
 }
 
 fn words(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<Vec<String>, i32> {
-    let mut words = Vec::new();
-    let mut parser = Parser::new(Spec { short: "erwals:L:M:V", long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Err(usage(tool, &message, 1)),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => words.push(String::from_utf8_lossy(&word).into_owned()),
-            Ok(Some(Item::Option(HELP_KEY, _))) => return Err(print(tool, HELP)),
-            Ok(Some(Item::Option('V', _))) => {
-                return Err(print(tool, &format!("{tool} 2.11.2 (as Tidebox speaks it)\n")));
-            }
-            Ok(Some(Item::Option(..))) => {}
-        }
-    }
+    let version = format!("{tool} 2.11.2 (as Tidebox speaks it)\n");
+    let line = CommandLine { version: &version, ..CommandLine::new(tool, "erwals:L:M:V", LONG, HELP) };
+    let words: Vec<String> = line
+        .read::<i32>(arguments, |_, _| Ok(()))?
+        .iter()
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
     if words.is_empty() { Err(nothing_asked(tool)) } else { Ok(words) }
 }
 

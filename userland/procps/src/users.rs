@@ -1,7 +1,7 @@
 //! `who`, `users`, `w` and `last`: who is logged in. Nobody logs in to a sandbox, so that these lists are empty.
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
-use tidebox_gnu::tool::usage;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 
 use crate::{print, uptime};
 
@@ -15,22 +15,12 @@ fn keys(tool: &str, short: &str, arguments: Vec<Vec<u8>>) -> Result<Vec<char>, i
         long("help", Takes::Nothing, '\u{1}'),
     ];
     let mut keys = Vec::new();
-    let mut parser = Parser::new(Spec { short, long: &long, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Err(usage(tool, &message, 1)),
-            Ok(None) => return Ok(keys),
-            Ok(Some(Item::Option('\u{1}', _))) => {
-                return Err(print(
-                    tool,
-                    &format!("Usage: {tool} [OPTION]...\nTells who is logged in, which is nobody here.\n"),
-                    0,
-                ));
-            }
-            Ok(Some(Item::Option(key, _))) => keys.push(key),
-            Ok(Some(Item::Operand(_))) => {}
-        }
-    }
+    let help = format!("Usage: {tool} [OPTION]...\nTells who is logged in, which is nobody here.\n");
+    CommandLine::new(tool, short, &long, &help).read::<i32>(arguments, |key, _| {
+        keys.push(key);
+        Ok(())
+    })?;
+    Ok(keys)
 }
 
 /// `users`.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, usage};
 
 use crate::print;
 
@@ -24,18 +24,19 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         long("help", Takes::Nothing, 'h'),
         long("version", Takes::Nothing, 'V'),
     ];
-    let (options, operands) = match command_line(Spec { short: "hvV", long: &long, permute: true }, arguments) {
-        Ok(line) => line,
-        Err(message) => return usage("envsubst", &message, 1),
+    let line = CommandLine {
+        version: "envsubst (GNU gettext-runtime) 0.21 (as Tidebox speaks it)\n",
+        ..CommandLine::new("envsubst", "hvV", &long, HELP)
     };
     let mut lists = false;
-    for (key, _) in options {
-        match key {
-            'v' => lists = true,
-            'h' => return print("envsubst", HELP.as_bytes()),
-            _ => return print("envsubst", b"envsubst (GNU gettext-runtime) 0.21 (as Tidebox speaks it)\n"),
-        }
-    }
+    let operands = line.read(arguments, |_, _| {
+        lists = true;
+        Ok(())
+    });
+    let operands = match operands {
+        Ok(operands) => operands,
+        Err(code) => return code,
+    };
     if operands.len() > 1 {
         complain("envsubst", "too many arguments");
         return 1;

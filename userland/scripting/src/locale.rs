@@ -1,7 +1,7 @@
 //! `locale`: which locale is set. There are `C` and `C.UTF-8`.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
-use tidebox_gnu::tool::{command_line, usage};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 
 use crate::print;
 
@@ -39,21 +39,21 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         long("all-locales", Takes::Nothing, 'a'),
         long("charmaps", Takes::Nothing, 'm'),
         long("keyword-name", Takes::Nothing, 'k'),
-        long("help", Takes::Nothing, 'h'),
+        long("help", Takes::Nothing, '?'),
     ];
-    let (options, names) = match command_line(Spec { short: "amk?", long: &long, permute: true }, arguments) {
-        Ok(line) => line,
-        Err(message) => return usage("locale", &message, 1),
-    };
     let mut keyword = false;
-    for (key, _) in options {
-        match key {
-            'a' => return print("locale", b"C\nC.utf8\nPOSIX\n"),
-            'm' => return print("locale", b"ANSI_X3.4-1968\nUTF-8\n"),
-            'k' => keyword = true,
-            _ => return print("locale", HELP.as_bytes()),
+    let names = CommandLine::new("locale", "amk?", &long, HELP).read(arguments, |key, _| match key {
+        'a' => Err(print("locale", b"C\nC.utf8\nPOSIX\n")),
+        'm' => Err(print("locale", b"ANSI_X3.4-1968\nUTF-8\n")),
+        _ => {
+            keyword = true;
+            Ok(())
         }
-    }
+    });
+    let names = match names {
+        Ok(names) => names,
+        Err(code) => return code,
+    };
     if names.is_empty() {
         return print("locale", settings().as_bytes());
     }

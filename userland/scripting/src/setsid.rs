@@ -1,12 +1,10 @@
 //! `setsid`: runs a program apart from the caller's group.
 
 use tidebox_gnu::command::{Command, wait};
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
-use tidebox_gnu::tool::usage;
 use tidebox_rt::Errno;
-
-use crate::print;
 
 const HELP: &str = "\
 Usage: setsid [OPTION]... PROGRAM [ARGUMENT]...
@@ -27,22 +25,20 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         long("version", Takes::Nothing, 'V'),
     ];
     let mut forks = false;
-    let mut words = Vec::new();
-    let mut parser = Parser::new(Spec { short: "cfwhV", long: &long, permute: false }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return usage("setsid", &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => words.push(word),
-            Ok(Some(Item::Option('f', _))) => forks = true,
-            Ok(Some(Item::Option('h', _))) => return print("setsid", HELP.as_bytes()),
-            Ok(Some(Item::Option('V', _))) => return print("setsid", b"setsid from util-linux 2.38.1\n"),
-            Ok(Some(Item::Option(..))) => {}
-        }
-    }
-    if words.is_empty() {
-        return usage("setsid", "no command specified", 1);
-    }
+    let line = CommandLine {
+        permute: false,
+        version: "setsid from util-linux 2.38.1\n",
+        ..CommandLine::new("setsid", "cfwhV", &long, HELP)
+    };
+    let words = line.read(arguments, |key, _| {
+        forks |= key == 'f';
+        Ok(())
+    });
+    let words = match words {
+        Ok(words) if words.is_empty() => return line.wrong("no command specified"),
+        Ok(words) => words,
+        Err(code) => return code,
+    };
     let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     // A group of its own is what there is of sessions.
     let command = Command { group: 1, ..Command::new(&arguments) };

@@ -1,11 +1,9 @@
 //! `time`, the program: how long a command takes.
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
-use tidebox_gnu::tool::usage;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_rt::{Errno, Open, Status};
-
-use crate::print;
 
 const HELP: &str = "\
 Usage: time [OPTION]... COMMAND [ARGUMENT]...
@@ -58,32 +56,28 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     ];
     let mut format = std::env::var("TIME").unwrap_or_else(|_| DEFAULT.to_owned());
     let (mut file, mut append, mut quiet) = (None, false, false);
-    let mut words = Vec::new();
-    let mut parser = Parser::new(Spec { short: "af:o:pqvhV", long: &long, permute: false }, arguments);
-    loop {
-        let (key, value) = match parser.next_item() {
-            Err(message) => return usage("time", &message, 125),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => {
-                words.push(word);
-                continue;
-            }
-            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
-        };
+    let line = CommandLine {
+        permute: false,
+        misuse: 125,
+        version: "time (GNU Time) 1.9 (as Tidebox speaks it)\n",
+        ..CommandLine::new("time", "af:o:pqvhV", &long, HELP)
+    };
+    let words = line.read(arguments, |key, value| {
         match key {
             'a' => append = true,
             'f' => format = String::from_utf8_lossy(&value).into_owned(),
             'o' => file = Some(value),
             'p' => format = POSIX.to_owned(),
             'q' => quiet = true,
-            'v' => format = VERBOSE.to_owned(),
-            'h' => return print("time", HELP.as_bytes()),
-            _ => return print("time", b"time (GNU Time) 1.9 (as Tidebox speaks it)\n"),
+            _ => format = VERBOSE.to_owned(),
         }
-    }
-    if words.is_empty() {
-        return usage("time", "missing program to run", 125);
-    }
+        Ok(())
+    });
+    let words = match words {
+        Ok(words) if words.is_empty() => return line.wrong("missing program to run"),
+        Ok(words) => words,
+        Err(code) => return code,
+    };
     let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let begin = tidebox_rt::monotonic_ns();
     let (status, message) = match Command::new(&arguments).run() {

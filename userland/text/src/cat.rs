@@ -1,6 +1,7 @@
 //! `cat`: copies files to standard output, one after the other.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, named};
 use tidebox_rt::{Errno, FileKind};
 
@@ -39,15 +40,10 @@ const LONG: &[Long] = &[
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut style = Style::default();
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "AbeEnstTuv", long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
-        match item {
-            Item::Operand(operand) => files.push(operand),
-            Item::Option(HELP_KEY, _) => return write(HELP.as_bytes()).map(|()| 0),
-            Item::Option(key, _) => set(&mut style, key),
-        }
-    }
+    let mut files = CommandLine::new("cat", "AbeEnstTuv", LONG, HELP).read(arguments, |key, _| {
+        set(&mut style, key);
+        Ok::<_, Failure>(())
+    })?;
     if files.is_empty() {
         files.push(b"-".to_vec());
     }

@@ -1,8 +1,8 @@
 //! `fmt`: fills and joins lines of paragraphs.
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, complain, quoted};
-use tidebox_gnu::tool::command_line;
 use tidebox_rt::Errno;
 
 use crate::Failure;
@@ -68,11 +68,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         width = Some(digits.to_vec());
         arguments.remove(0);
     }
-    let spec = Spec { short: "cg:p:stuw:", long: LONG, permute: true };
-    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
     let mut options = Options::default();
     let mut goal = None;
-    for (key, value) in given {
+    let mut files = CommandLine::new("fmt", "cg:p:stuw:", LONG, HELP).read(arguments, |key, value| {
         match key {
             'c' => options.crown = true,
             'g' => goal = Some(value),
@@ -80,10 +78,10 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             's' => options.split = true,
             't' => options.tagged = true,
             'u' => options.uniform = true,
-            'w' => width = Some(value),
-            _ => return write(HELP.as_bytes()).map(|()| 0),
+            _ => width = Some(value),
         }
-    }
+        Ok::<_, Failure>(())
+    })?;
     options.measure = measure(width.as_deref(), goal.as_deref())?;
     if files.is_empty() {
         files.push(b"-".to_vec());

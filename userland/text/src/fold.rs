@@ -1,8 +1,8 @@
 //! `fold`: breaks long lines. Columns are bytes, as in GNU.
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::cited;
-use tidebox_gnu::tool::command_line;
 
 use crate::Failure;
 use crate::cat::write;
@@ -27,18 +27,17 @@ const LONG: &[Long] = &[
 ];
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let spec = Spec { short: "bsw:0::1::2::3::4::5::6::7::8::9::", long: LONG, permute: true };
-    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
+    let line = CommandLine::new("fold", "bsw:0::1::2::3::4::5::6::7::8::9::", LONG, HELP);
     let mut folder = Folder { width: 80, bytes: false, spaces: false, line: Vec::new(), column: 0 };
-    for (key, value) in given {
+    let mut files = line.read(arguments, |key, value| {
         match key {
             'b' => folder.bytes = true,
             's' => folder.spaces = true,
             'w' => folder.width = width(&value)?,
-            HELP_KEY => return write(HELP.as_bytes()).map(|()| 0),
             digit => folder.width = width(&[digit.to_string().as_bytes(), &value].concat())?,
         }
-    }
+        Ok::<_, Failure>(())
+    })?;
     if files.is_empty() {
         files.push(b"-".to_vec());
     }

@@ -20,7 +20,8 @@ mod tail;
 mod tests;
 mod wc;
 
-use tidebox_gnu::answer::Ending;
+use tidebox_gnu::answer::{Answer, Ending};
+use tidebox_gnu::command_line::Early;
 use tidebox_gnu::message::complain;
 use tidebox_gnu::tool::{Main, run, usage};
 use tidebox_rt::Errno;
@@ -46,6 +47,14 @@ enum Failure {
     Unsupported(String),
     /// Standard output does not take what is written.
     Write(Errno),
+    /// The command line has its answer: help, or what is wrong.
+    Answered(Answer),
+}
+
+impl Early for Failure {
+    fn early(_: &str, answer: Answer) -> Self {
+        Self::Answered(answer)
+    }
 }
 
 fn main() {
@@ -56,6 +65,7 @@ impl Ending for Failure {
     fn end(self, name: &str) -> i32 {
         match self {
             Self::Usage(message) => return usage(name, &message, 1),
+            Self::Answered(answer) => return answer.end(name),
             Self::Unsupported(message) => complain(name, &message),
             // A reader that has gone is met here only by whoever ignores SIGPIPE; the kernel ends all others quietly.
             Self::Write(errno) => complain(name, &format!("write error: {}", errno.text())),

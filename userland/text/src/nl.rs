@@ -1,9 +1,9 @@
 //! `nl`: numbers lines.
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, unicode_locale};
 use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
-use tidebox_gnu::tool::command_line;
 
 use crate::Failure;
 use crate::cat::write;
@@ -81,15 +81,9 @@ enum Format {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let spec = Spec { short: "b:d:f:h:i:l:n:ps:v:w:", long: LONG, permute: true };
-    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
     let mut numbering = Numbering::default();
-    for (key, value) in given {
-        if key == HELP_KEY {
-            return write(HELP.as_bytes()).map(|()| 0);
-        }
-        numbering.set(key, &value)?;
-    }
+    let line = CommandLine::new("nl", "b:d:f:h:i:l:n:ps:v:w:", LONG, HELP);
+    let mut files = line.read(arguments, |key, value| numbering.set(key, &value))?;
     numbering.number = Some(numbering.first);
     if files.is_empty() {
         files.push(b"-".to_vec());

@@ -1,6 +1,7 @@
 //! `tac`: prints the records of files last first.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, named, quoted, unicode_locale};
 use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
 use tidebox_rt::Errno;
@@ -30,17 +31,14 @@ const LONG: &[Long] = &[
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut separator = b"\n".to_vec();
     let (mut before, mut regex) = (false, false);
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "brs:", long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
-        match item {
-            Item::Operand(operand) => files.push(operand),
-            Item::Option(HELP_KEY, _) => return write(HELP.as_bytes()).map(|()| 0),
-            Item::Option('s', value) => separator = value.unwrap_or_default(),
-            Item::Option('r', _) => regex = true,
-            Item::Option(_, _) => before = true,
+    let mut files = CommandLine::new("tac", "brs:", LONG, HELP).read(arguments, |key, value| {
+        match key {
+            's' => separator = value,
+            'r' => regex = true,
+            _ => before = true,
         }
-    }
+        Ok::<_, Failure>(())
+    })?;
     // As in GNU, an empty separator is the byte 0.
     if separator.is_empty() {
         if regex {

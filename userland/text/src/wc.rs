@@ -1,9 +1,9 @@
 //! `wc`: counts lines, words, characters and bytes.
 
 use memchr::memchr_iter;
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, named, quoted, unicode_locale};
-use tidebox_gnu::tool::command_line;
 use tidebox_rt::{Errno, FileKind};
 use unicode_width::UnicodeWidthChar;
 
@@ -59,21 +59,19 @@ struct Counts {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let spec = Spec { short: "clLmw", long: LONG, permute: true };
-    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
     let mut wanted = Wanted::default();
     let mut list = None;
-    for (key, value) in given {
+    let mut files = CommandLine::new("wc", "clLmw", LONG, HELP).read(arguments, |key, value| {
         match key {
             'l' => wanted.lines = true,
             'w' => wanted.words = true,
             'm' => wanted.chars = true,
             'c' => wanted.bytes = true,
             'L' => wanted.width = true,
-            LIST => list = Some(value),
-            _ => return write(HELP.as_bytes()).map(|()| 0),
+            _ => list = Some(value),
         }
-    }
+        Ok::<_, Failure>(())
+    })?;
     if wanted.count() == 0 {
         (wanted.lines, wanted.words, wanted.bytes) = (true, true, true);
     }
