@@ -9,7 +9,7 @@ use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile, MountMod
 
 use super::super::engine::Play;
 use super::world::*;
-use crate::{SnapshotStore, VfsProvider};
+use crate::VfsProvider;
 
 /// A file system with one file in it.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_executor::block_on;
-use tidebox_core::{ErrorKind, ExecuteRequest, ListRequest, ReadRequest, SandboxBackend, SandboxProvider, Selector};
+use tidebox_core::{ErrorKind, ExecuteRequest, ListRequest, ReadRequest, SandboxProvider, Selector};
 
 use super::super::path;
 use super::world::*;
