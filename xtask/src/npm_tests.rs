@@ -26,13 +26,14 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
     install(project, progress, &archive, &folder)?;
     let tests = lay_out(&bindings.join("tests"), &folder)?;
     let newer = bindings.join("node_modules/node/bin/node");
-    run(progress, Path::new("node"), &folder, &tests)?;
-    run(progress, &newer, &folder, &tests)?;
+    let cases = project.root.join("tests/spec/cases");
+    run(progress, Path::new("node"), &folder, &tests, &cases)?;
+    run(progress, &newer, &folder, &tests, &cases)?;
     // Among them are calls that overlap, which takes JSPI.
     let agent = folder.join(AGENT);
     fs::copy(project.root.join(DEEP_AGENTS).join(AGENT), &agent).context("the tests of Deep Agents are missing")?;
     fs::copy(bindings.join("tests/deepagents").join(BACKEND), folder.join(BACKEND))?;
-    run(progress, &newer, &folder, &[AGENT.to_owned()])
+    run(progress, &newer, &folder, &[AGENT.to_owned()], &cases)
 }
 
 /// A project that has Deep Agents and nothing else, and then the archive.
@@ -66,7 +67,7 @@ fn lay_out(from: &Path, folder: &Path) -> Result<Vec<String>> {
     Ok(tests)
 }
 
-fn run(progress: &mut Progress, node: &Path, folder: &Path, tests: &[String]) -> Result<()> {
+fn run(progress: &mut Progress, node: &Path, folder: &Path, tests: &[String], cases: &Path) -> Result<()> {
     let version = match step::output(Command::new(node).arg("--version"), RETRY) {
         Ok(version) => String::from_utf8_lossy(&version).trim().to_owned(),
         Err(error) => {
@@ -77,5 +78,6 @@ fn run(progress: &mut Progress, node: &Path, folder: &Path, tests: &[String]) ->
     let mut command = Command::new(node);
     // The reporter that prints totals in lines of their own, of which the runner of steps knows the form.
     command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(tests);
+    command.env("TIDEBOX_SPEC_CASES", cases);
     progress.run_tests(&format!("tests of the npm package in Node {version}"), command, RETRY)
 }
