@@ -21,11 +21,22 @@ const PAPERS: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// Builds the package and packs it.
 pub(crate) fn npm(project: &Project, progress: &mut Progress) -> Result<()> {
     setup::guests(project, progress)?;
-    pack(project, progress).map(|_| ())
+    pack(project, progress, Types::Write).map(|_| ())
 }
 
+/// What becomes of `js-bindings/types`, the declarations as users see them, which are committed so that a change of them is
+/// one that somebody has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Types {
+    Write,
+    Check,
+}
+
+/// The declarations that the package's own lead to.
+const TYPES: [&str; 5] = ["error.d.ts", "options.d.ts", "protocol.d.ts", "public.d.ts", "sandbox.d.ts"];
+
 /// Packs the package from the guest programs that are there; answers the archive.
-pub(crate) fn pack(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
+pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> Result<PathBuf> {
     let bindings = project.root.join("js-bindings");
     kernel(project, progress, &bindings)?;
     install(progress, &bindings)?;
@@ -34,6 +45,7 @@ pub(crate) fn pack(project: &Project, progress: &mut Progress) -> Result<PathBuf
         fs::remove_dir_all(&package).context("the old package cannot be removed")?;
     }
     progress.run("compile the TypeScript", npm_command(&bindings, &["exec", "--", "tsc", "-p", "."]), RETRY)?;
+    declarations(&bindings, &package, types)?;
     assemble(project, progress, &bindings, &package)?;
     archive(progress, &package)
 }
@@ -61,6 +73,22 @@ fn install(progress: &mut Progress, bindings: &Path) -> Result<()> {
         return Ok(());
     }
     progress.run("install npm packages", npm_command(bindings, &["ci"]), RETRY)
+}
+
+fn declarations(bindings: &Path, package: &Path, types: Types) -> Result<()> {
+    fs::create_dir_all(bindings.join("types"))?;
+    for name in TYPES {
+        let (made, kept) = (package.join("dist").join(name), bindings.join("types").join(name));
+        let same = fs::read(&made)? == fs::read(&kept).unwrap_or_default();
+        match types {
+            _ if same => {}
+            Types::Write => copy(&made, &kept)?,
+            Types::Check => {
+                bail!("js-bindings/types/{name} is not what the TypeScript says; run `{RETRY}` and commit it")
+            }
+        }
+    }
+    Ok(())
 }
 
 fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package: &Path) -> Result<()> {

@@ -20,7 +20,7 @@ const BACKEND: &str = "tidebox_backend.mjs";
 
 /// Packs the package and runs what is in `js-bindings/tests`.
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
-    let archive = npm::pack(project, progress)?;
+    let archive = npm::pack(project, progress, npm::Types::Check)?;
     let bindings = project.root.join("js-bindings");
     let folder = project.target.join("npm-tests");
     install(project, progress, &archive, &folder)?;

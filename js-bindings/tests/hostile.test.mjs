@@ -1,0 +1,68 @@
+// Modules that attack: each ends its own command, and the sandbox goes on.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { Sandbox } from "tidebox";
+
+import { bodies, module } from "./modules.mjs";
+
+describe("hostile modules", () => {
+  let sandbox;
+  before(async () => {
+    sandbox = await Sandbox.create({ limits: { sandboxMemoryBytes: 64 * 2 ** 20, processMemoryBytes: 32 * 2 ** 20 } });
+  });
+  after(() => sandbox.close());
+
+  async function run(wasm, options) {
+    await sandbox.uploadFiles([["/workspace/it", wasm]]);
+    const answer = await sandbox.execute("chmod +x it; ./it; echo $?", { timeoutMs: 10_000, ...options });
+    assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
+    return answer;
+  }
+
+  const ends = (name, wasm, output) =>
+    test(`${name}`, async () => {
+      const answer = await run(wasm);
+      assert.match(answer.output, output);
+      assert.equal(answer.exitCode, 0);
+    });
+
+  ends("a module that does nothing ends with 0", module(bodies.nothing), /^0\n$/);
+  ends("unreachable code aborts", module(bodies.unreachable), /it: aborted\n(.*\n)?134\n$/);
+  ends("a division by zero is an arithmetic fault", module(bodies.division), /it: arithmetic fault\n(.*\n)?136\n$/);
+  ends("an access outside of memory is a segmentation fault", module(bodies.outOfMemory), /out of bounds memory access\n(.*\n)?139\n$/);
+  ends("recursion without end is a stack overflow", module(bodies.recursion), /it: stack overflow\n(.*\n)?139\n$/);
+  ends("a start function runs, and its trap ends the program", module(bodies.unreachable, { start: true }), /134\n$/);
+  ends("a large table is refused", module(bodies.nothing, { table: 1_000_000 }), /cannot execute: .*more than 64000 elements\n126\n$/);
+  ends("a memory larger than the limit does not start", module(bodies.nothing, { memory: [10_000] }), /out of memory.*\n(.*\n)?137\n$/);
+  ends("bytes that are no module are refused", Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 255]), /cannot execute: not a valid WebAssembly module.*\n126\n$/);
+
+  for (const [from, name] of [["env", "system"], ["tidebox_engine", "tick"], ["wasi_snapshot_preview1", "__wbindgen_malloc"],
+    ["wasi_snapshot_preview1", "constructor"]]) {
+    ends(`the import ${from}::${name} is refused`, module(bodies.nothing, { imports: [[from, name]] }), /cannot execute: .*\n126\n$/);
+  }
+
+  test("a loop that only grows memory stays within the limit and ends with its time", async () => {
+    const { exitCode, peakMemoryBytes } = await run(module(bodies.grow), { timeoutMs: 300 });
+    assert.equal(exitCode, 124);
+    assert.ok(peakMemoryBytes <= 64 * 2 ** 20);
+  });
+
+  test("a loop without a call ends with its time, also where it runs behind a pipe", async () => {
+    await sandbox.uploadFiles([["/workspace/it", module(bodies.loop)]]);
+    const { exitCode } = await sandbox.execute("chmod +x it; echo x | ./it | cat", { timeoutMs: 300 });
+    assert.equal(exitCode, 124);
+  });
+
+  test("a fork bomb is bounded and ends with its time", async () => {
+    const started = performance.now();
+    await sandbox.execute("f() { f | f & }; f; wait", { timeoutMs: 500 });
+    assert.ok(performance.now() - started < 2500);
+    assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
+  });
+
+  // The body of the program: `if (getids(-1) != EFAULT) abort()`.
+  const asks = [0x41, 0x7f, 0x10, 0, 0x41, 21, 0x47, 0x04, 0x40, 0x00, 0x0b];
+  ends("a pointer outside of memory is an error of the call and nothing more", module(asks, { imports: [["tidebox_v1", "getids"]] }), /^0\n$/);
+});
