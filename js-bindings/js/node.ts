@@ -1,4 +1,4 @@
-/** The package in Node. */
+/** The package in Node and in Deno. */
 
 import { node } from "./platform.node.js";
 import { usePlatform } from "./sandbox.js";

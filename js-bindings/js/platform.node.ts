@@ -1,4 +1,4 @@
-/** Node. */
+/** Node, and Deno, whose own Workers would keep a program running. */
 
 import { readFile } from "node:fs/promises";
 import { Worker } from "node:worker_threads";

@@ -1,4 +1,4 @@
-/** Browsers, and Deno, which has the same Workers. */
+/** Browsers. */
 
 import type { Platform } from "./platform.js";
 
@@ -19,10 +19,8 @@ export const web: Platform = {
     return {
       send: (message) => worker.postMessage(message),
       terminate: () => worker.terminate(),
-      hold: (hold) => {
-        const { ref, unref } = worker as { ref?: () => void; unref?: () => void };
-        (hold ? ref : unref)?.call(worker);
-      },
+      // A page ends its Workers when it is left.
+      hold: () => {},
     };
   },
   kernel: async () => WebAssembly.compile(await (await bytes(new URL("./kernel_bg.wasm", import.meta.url))).arrayBuffer()),

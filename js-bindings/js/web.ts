@@ -1,4 +1,4 @@
-/** The package in browsers and in Deno. */
+/** The package in browsers. */
 
 import { web } from "./platform.web.js";
 import { usePlatform } from "./sandbox.js";

@@ -1,4 +1,4 @@
-/** The Worker in Node. */
+/** The Worker in Node and in Deno. */
 
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** The Worker in browsers and in Deno. */
+/** The Worker in browsers. */
 
 import type { Call, Report, Setup } from "./messages.js";
 import { serve } from "./worker.js";
@@ -10,17 +10,11 @@ interface Scope {
   onmessage: ((event: MessageEvent<Setup | Call>) => void) | null;
 }
 
-interface Deno {
-  readFileSync(path: URL): Uint8Array;
-}
-
 const scope = globalThis as unknown as Scope;
-const deno = (globalThis as { Deno?: Deno }).Deno;
 
 /** A guest that reads the file of a program waits for it; a Worker may. */
 function bytes(file: string): Uint8Array {
   const url = new URL(file, userland);
-  if (deno !== undefined) return deno.readFileSync(url);
   const request = new XMLHttpRequest();
   request.open("GET", url, false);
   request.responseType = "arraybuffer";

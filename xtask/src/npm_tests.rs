@@ -33,7 +33,10 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
     let agent = folder.join(AGENT);
     fs::copy(project.root.join(DEEP_AGENTS).join(AGENT), &agent).context("the tests of Deep Agents are missing")?;
     fs::copy(bindings.join("tests/deepagents").join(BACKEND), folder.join(BACKEND))?;
-    run(progress, &newer, &folder, &[AGENT.to_owned()], &cases)
+    run(progress, &newer, &folder, &[AGENT.to_owned()], &cases)?;
+    let mut deno = Command::new(bindings.join("node_modules/.bin/deno"));
+    deno.current_dir(&folder).args(["run", "--allow-read", "smoke.deno.mjs"]);
+    progress.run("the npm package in Deno", deno, RETRY)
 }
 
 /// A project that has Deep Agents and nothing else, and then the archive.
