@@ -350,6 +350,7 @@ impl Shell {
             self.traps.running.push(EXIT);
             let result = self.run_text(&text, 1);
             self.traps.running.pop();
+            self.traps.set(EXIT, None);
             if !matches!(result, Err(Stop::Exit)) {
                 self.status = status;
             }
