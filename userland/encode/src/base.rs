@@ -173,6 +173,10 @@ impl Asked {
             let ended = count == 0;
             let mut wrong = false;
             bytes.clear();
+            if self.encoding == Encoding::Base64Url && piece.iter().any(|byte| matches!(byte, b'+' | b'/')) {
+                // These belong to the other alphabet, and spoil what is read with them.
+                return self.failed(out, "invalid input");
+            }
             for byte in piece {
                 if *byte == b'\n' || (self.ignore_garbage && !self.encoding.knows(&values, *byte)) {
                     continue;
@@ -189,6 +193,9 @@ impl Asked {
             input.take(count);
             if ended && !group.is_empty() {
                 wrong = self.encoding.decode(&values, &group, &mut bytes).is_err();
+            }
+            if wrong && self.encoding == Encoding::Z85 {
+                bytes.clear();
             }
             out.push(&bytes);
             if wrong {

@@ -73,6 +73,18 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         if argument == b"--" {
             continue;
         }
+        if let Some(option) = argument.strip_prefix(b"-").filter(|option| !option.is_empty()) {
+            // It has no other options, and calls each what it looks like.
+            let shown = String::from_utf8_lossy(&argument).into_owned();
+            let letter = String::from_utf8_lossy(option).chars().next().unwrap_or('-');
+            return Answer::Usage(
+                match option.starts_with(b"-") {
+                    true => format!("unrecognized option '{shown}'"),
+                    false => format!("invalid option -- '{letter}'"),
+                },
+                1,
+            );
+        }
         if let Err(message) = copy.operand(&argument) {
             return Answer::Usage(message, 1);
         }

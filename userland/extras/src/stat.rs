@@ -4,7 +4,7 @@ use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::{complain, kind, quoted};
+use tidebox_gnu::message::{cited, complain, kind, quoted};
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
@@ -92,6 +92,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         Ok(files) => files,
         Err(answer) => return answer,
     };
+    if let Some(wrong) = format.as_ref().and_then(|(format, _)| wrong_directive(format)) {
+        return Answer::Failure(format!("{}: invalid directive", cited(&wrong)), 1);
+    }
     let mut printer = Printer::new(format, terse, file_system);
     if file_system {
         (printer.file_system, follow) = (Some(FileSystem::now()), true);
@@ -112,6 +115,21 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         }
     }
     Answer::PrintAndCode(out, code)
+}
+
+/// A `%` that has flags or a width before it, or a directive without its letter.
+fn wrong_directive(format: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = format;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+        let behind = rest.get(at + 1..)?;
+        let flags = behind.iter().take_while(|byte| b"-0+ #'.123456789".contains(byte)).count();
+        let letter = behind.get(flags);
+        if flags > 0 && matches!(letter, None | Some(b'%')) {
+            return rest.get(at..=at + flags + usize::from(letter.is_some())).map(<[u8]>::to_vec);
+        }
+        rest = behind.get(flags + 1..)?;
+    }
+    None
 }
 
 impl Printer {

@@ -1,11 +1,53 @@
 //! `sync`: files of the sandbox are in memory, so that there is nothing to write back.
 
 use tidebox_gnu::answer::Answer;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, quoted};
 
+const HELP: &str = "\
+Usage: sync [OPTION] [FILE]...
+Synchronize cached writes to persistent storage
+
+If one or more files are specified, sync only them,
+or their containing file systems.
+
+  -d, --data             sync only file data, no unneeded metadata
+  -f, --file-system      sync the file systems that contain the files
+      --help        display this help and exit
+      --version     output version information and exit
+";
+
+const LONG: &[Long] = &[
+    long("data", Takes::Nothing, 'd'),
+    long("file-system", Takes::Nothing, 'f'),
+    long("help", Takes::Nothing, 'h'),
+    long("version", Takes::Nothing, 'V'),
+];
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
+    let version = "sync (Tidebox), with the command line of GNU coreutils 9\n";
+    let line = CommandLine { version, ..CommandLine::new("sync", "df", LONG, HELP) };
+    let (mut data, mut file_system) = (false, false);
+    let files = line.read(arguments, |key, _| {
+        match key {
+            'd' => data = true,
+            _ => file_system = true,
+        }
+        Ok(())
+    });
+    let files = match files {
+        Ok(files) => files,
+        Err(answer) => return answer,
+    };
+    if data && files.is_empty() {
+        return Answer::Failure("--data needs at least one argument".to_owned(), 1);
+    }
+    if data && file_system {
+        return Answer::Failure("cannot specify both --data and --file-system".to_owned(), 1);
+    }
     let mut code = 0;
-    for file in arguments.iter().filter(|argument| !argument.starts_with(b"-")) {
+    for file in &files {
         if let Err(error) = tidebox_rt::stat(file, true) {
             complain("sync", &format!("error opening {}: {}", quoted(file), error.text()));
             code = 1;

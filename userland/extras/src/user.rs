@@ -122,7 +122,23 @@ pub(crate) fn whoami(arguments: Vec<Vec<u8>>) -> Answer {
     }
 }
 
+const GROUPS_LONG: &[Long] = &[long("help", Takes::Nothing, 'h'), long("version", Takes::Nothing, 'V')];
+
+const GROUPS_HELP: &str = "\
+Usage: groups [OPTION]... [USERNAME]...
+Print group memberships for each USERNAME or, if no USERNAME is specified, for
+the current process (which may differ if the groups database has changed).
+      --help        display this help and exit
+      --version     output version information and exit
+";
+
 pub(crate) fn groups(arguments: Vec<Vec<u8>>) -> Answer {
+    let version = "groups (Tidebox), with the command line of GNU coreutils 9\n";
+    let line = CommandLine { version, ..CommandLine::new("groups", "", GROUPS_LONG, GROUPS_HELP) };
+    let arguments = match line.read(arguments, |_, _| Ok(())) {
+        Ok(users) => users,
+        Err(answer) => return answer,
+    };
     let mut out = String::new();
     if arguments.is_empty() {
         match caller() {
