@@ -195,15 +195,17 @@ impl Shell {
                 self.eval(branch, values)
             }
             Expr::Assign { name, subscript, op, value, at } => {
-                let key = self.place(name, subscript.as_ref())?;
-                let old = match op {
-                    None => 0,
-                    Some(_) => self.value_at(name, &key)?,
+                let Some(op) = op else {
+                    // Where nothing is read before, the subscript comes after the value.
+                    let value = self.eval(value, values)?;
+                    let key = self.place(name, subscript.as_ref())?;
+                    self.set_number(name, key, value)?;
+                    return Ok(value);
                 };
-                let mut value = self.eval(value, values)?;
-                if let Some(op) = op {
-                    value = binary(*op, old, value, *at)?;
-                }
+                let key = self.place(name, subscript.as_ref())?;
+                let old = self.value_at(name, &key)?;
+                let value = self.eval(value, values)?;
+                let value = binary(*op, old, value, *at)?;
                 self.set_number(name, key, value)?;
                 Ok(value)
             }

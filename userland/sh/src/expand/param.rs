@@ -243,9 +243,13 @@ impl Shell {
             let counts = match &content {
                 Content::Unset => false,
                 Content::One(text) => !*colon || !text.is_empty(),
-                Content::Many { values, .. } => match values.as_slice() {
+                Content::Many { values, star } => match values.as_slice() {
                     [] => false,
                     [only] => !*colon || !only.is_empty(),
+                    // Joined by nothing, empty ones are an empty text.
+                    several if *star && *colon && self.ifs().is_empty() => {
+                        several.iter().any(|value| !value.is_empty())
+                    }
                     _ => true,
                 },
             };

@@ -56,6 +56,9 @@ impl Shell {
                 };
                 return Ok(match content {
                     Content::Many { .. } if array && bare => Content::One(letters),
+                    Content::Many { values, .. } if !array && values.is_empty() && !letters.is_empty() => {
+                        Content::One(letters)
+                    }
                     Content::Many { star, .. } if !array && letters.is_empty() => {
                         Content::Many { values: Vec::new(), star }
                     }

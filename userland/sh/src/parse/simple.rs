@@ -76,7 +76,8 @@ impl Parser<'_> {
                 args.push(Arg::Word(self.word_with_list(start.pos)));
                 continue;
             }
-            let word = if args.is_empty() { word } else { super::word::tilde_after_equals(word) };
+            let plain = args.is_empty() || self.posix;
+            let word = if plain { word } else { super::word::tilde_after_equals(word) };
             let first = args.is_empty() && assigns.is_empty() && redirects.is_empty();
             if first || alone {
                 // A command is where the token after its first word ends, because a function could begin there.

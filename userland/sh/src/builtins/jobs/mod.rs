@@ -204,16 +204,22 @@ fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
         return Ok(None);
     }
     shell.reap();
-    match args.get(1) {
-        Some(word) => Ok(named(shell, word)),
+    let found = match args.get(1) {
+        Some(word) => named(shell, word),
         None => {
             let newest = shell.jobs.find(b"%+").ok();
             if newest.is_none() {
                 shell.complain_builtin("current: no such job");
             }
-            Ok(newest)
+            newest
         }
+    };
+    let job = found.and_then(|at| shell.jobs.list.get(at)).filter(|job| !job.grouped).map(|job| job.number);
+    if let Some(number) = job {
+        shell.complain_builtin(format!("job {number} started without job control"));
+        return Ok(None);
     }
+    Ok(found)
 }
 
 pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
