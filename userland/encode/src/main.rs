@@ -1,12 +1,14 @@
-//! Checksums, and texts that stand for bytes.
+//! Checksums, texts that stand for bytes, and character sets.
 //!
 //! Those of uutils print nothing of an encoded text that is wrong at its end, and read no escaped names when they check.
 
 mod alphabet;
 mod base;
+mod charset;
 mod check;
 mod digest;
 mod help;
+mod iconv;
 mod shasum;
 mod sum;
 #[cfg(test)]
@@ -20,6 +22,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("base32", |arguments| base::main("base32", arguments)),
     ("base64", |arguments| base::main("base64", arguments)),
     ("basenc", |arguments| base::main("basenc", arguments)),
+    ("iconv", iconv::main),
     ("md5sum", |arguments| sum::main("md5sum", arguments)),
     ("sha1sum", |arguments| sum::main("sha1sum", arguments)),
     ("sha224sum", |arguments| sum::main("sha224sum", arguments)),
