@@ -148,6 +148,8 @@ pub(crate) struct Shell {
     pub(crate) function_start: u32,
     /// Commands that were read from a script or from standard input.
     pub(crate) commands: u32,
+    /// The builtin that runs was called in a way that it does not know.
+    pub(crate) misused: bool,
     /// Calls of `command` in progress, under which special builtins are like others.
     pub(crate) commanded: u32,
     /// The process that started the shell, once it was asked for.
@@ -238,6 +240,7 @@ impl Shell {
             debugged: false,
             commands: 0,
             function_start: 0,
+            misused: false,
             commanded: 0,
             parent: None,
             forked: false,

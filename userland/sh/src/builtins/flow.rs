@@ -25,6 +25,9 @@ pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
 
 /// How many loops `break` and `continue` mean; `None` outside loops.
 fn loops(shell: &mut Shell, args: &[Bytes]) -> Run<Option<u32>> {
+    if shell.loops == 0 && shell.options.posix {
+        return Ok(None);
+    }
     if shell.loops == 0 {
         shell.complain_builtin("only meaningful in a `for', `while', or `until' loop");
         return Ok(None);
@@ -111,6 +114,7 @@ pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         // The argument is looked at all the same.
         status_argument(shell, args);
         shell.complain_builtin("can only `return' from a function or sourced script");
+        shell.misused = true;
         return Ok(2);
     }
     let before = shell.status;

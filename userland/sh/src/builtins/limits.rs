@@ -219,6 +219,11 @@ fn change(shell: &mut Shell, row: &Row, value: &[u8]) -> u8 {
 }
 
 /// The sandbox measures no processor time, so all four figures are zero.
-pub(super) fn times(shell: &mut Shell, _: &[Bytes]) -> Run<u8> {
+pub(super) fn times(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    if let Some([b'-', letter, ..]) = args.get(1).map(Vec::as_slice)
+        && args.get(1).is_some_and(|arg| arg != b"--")
+    {
+        return Ok(shell.bad_option(&[b'-', *letter], "times"));
+    }
     Ok(shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n"))
 }

@@ -201,6 +201,7 @@ impl Shell {
         let line = format!("{}: usage: {usage}\n", self.running);
         // Where standard error is closed there is nobody to tell.
         let _ = self.io.write(2, line.as_bytes());
+        self.misused = true;
         2
     }
 }

@@ -49,6 +49,7 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 rest = after;
                 if !shell.set_option(name, on) {
                     shell.complain_builtin([name, &b": invalid option name"[..]].concat());
+                    shell.misused = true;
                     return Ok(2);
                 }
             } else {

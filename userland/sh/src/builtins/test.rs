@@ -103,6 +103,12 @@ impl Tests<'_> {
                 self.words = all;
                 return truth.map(|truth| !truth);
             }
+            [open, inner @ .., close] if inner.len() == 2 && open == b"(" && close == b")" => {
+                let all = std::mem::replace(&mut self.words, inner);
+                let truth = self.whole();
+                self.words = all;
+                return truth;
+            }
             [open, only, close] if open == b"(" && close == b")" => return Ok(!only.is_empty()),
             [_, op, _] => {
                 return Err(TestFault([op, &b": binary operator expected"[..]].concat()));

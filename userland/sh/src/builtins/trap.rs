@@ -27,6 +27,10 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let (action, signals) = match words {
         [] => return Ok(print(shell, &[], false)),
         // A number first, or a single name, means that all of them get their defaults back.
+        // In posix mode only a number does.
+        [only] if signal_number(only).is_none() || (shell.options.posix && !only.iter().all(u8::is_ascii_digit)) => {
+            return Ok(shell.usage("trap [-lp] [[arg] signal_spec ...]"));
+        }
         [only] => (None, std::slice::from_ref(only)),
         [first, ..] if first.iter().all(u8::is_ascii_digit) && !first.is_empty() => (None, words),
         [first, rest @ ..] => (Some(first), rest),

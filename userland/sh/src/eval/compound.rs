@@ -344,7 +344,7 @@ impl Shell {
                 }
             }
             self.run_list(&arm.body)?;
-            ran |= !arm.body.items.is_empty();
+            ran = !arm.body.items.is_empty();
             match arm.end {
                 ArmEnd::Leave => break,
                 ArmEnd::Fall => fall = true,

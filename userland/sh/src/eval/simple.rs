@@ -405,7 +405,11 @@ impl Shell {
             self.complain_builtin(format!("write error: {errno}"));
             self.status = 1;
         }
-        self.running = "";
+        let name = std::mem::take(&mut self.running);
+        // In posix mode a special builtin that is called the wrong way ends the shell.
+        if std::mem::take(&mut self.misused) && builtins::is_special(name.as_bytes()) {
+            self.fatal_in_posix()?;
+        }
         Ok(())
     }
 
@@ -425,6 +429,9 @@ impl Shell {
         match result {
             Ok(status) => {
                 self.status = status;
+                if std::mem::take(&mut self.misused) {
+                    self.fatal_in_posix()?;
+                }
                 self.last_arg = args.last().cloned().unwrap_or_default();
                 Ok(())
             }

@@ -136,7 +136,7 @@ fn named(shell: &mut Shell, set: bool, on: bool, rest: &mut &[Bytes]) -> Result<
             Ok(())
         }
         None if set => {
-            let name = [&shell.name[..], b": ", name].concat();
+            let name = [b"line 0: ", &shell.name[..], b": ", name].concat();
             refuse(shell, &name, ": invalid option name");
             Err(2)
         }

@@ -45,7 +45,7 @@ impl Parser<'_> {
                 self.pos += 2;
                 Kind::Cond(self.condition()?)
             }
-            b"in" => return Err(self.unexpected()),
+            b"in" | b"]]" => return Err(self.unexpected()),
             word if CLOSERS.contains(&word) => return Err(self.unexpected()),
             _ => return Ok(None),
         };

@@ -52,6 +52,8 @@ pub(super) fn remove_quotes(raw: &[u8]) -> Bytes {
     while let Some(byte) = bytes.next() {
         match (quote, byte) {
             (None, b'\\') => out.extend(bytes.next().filter(|&b| b != b'\n')),
+            // `$".."` is what it would be without the dollar.
+            (None, b'$') if bytes.peek() == Some(&b'"') => {}
             (None, b'\'' | b'"') => quote = Some(byte),
             (Some(b'"'), b'\\') if bytes.peek() == Some(&b'\n') => drop(bytes.next()),
             (Some(b'"'), b'\\') if matches!(bytes.peek(), Some(b'"' | b'\\' | b'$' | b'`')) => out.extend(bytes.next()),

@@ -32,10 +32,14 @@ struct Wanted {
     local: bool,
 }
 
+const TYPESET: &str = "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]";
 const DECLARE: &str = "[-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]";
 
 pub(super) fn declare(shell: &mut Shell, args: &[DeclArg]) -> Run<u8> {
-    let usage = format!("{} {DECLARE}", shell.running);
+    let usage = match shell.running {
+        "typeset" => TYPESET.to_owned(),
+        name => format!("{name} {DECLARE}"),
+    };
     let local = shell.frames.iter().any(|frame| frame.is_function);
     run(shell, args, Wanted { local, ..Wanted::default() }, &usage)
 }
