@@ -9,7 +9,7 @@
 import { SandboxError } from "./error.js";
 import type { Changes, KernelOptions, Report } from "./messages.js";
 import type { ExecuteOptions } from "./options.js";
-import { defined } from "./options.js";
+import { checkExecuteOptions, defined } from "./options.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
 import { shared } from "./shared.js";
@@ -163,14 +163,16 @@ export class Connection {
     const id = ++this.#last;
     // A command whose caller watches is told the number under which its output comes.
     const all = method === "execute" ? [...args, onOutput === undefined ? 0 : id] : args;
+    // What cannot be sent is thrown here, before anybody waits for an answer.
+    worker.send({ id, method, args: all });
+    worker.hold(true);
     return new Promise<T>((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onOutput });
-      worker.hold(true);
-      worker.send({ id, method, args: all });
     });
   }
 
-  async execute(command: string, { onOutput, ...options }: ExecuteOptions): Promise<ExecuteResult> {
+  async execute(command: string, given: ExecuteOptions): Promise<ExecuteResult> {
+    const { onOutput, ...options } = checkExecuteOptions(given);
     const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
     await this.#ready;
     const worker = this.#worker;

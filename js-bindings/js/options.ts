@@ -86,8 +86,10 @@ const LIMITS: readonly (keyof Limits)[] = [
 
 const OPTIONS = ["files", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode"];
 
+const EXECUTE_OPTIONS = ["timeoutMs", "cwd", "env", "stdin", "shellMode", "onOutput"];
+
 function wrong(message: string): SandboxError {
-  return new SandboxError(`create: ${message}`, "INVALID_OPTIONS");
+  return new SandboxError(`wrong options: ${message}`, "INVALID_OPTIONS");
 }
 
 function known(what: string, object: object, names: readonly string[]): void {
@@ -126,15 +128,32 @@ export function checkOptions(options: SandboxOptions): KernelOptions {
   for (const [name, value] of Object.entries({ cwd, hostname, id })) {
     if (value !== undefined && !isText(value)) throw wrong(`${name} must be a string`);
   }
-  if (shellMode !== undefined && !["fresh", "persistent"].includes(shellMode)) {
-    throw wrong("shellMode must be 'fresh' or 'persistent'");
-  }
+  checkShellMode(shellMode);
   if (deterministic) {
     const { seed = 0, timeMs = 0 } = deterministic === true ? {} : deterministic;
     if (!isCount(seed) || !isCount(timeMs)) throw wrong("deterministic: seed and timeMs must be numbers, not negative");
     checked.deterministic = { seed, timeMs };
   }
   return { ...checked, ...defined({ cwd, hostname, id, shellMode }) };
+}
+
+/** The same options, when they are some. */
+export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
+  known("option", options, EXECUTE_OPTIONS);
+  const { timeoutMs, cwd, env, stdin, shellMode, onOutput } = options;
+  if (timeoutMs !== undefined && !isCount(timeoutMs)) throw wrong("timeoutMs must be a number that is not negative");
+  if (cwd !== undefined && !isText(cwd)) throw wrong("cwd must be a string");
+  if (env !== undefined) record("env", env, isText, "a string");
+  if (stdin !== undefined && !isContent(stdin)) throw wrong("stdin must be a string or a Uint8Array");
+  if (onOutput !== undefined && typeof onOutput !== "function") throw wrong("onOutput must be a function");
+  checkShellMode(shellMode);
+  return options;
+}
+
+function checkShellMode(mode: unknown): void {
+  if (mode !== undefined && mode !== "fresh" && mode !== "persistent") {
+    throw wrong("shellMode must be 'fresh' or 'persistent'");
+  }
 }
 
 /** Without what is undefined. */

@@ -88,6 +88,22 @@ describe("execute", () => {
     assert.deepEqual(pieces, [["stdout", "one\n"], ["stderr", "two\n"]]);
   });
 
+  test("options that are none are named, and what cannot be sent is no throw", async () => {
+    for (const [options, words] of [
+      [{ timeout: 5 }, /there is no option 'timeout'; there are timeoutMs,/],
+      [{ timeoutMs: -1 }, /timeoutMs must be a number/],
+      [{ env: { a: 1 } }, /'a' must be a string/],
+      [{ stdin: {} }, /stdin must be a string/],
+      [{ shellMode: "new" }, /'fresh' or 'persistent'/],
+    ]) {
+      const { output, exitCode } = await sandbox.execute("true", options);
+      assert.equal(exitCode, null);
+      assert.match(output, words);
+    }
+    assert.match((await sandbox.write("/workspace/x", () => {})).error, /could not be cloned/);
+    assert.equal((await sandbox.read(undefined)).content, undefined);
+  });
+
   test("sleep takes its time, and background jobs run meanwhile", async () => {
     const started = performance.now();
     assert.deepEqual(await run("(sleep 0.05; echo late) & sleep 0.15; echo last; wait"), ["late\nlast\n", 0]);

@@ -80,6 +80,8 @@ export interface ExecuteOptions {
 }
 /** The options as the kernel takes them. */
 export declare function checkOptions(options: SandboxOptions): KernelOptions;
+/** The same options, when they are some. */
+export declare function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions;
 /** Without what is undefined. */
 export declare function defined<T extends object>(object: T): {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -64,15 +64,18 @@ fn kernel(project: &Project, progress: &mut Progress, bindings: &Path) -> Result
     progress.run("write the kernel's JavaScript", bindgen, RETRY)
 }
 
-/// The tools of the package, as its lock file names them.
+/// The tools that build and test the package, in the versions that its manifest names. There is no lock file: the few
+/// packages name exact versions of theirs, and npm cannot read a lock file without hosts back that has packages for other
+/// platforms in it.
 fn install(progress: &mut Progress, bindings: &Path) -> Result<()> {
-    let (lock, done) = (bindings.join("package-lock.json"), bindings.join("node_modules/.package-lock.json"));
-    let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
-    if time(&done).is_some_and(|done| time(&lock).is_some_and(|lock| lock <= done)) {
+    let wanted = fs::read(bindings.join("package.json")).context("js-bindings/package.json cannot be read")?;
+    let stamp = bindings.join("node_modules/.installed");
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         progress.say("npm packages are there");
         return Ok(());
     }
-    progress.run("install npm packages", npm_command(bindings, &["ci"]), RETRY)
+    progress.run("install npm packages", npm_command(bindings, &["install"]), RETRY)?;
+    fs::write(&stamp, wanted).context("the folder of npm packages cannot be written")
 }
 
 fn declarations(bindings: &Path, package: &Path, types: Types) -> Result<()> {
