@@ -539,6 +539,8 @@ impl<'a> Machine<'a> {
             if self.space.last() == Some(&self.options.delimiter) {
                 self.space.pop();
             }
+            // What a program prints is a line with an end, whatever the command line was.
+            self.ended = true;
             return;
         }
         let text = self.output_of(line);
