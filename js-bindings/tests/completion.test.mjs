@@ -35,6 +35,6 @@ describe("an engine that cannot suspend guests", { skip: jspi ? "this one can" :
     const started = performance.now();
     const { exitCode } = await sandbox.execute("sleep 10", { timeoutMs: 200 });
     assert.equal(exitCode, 124);
-    assert.ok(performance.now() - started < 1500);
+    assert.ok(performance.now() - started < 4000);
   });
 });

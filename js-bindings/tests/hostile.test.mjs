@@ -58,7 +58,7 @@ describe("hostile modules", () => {
   test("a fork bomb is bounded and ends with its time", async () => {
     const started = performance.now();
     await sandbox.execute("f() { f | f & }; f; wait", { timeoutMs: 500 });
-    assert.ok(performance.now() - started < 2500);
+    assert.ok(performance.now() - started < 4000);
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 

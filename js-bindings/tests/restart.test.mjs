@@ -50,7 +50,7 @@ describe("a sandbox whose Worker is no more", () => {
     const { exitCode, stoppedBy, output } = await sandbox.execute("true", { timeoutMs: 100 });
     assert.deepEqual([exitCode, stoppedBy], [124, "timeout"]);
     assert.match(output, /was stopped because it ran for 100 ms/);
-    assert.ok(performance.now() - started < 4000);
+    assert.ok(performance.now() - started < 6000);
     assert.equal((await sandbox.execute("cat kept.txt")).output, "kept\n");
   });
 
