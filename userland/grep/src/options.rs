@@ -1,13 +1,13 @@
 //! The command line.
 
-use std::io::Read;
+mod value;
 
-use tidebox_gnu::choice::choose;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{bytes_path, complain, reason, unicode_locale};
+use tidebox_gnu::message::{complain, unicode_locale};
 use tidebox_gnu::regex::{self, Dialect, Subject};
 
 use crate::walk::Filter;
+use value::{context, max_count, read_file};
 
 /// What stands after the message of a wrong command line.
 pub(crate) const USAGE: &str = "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.";
@@ -354,84 +354,6 @@ impl Reader {
         }
         Ok(())
     }
-
-    fn dialect(&mut self, dialect: Dialect) -> Result<(), Stop> {
-        let before = self.options.regex.dialect;
-        if before != dialect && before != Dialect::Basic && dialect != Dialect::Basic {
-            return Err(Stop::Fail("conflicting matchers specified".to_owned()));
-        }
-        self.options.regex.dialect = dialect;
-        Ok(())
-    }
-
-    fn matcher(&mut self, name: &[u8]) -> Result<(), Stop> {
-        self.dialect(match name {
-            b"grep" => Dialect::Basic,
-            b"egrep" | b"awk" | b"gawk" | b"posixawk" => Dialect::Extended,
-            b"fgrep" => Dialect::Fixed,
-            b"perl" => Dialect::Perl,
-            _ => return Err(Stop::Fail(format!("invalid matcher {}", String::from_utf8_lossy(name)))),
-        })
-    }
-
-    fn directories(&mut self, value: &[u8]) -> Result<(), Stop> {
-        let words: &[&[&str]] = &[&["read"], &["recurse"], &["skip"]];
-        let chosen = choose("--directories", value, words).map_err(|message| Stop::Usage(Some(message)))?;
-        self.options.directories = match chosen {
-            0 => Directories::Read,
-            1 => Directories::Recurse,
-            _ => Directories::Skip,
-        };
-        Ok(())
-    }
-
-    /// Adds what is on the lines of `text`.
-    fn add_patterns(&mut self, text: &[u8]) {
-        self.patterns_given = true;
-        for pattern in text.split(|byte| *byte == b'\n') {
-            // The same pattern twice would only make the search slower.
-            if !self.options.patterns.iter().any(|known| known == pattern) {
-                self.options.patterns.push(pattern.to_vec());
-            }
-        }
-    }
-
-    fn pattern_file(&mut self, name: &[u8]) -> Result<(), Stop> {
-        let text = read_file(name)?;
-        self.patterns_given = true;
-        if !text.is_empty() {
-            self.add_patterns(text.strip_suffix(b"\n").unwrap_or(&text));
-        }
-        Ok(())
-    }
-}
-
-fn read_file(name: &[u8]) -> Result<Vec<u8>, Stop> {
-    let mut text = Vec::new();
-    let read = match name {
-        b"-" => std::io::stdin().read_to_end(&mut text).map(|_| text),
-        name => std::fs::read(bytes_path(name)),
-    };
-    read.map_err(|error| Stop::Fail(format!("{}: {}", String::from_utf8_lossy(name), reason(&error))))
-}
-
-fn context(value: &[u8]) -> Result<usize, Stop> {
-    let text = String::from_utf8_lossy(value);
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Stop::Fail(format!("{text}: invalid context length argument")));
-    }
-    // More lines than fit a number are as many as there are.
-    Ok(text.parse().unwrap_or(usize::MAX))
-}
-
-/// A negative count is no limit.
-fn max_count(value: &[u8]) -> Result<Option<u64>, Stop> {
-    let text = String::from_utf8_lossy(value);
-    let digits = text.strip_prefix('-').unwrap_or(&text);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Stop::Fail("invalid max count".to_owned()));
-    }
-    Ok(if text.starts_with('-') { None } else { text.parse().ok() })
 }
 
 fn color_terminal() -> bool {

@@ -1,17 +1,18 @@
 //! Runs a script.
 
+mod select;
+mod substitute;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 
-use tidebox_gnu::command::Command as Program;
 use tidebox_gnu::message::{bytes_path, complain};
 use tidebox_gnu::regex::Regex;
 
 use crate::input::{Input, Line, Lines as FileLines, Step};
 use crate::options::Options;
 use crate::output::Outputs;
-use crate::script::{Action, Address, Command, End, Lines, Pattern, Script, Substitute, Target, Translate, When};
+use crate::script::{Action, Address, Command, Lines, Script, Target, When};
 
 /// What waits for the end of the cycle.
 enum Queued {
@@ -226,94 +227,6 @@ impl<'a> Machine<'a> {
         Flow::End
     }
 
-    fn regex(&mut self, pattern: Pattern) -> Option<&'a Regex> {
-        let script = self.script;
-        let found = match pattern {
-            Pattern::Number(number) => script.regexes.get(number),
-            Pattern::Last => self.last,
-        };
-        if found.is_none() {
-            self.failure = Some("-e expression #1, char 0: no previous regular expression".to_owned());
-        }
-        self.last = found;
-        found
-    }
-
-    fn fits(&mut self, pattern: Pattern) -> bool {
-        let Some(regex) = self.regex(pattern) else {
-            return false;
-        };
-        match regex.find_in_line(&self.space, 0) {
-            Ok(found) => found.is_some(),
-            Err(error) => {
-                self.failure = Some(error.to_string());
-                false
-            }
-        }
-    }
-
-    fn is_at(&mut self, address: Address) -> bool {
-        let number = self.input.number;
-        match address {
-            Address::Zero => false,
-            Address::Number(wanted) => number == wanted,
-            Address::Last => self.input.is_last(),
-            Address::Step { first, step: 0 } => number == first,
-            Address::Step { first, step } => number >= first && (number - first).is_multiple_of(step),
-            Address::Matching(pattern) => self.fits(pattern),
-        }
-    }
-
-    fn selects(&mut self, command: &Command) -> bool {
-        match &command.lines {
-            Lines::All => true,
-            Lines::One(address) => self.is_at(*address),
-            Lines::Range { from, to, number } => self.in_range(*from, *to, *number),
-        }
-    }
-
-    fn in_range(&mut self, from: Address, to: End, range: usize) -> bool {
-        let line = self.input.number;
-        let state = self.ranges.get(range).copied().unwrap_or(Range::Closed);
-        // A range from line 0 is open before the first line.
-        let open = match state {
-            Range::Open(until) => Some(until),
-            Range::Closed if from == Address::Zero && line == 1 => Some(None),
-            Range::Closed => None,
-        };
-        let (selected, next) = match open {
-            Some(until) => self.goes_on(to, until, line),
-            None if !self.is_at(from) => (false, Range::Closed),
-            None => {
-                let until = match to {
-                    End::Number(number) => Some(number),
-                    End::Plus(count) => Some(line.saturating_add(count)),
-                    End::Multiple(0) => Some(line),
-                    End::Multiple(step) => Some(line.div_ceil(step).saturating_mul(step)),
-                    End::Last | End::Matching(_) => None,
-                };
-                // An end that is passed already makes the range one line long.
-                let ends = until.is_some_and(|until| until <= line) || (to == End::Last && self.input.is_last());
-                (true, if ends { Range::Closed } else { Range::Open(until) })
-            }
-        };
-        if let Some(state) = self.ranges.get_mut(range) {
-            *state = next;
-        }
-        selected
-    }
-
-    /// Whether a line is in a range that is open, and how the range is after it.
-    fn goes_on(&mut self, to: End, until: Option<u64>, line: u64) -> (bool, Range) {
-        let ends = match (to, until) {
-            (_, Some(until)) if line > until => return (false, Range::Closed),
-            (_, Some(until)) => line == until,
-            (End::Matching(pattern), None) => self.fits(pattern),
-            _ => self.input.is_last(),
-        };
-        (true, if ends { Range::Closed } else { Range::Open(until) })
-    }
-
     fn act(&mut self, action: &'a Action, command: &Command) -> Flow {
         match action {
             Action::Block { .. } | Action::Nothing => {}
@@ -482,143 +395,6 @@ impl<'a> Machine<'a> {
             self.queue.push(Queued::Line(line.text));
         }
     }
-
-    fn substitute(&mut self, substitute: &'a Substitute) {
-        let Some(regex) = self.regex(substitute.pattern) else {
-            return;
-        };
-        let replaced = match replace(regex, substitute, &self.space) {
-            Ok(Some(replaced)) => replaced,
-            Ok(None) => return,
-            Err(error) => {
-                self.failure = Some(error.to_string());
-                return;
-            }
-        };
-        self.space = replaced;
-        self.replaced = true;
-        if substitute.print_first {
-            self.out.line(&self.space, self.ended);
-        }
-        if substitute.execute {
-            let line = std::mem::take(&mut self.space);
-            self.space = self.output_of(&line);
-            if self.space.last() == Some(&self.options.delimiter) {
-                self.space.pop();
-            }
-        }
-        if substitute.print {
-            self.out.line(&self.space, self.ended);
-        }
-        if let Some(target) = substitute.write {
-            self.out.write(target, &self.space, self.ended);
-        }
-    }
-
-    fn translate(&mut self, translate: &Translate) {
-        let mut out = Vec::with_capacity(self.space.len());
-        let mut rest = self.space.as_slice();
-        while let Some(first) = rest.first() {
-            let pair = translate.pairs.iter().find(|(from, _)| rest.starts_with(from));
-            // Only whole characters are compared: no character begins like another one goes on.
-            let (used, to): (usize, &[u8]) = match pair {
-                Some((from, to)) => (from.len(), to),
-                None => (1, std::slice::from_ref(first)),
-            };
-            out.extend_from_slice(to);
-            rest = rest.get(used..).unwrap_or_default();
-        }
-        self.space = out;
-    }
-
-    /// `e`: runs a command line and prints what it prints; without one, the pattern space is the command line.
-    fn execute(&mut self, line: &[u8]) {
-        if line.is_empty() {
-            let line = std::mem::take(&mut self.space);
-            self.space = self.output_of(&line);
-            if self.space.last() == Some(&self.options.delimiter) {
-                self.space.pop();
-            }
-            // What a program prints is a line with an end, whatever the command line was.
-            self.ended = true;
-            return;
-        }
-        let text = self.output_of(line);
-        self.out.text(&text);
-    }
-
-    /// What a command line prints.
-    fn output_of(&mut self, line: &[u8]) -> Vec<u8> {
-        self.out.flush();
-        match run_line(line) {
-            Ok(text) => text,
-            Err(error) => {
-                self.failure = Some(format!("error running the command: {}", error.text()));
-                Vec::new()
-            }
-        }
-    }
-}
-
-fn run_line(line: &[u8]) -> tidebox_rt::Result<Vec<u8>> {
-    let (from, to) = tidebox_rt::pipe()?;
-    let descriptors = [(0, 0), (1, to), (2, 2)];
-    let arguments: [&[u8]; 3] = [b"sh", b"-c", line];
-    let command = Program { descriptors: &descriptors, ..Program::new(&arguments) };
-    let started = command.spawn();
-    // The end of the pipe that the child writes to must be the only one.
-    tidebox_rt::close(to)?;
-    let pid = started?;
-    let mut text = Vec::new();
-    let mut piece = [0; 4096];
-    loop {
-        let count = tidebox_rt::read(from, &mut piece)?;
-        if count == 0 {
-            break;
-        }
-        text.extend_from_slice(piece.get(..count).unwrap_or_default());
-    }
-    tidebox_rt::close(from)?;
-    tidebox_gnu::command::wait(pid)?;
-    Ok(text)
-}
-
-/// The text with its matches replaced; `None` when there are none to replace.
-fn replace(regex: &Regex, substitute: &Substitute, text: &[u8]) -> Result<Option<Vec<u8>>, tidebox_gnu::regex::Error> {
-    let mut out = Vec::with_capacity(text.len());
-    let (mut at, mut copied, mut count) = (0, 0, 0u64);
-    let mut any = false;
-    // Where the last match ended: an empty match right there does not count.
-    let mut last_end = None;
-    while at <= text.len() {
-        let Some(groups) = regex.captures(text, at)? else {
-            break;
-        };
-        let Some(Some(found)) = groups.first().cloned() else {
-            break;
-        };
-        if found.is_empty() && last_end == Some(found.start) {
-            at = found.end + 1;
-            continue;
-        }
-        count += 1;
-        last_end = Some(found.end);
-        if count >= substitute.from {
-            any = true;
-            out.extend_from_slice(text.get(copied..found.start).unwrap_or_default());
-            substitute.replacement.write(text, &groups, &mut out);
-            copied = found.end;
-            if !substitute.global {
-                break;
-            }
-        }
-        at = if found.is_empty() { found.end + 1 } else { found.end };
-    }
-    if !any {
-        return Ok(None);
-    }
-    out.extend_from_slice(text.get(copied..).unwrap_or_default());
-    Ok(Some(out))
 }
 
 /// The line of `l`: what cannot be printed as escapes, broken into lines of so many columns.

@@ -1,17 +1,17 @@
 //! Putting files into an archive.
 
+mod member;
 use std::collections::HashMap;
 
-use tidebox_gnu::user::{Kind, Names};
+use tidebox_gnu::user::Names;
 use tidebox_rt::{Errno, Fd, FileKind, Open, Stat};
 
 use crate::archive::{Archive, Identity};
-use crate::header::{Format, Member};
+use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, differs, error, fatal, warn};
 use crate::names::{self, Naming, below, expanded, time};
 use crate::options::{Mode, Options, TagRule, Word};
-use crate::pax;
 use crate::quote::escaped;
 use crate::reader::RECORD;
 use crate::transform::Of;
@@ -225,147 +225,6 @@ impl<'a> Dump<'a> {
             }
         }
         if self.header(name, &member, &stat)? { self.removed(&path) } else { Ok(()) }
-    }
-
-    /// What a header says of a file; none when nothing is left of its name.
-    fn member(&mut self, name: &[u8], stat: &Stat) -> Option<Member> {
-        let safe = self.naming.safer(name, self.options, false);
-        let mut stored = safe.to_vec();
-        if stat.kind() == FileKind::Dir && !stored.ends_with(b"/") {
-            stored.push(b'/');
-        }
-        let stored = names::transformed(&stored, Of::Member, self.options)?;
-        let options = self.options;
-        let mut uid = u64::from(stat.uid);
-        let mut gid = u64::from(stat.gid);
-        let mut uname = None;
-        let mut gname = None;
-        if let Some(owner) = &options.owner {
-            let known = owner.name.as_ref().and_then(|name| self.users().id_of(name));
-            uid = owner.id.or(known).unwrap_or(uid);
-            uname.clone_from(&owner.name);
-        }
-        if let Some(group) = &options.group {
-            let known = group.name.as_ref().and_then(|name| self.groups().id_of(name));
-            gid = group.id.or(known).unwrap_or(gid);
-            gname.clone_from(&group.name);
-        }
-        let numeric = options.numeric;
-        let uname =
-            uname.filter(|_| !numeric).unwrap_or_else(|| if numeric { Vec::new() } else { self.users().name_of(uid) });
-        let gname =
-            gname.filter(|_| !numeric).unwrap_or_else(|| if numeric { Vec::new() } else { self.groups().name_of(gid) });
-        let mut mode = stat.mode & 0o7777;
-        if let Some(change) = &options.file_mode {
-            mode = change.apply(mode, stat.kind() == FileKind::Dir, tidebox_rt::umask(None).unwrap_or(0o022));
-        }
-        let real = time(stat.mtime_ns);
-        let mtime = match options.mtime {
-            Some((asked, clamps)) if !clamps || real > asked => asked,
-            _ => real,
-        };
-        Some(Member {
-            name: stored,
-            kind: if stat.kind() == FileKind::Dir { b'5' } else { b'0' },
-            mode,
-            uid,
-            gid,
-            uname,
-            gname,
-            stored: if stat.kind() == FileKind::File { stat.size } else { 0 },
-            size: if stat.kind() == FileKind::File { stat.size } else { 0 },
-            mtime,
-            ..Member::default()
-        })
-    }
-
-    /// Whether the archive has a file as it is.
-    fn is_present(&self, member: &Member, stat: &Stat) -> bool {
-        self.present.get(&member.name).is_some_and(|there| !names::is_newer(time(stat.mtime_ns), *there))
-    }
-
-    fn users(&mut self) -> &Names {
-        self.users.get_or_insert_with(|| Names::load(Kind::User))
-    }
-
-    fn groups(&mut self) -> &Names {
-        self.groups.get_or_insert_with(|| Names::load(Kind::Group))
-    }
-
-    /// Puts a further name of a file in as a link to the first one.
-    fn is_link(&mut self, name: &[u8], member: &mut Member, stat: &Stat) -> Result<bool, Fatal> {
-        let key = (stat.dev, stat.ino);
-        if let Some((first, left)) = self.links.get_mut(&key) {
-            *left = left.saturating_sub(1);
-            let first = first.clone();
-            member.kind = b'1';
-            member.link = names::transformed(&first, Of::HardLink, self.options).unwrap_or(first);
-            (member.stored, member.size) = (0, 0);
-            self.header(name, member, stat)?;
-            return Ok(true);
-        }
-        Ok(false)
-    }
-
-    /// Writes a header and tells of it; `false` when the format has no room for its names.
-    fn header(&mut self, name: &[u8], member: &Member, stat: &Stat) -> Result<bool, Fatal> {
-        if let Some(unfit) = self.writer.unfit(member) {
-            let unfit = unfit.to_vec();
-            let of_link = unfit == member.link && unfit != member.name;
-            let why: &[u8] = if of_link {
-                b": link name is too long; not dumped"
-            } else if unfit.len() > 256 || self.writer.format == Format::V7 {
-                b": file name is too long (max 99); not dumped"
-            } else {
-                b": file name is too long (cannot be split); not dumped"
-            };
-            let why = match (why, unfit.len(), self.writer.format) {
-                (b": file name is too long (max 99); not dumped", 257.., Format::Ustar) => {
-                    b": file name is too long (max 256); not dumped".as_slice()
-                }
-                _ => why,
-            };
-            error(&[&escaped(&unfit, true), why]);
-            // As in GNU tar, a link is put in all the same, with as much of its target as there is room for.
-            if !of_link {
-                return Ok(false);
-            }
-        }
-        let mut extra = Vec::new();
-        if self.writer.format == Format::Pax {
-            let keeps = |key: &str| {
-                !self.options.pax_deletes.iter().any(|pattern| {
-                    tidebox_gnu::glob::matches(pattern.as_bytes(), key.as_bytes(), tidebox_gnu::glob::Flags::default())
-                })
-            };
-            if member.mtime.1 != 0 && keeps("mtime") {
-                extra.push(("mtime", pax::write_time(member.mtime).into_bytes()));
-            }
-            if keeps("atime") {
-                extra.push(("atime", pax::write_time(time(stat.atime_ns)).into_bytes()));
-            }
-            if keeps("ctime") {
-                extra.push(("ctime", pax::write_time(time(stat.ctime_ns)).into_bytes()));
-            }
-        }
-        self.put_in(|writer| writer.header(member, &extra))?;
-        if self.options.verbose > 0 {
-            self.tell(name, member)?;
-        }
-        Ok(true)
-    }
-
-    fn tell(&mut self, name: &[u8], member: &Member) -> Done {
-        let long = self.options.verbose > 1;
-        let mut shown = member.clone();
-        if !self.options.show_transformed {
-            shown.name = name.to_vec();
-            if member.is_dir() && !shown.name.ends_with(b"/") {
-                shown.name.push(b'/');
-            }
-        }
-        let told = self.lines.member(&shown, 0, long, self.options);
-        told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
     }
 
     /// Puts in a file with its bytes.

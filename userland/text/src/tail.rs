@@ -1,10 +1,11 @@
 //! `tail`: prints the end of files, and goes on as they grow.
 
+mod part;
 use std::collections::VecDeque;
 
 use memchr::{memchr_iter, memrchr};
 use tidebox_gnu::getopt::{Long, Spec, Takes, long};
-use tidebox_gnu::message::{cited, complain, quoted};
+use tidebox_gnu::message::{complain, quoted};
 use tidebox_gnu::tool::command_line;
 use tidebox_rt::{Errno, Fd, FileKind, Open};
 
@@ -12,7 +13,6 @@ use crate::Failure;
 use crate::cat::write;
 use crate::follow::{self, Followed, Following};
 use crate::input::CHUNK;
-use crate::number::{Wrong, amount};
 
 const HELP: &str = "\
 Usage: tail [OPTION]... [FILE]...
@@ -138,64 +138,6 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
 }
 
 impl Options {
-    /// Takes `-5`, `+5`, `-5f` and their kin, which stand first.
-    fn old_form(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let Some(part) = arguments.first().filter(|_| arguments.len() <= 2).and_then(|first| old_part(first)) else {
-            return self.leading_digits(arguments);
-        };
-        (self.part, self.following.wanted) = part;
-        arguments.remove(0);
-        arguments
-    }
-
-    /// `-5 a b`: digits that stand first count with several files, too.
-    fn leading_digits(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let digits = arguments.first().and_then(|first| first.strip_prefix(b"-")).filter(|digits| !digits.is_empty());
-        if let Some(Ok(count)) = digits.filter(|digits| digits.iter().all(u8::is_ascii_digit)).map(amount) {
-            self.part.count = count;
-            arguments.remove(0);
-        }
-        arguments
-    }
-
-    fn set(&mut self, key: char, value: &[u8]) -> Result<(), Failure> {
-        match key {
-            'c' | 'n' => self.part = part(key == 'c', value)?,
-            'f' => self.following.wanted = true,
-            'F' => (self.following.wanted, self.following.by_name, self.following.retry) = (true, true, true),
-            FOLLOW => {
-                let words: &[&[&str]] = &[&["descriptor"], &["name"]];
-                self.following.wanted = true;
-                self.following.by_name = !value.is_empty()
-                    && tidebox_gnu::choice::choose("--follow", value, words).map_err(Failure::Usage)? == 1;
-            }
-            'q' => self.headers = Some(false),
-            'v' => self.headers = Some(true),
-            'z' => self.end = 0,
-            's' => {
-                let seconds = std::str::from_utf8(value).ok().and_then(|text| text.trim().parse::<f64>().ok());
-                let seconds = seconds.filter(|seconds| *seconds >= 0.0);
-                let wrong = || Failure::Unsupported(format!("invalid number of seconds: {}", cited(value)));
-                self.following.pause = seconds.ok_or_else(wrong)?;
-            }
-            PID => {
-                let pid = std::str::from_utf8(value).ok().and_then(|text| text.parse::<i32>().ok());
-                let wrong = || Failure::Unsupported(format!("invalid PID: {}", cited(value)));
-                self.following.pids.push(pid.filter(|pid| *pid >= 0).ok_or_else(wrong)?);
-            }
-            RETRY => self.following.retry = true,
-            STATS => {
-                let wrong = "invalid maximum number of unchanged stats between opens";
-                amount(value).map_err(|_| Failure::Unsupported(format!("{wrong}: {}", cited(value))))?;
-            }
-            HELP_KEY => self.help = true,
-            digit => {
-                return Err(Failure::Unsupported(format!("option used in invalid context -- {digit}")));
-            }
-        }
-        Ok(())
-    }
-
     /// Prints the asked part of an open file.
     fn print(&self, fd: Fd) -> Result<(), Trouble> {
         if self.part.from_start {
@@ -365,51 +307,10 @@ fn copy(fd: Fd) -> Result<(), Trouble> {
     }
 }
 
-/// The value of `-c` or `-n`.
-fn part(bytes: bool, value: &[u8]) -> Result<Part, Failure> {
-    let (from_start, digits) = match value.split_first() {
-        Some((b'+', digits)) => (true, digits),
-        Some((b'-', digits)) => (false, digits),
-        _ => (false, value),
-    };
-    match amount(digits) {
-        Ok(count) => Ok(Part { bytes, from_start, count }),
-        // More than there can be.
-        Err(Wrong::TooLarge) if !from_start => Ok(Part { bytes, from_start, count: u64::MAX }),
-        Err(_) => {
-            let what = if bytes { "bytes" } else { "lines" };
-            let shown = if from_start { value } else { digits };
-            Err(Failure::Unsupported(format!("invalid number of {what}: {}", cited(shown))))
-        }
-    }
-}
-
-/// `-5`, `+5c`, `-20lf`: the part, and whether to follow.
-fn old_part(word: &[u8]) -> Option<(Part, bool)> {
-    let (sign, rest) = word.split_first().filter(|(sign, _)| matches!(sign, b'-' | b'+'))?;
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, letters) = rest.split_at_checked(digits)?;
-    let (letters, follows) = match letters.strip_suffix(b"f") {
-        Some(letters) => (letters, true),
-        None => (letters, false),
-    };
-    // What might be an option is one.
-    if digits.is_empty() && (*sign == b'-' || rest.is_empty()) {
-        return None;
-    }
-    let count = if digits.is_empty() { 10 } else { amount(digits).ok()? };
-    let (bytes, count) = match letters {
-        b"" | b"l" => (false, count),
-        b"c" => (true, count),
-        b"b" => (true, count.checked_mul(512)?),
-        _ => return None,
-    };
-    Some((Part { bytes, from_start: *sign == b'+', count }, follows))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Part, old_part};
+    use super::Part;
+    use super::part::old_part;
 
     #[test]
     fn the_old_form_is_understood_where_it_is_meant() {

@@ -3,6 +3,7 @@
 
 mod call;
 mod expression;
+mod place;
 mod print;
 mod rule;
 mod statement;
@@ -350,63 +351,6 @@ impl Compiler {
 
     // Code.
 
-    fn at(&self) -> usize {
-        self.program.ops.len()
-    }
-
-    fn emit(&mut self, op: Op) -> usize {
-        self.program.ops.push(op);
-        self.program.origins.push(Origin { source: self.source, line: self.lexer.start().1 });
-        self.at() - 1
-    }
-
-    /// The last instruction, when it may be replaced.
-    fn last(&self) -> Option<Op> {
-        if self.barrier >= self.at() { None } else { self.program.ops.last().copied() }
-    }
-
-    fn pop_op(&mut self) {
-        self.program.ops.pop();
-        self.program.origins.pop();
-    }
-
-    /// Makes a jump lead to the next instruction.
-    fn land(&mut self, jump: usize) {
-        let to = self.at();
-        self.aim(jump, to);
-        self.barrier = to;
-    }
-
-    fn aim(&mut self, jump: usize, to: usize) {
-        let distance = to as i32 - jump as i32 - 1;
-        match &mut self.program.ops[jump] {
-            Op::Jump(target)
-            | Op::JumpIf(target)
-            | Op::JumpUnless(target)
-            | Op::JumpUnlessCompares(_, target)
-            | Op::LoopNext(target)
-            | Op::RangeActive(_, target) => *target = distance,
-            _ => {}
-        }
-    }
-
-    fn jump_back(&mut self, to: usize) {
-        let jump = self.emit(Op::Jump(0));
-        self.aim(jump, to);
-    }
-
-    /// Takes code out that was emitted from a place on.
-    fn cut(&mut self, from: usize) -> (Vec<Op>, Vec<Origin>) {
-        self.barrier = self.barrier.min(from);
-        (self.program.ops.split_off(from), self.program.origins.split_off(from))
-    }
-
-    fn paste(&mut self, (ops, origins): (Vec<Op>, Vec<Origin>)) {
-        self.program.ops.extend(ops);
-        self.program.origins.extend(origins);
-        self.barrier = self.at();
-    }
-
     fn number(&mut self, value: f64) -> usize {
         let constants = &mut self.program.constants;
         let at = *self.numbers.entry(value.to_bits()).or_insert_with(|| {
@@ -442,17 +386,6 @@ impl Compiler {
         }
         self.program.patterns.push(Rc::new(Pattern::new(source, false)));
         Ok((self.program.patterns.len() - 1) as u32)
-    }
-
-    /// A jump that is taken when the value before it is false.
-    fn jump_unless(&mut self) -> usize {
-        match self.last() {
-            Some(Op::Compare(comparison)) => {
-                self.pop_op();
-                self.emit(Op::JumpUnlessCompares(comparison, 0))
-            }
-            _ => self.emit(Op::JumpUnless(0)),
-        }
     }
 
     // Names.

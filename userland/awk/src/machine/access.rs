@@ -1,9 +1,10 @@
 //! Variables, elements and fields: reading and assigning.
 
+mod quiet;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{Machine, Outcome, Spot, fatal};
+use super::{Machine, Outcome, fatal};
 use crate::array::{Array, Handle, Key};
 use crate::code::{Arithmetic, Arr, Op, Step, Target, Var};
 use crate::record::MOST_FIELDS;
@@ -399,123 +400,5 @@ impl Machine {
             Var::Local(slot) => self.stack.get_mut(self.base + slot as usize),
             Var::Special(_) => None,
         }
-    }
-
-    /// As [`Self::set`], without a result.
-    pub(super) fn set_quietly(&mut self, target: Target) -> Outcome<()> {
-        if let Target::Var(variable) = target {
-            let value = match self.pop() {
-                Value::Untyped => Value::Unset,
-                value => value,
-            };
-            return self.store(variable, value);
-        }
-        self.set(target)?;
-        self.pop();
-        Ok(())
-    }
-
-    /// As [`Self::augment`], without a result.
-    pub(super) fn augment_quietly(&mut self, operation: Arithmetic, target: Target) -> Outcome<()> {
-        if let Target::Var(variable) = target
-            && let Some(Value::Number(right)) = self.stack.last()
-        {
-            let right = *right;
-            if let Some(Value::Number(old)) = self.variable_mut(variable) {
-                *old = super::numeric::checked(operation, *old, right)?;
-                self.stack.truncate(self.stack.len() - 1);
-                return Ok(());
-            }
-        }
-        self.augment(operation, target)?;
-        self.pop();
-        Ok(())
-    }
-
-    /// As [`Self::step`], without a result.
-    pub(super) fn step_quietly(&mut self, up: bool, target: Target) -> Outcome<()> {
-        if let Target::Var(variable) = target
-            && let Some(Value::Number(old)) = self.variable_mut(variable)
-        {
-            *old += if up { 1.0 } else { -1.0 };
-            return Ok(());
-        }
-        self.step(Step { up, after: false }, target)?;
-        self.pop();
-        Ok(())
-    }
-
-    /// Finds out what is assigned to later.
-    pub(super) fn spot(&mut self, target: Target) -> Outcome<()> {
-        let spot = match target {
-            Target::Var(Var::Global(slot)) => Spot::Global(slot),
-            Target::Var(Var::Special(slot)) => Spot::Special(slot),
-            Target::Var(Var::Local(slot)) => Spot::Local(self.base + slot as usize),
-            Target::FieldAt(number) => Spot::Field(number as usize),
-            Target::Field => Spot::Field(self.pop_field_number()?),
-            Target::Element(array) => {
-                let key = self.pop_key();
-                Spot::Element(self.array(array)?, key)
-            }
-        };
-        self.spots.push(spot);
-        Ok(())
-    }
-
-    pub(super) fn read_spot(&mut self, spot: &Spot) -> Outcome<Value> {
-        match spot {
-            Spot::Global(slot) => self.load(Var::Global(*slot)),
-            Spot::Special(slot) => self.special(*slot),
-            Spot::Local(at) => match self.stack.get(*at) {
-                Some(Value::Array(handle)) if matches!(&*handle.borrow(), Array::Untyped) => Ok(Value::Unset),
-                Some(Value::Array(_)) => fatal("attempt to use array in a scalar context"),
-                Some(value) => Ok(value.clone()),
-                None => Ok(Value::Unset),
-            },
-            Spot::Field(number) => self.field(*number),
-            Spot::Element(handle, key) => Ok(handle.borrow_mut().entry(key).clone()),
-        }
-    }
-
-    pub(super) fn write_spot(&mut self, spot: &Spot, value: Value) -> Outcome<()> {
-        match spot {
-            Spot::Global(slot) => self.store(Var::Global(*slot), value),
-            Spot::Special(slot) => self.set_special(*slot, value),
-            Spot::Local(at) => {
-                if let Some(place) = self.stack.get_mut(*at) {
-                    *place = value;
-                }
-                Ok(())
-            }
-            Spot::Field(number) => self.set_field(*number, value),
-            Spot::Element(handle, key) => {
-                handle.borrow_mut().set(key, value);
-                Ok(())
-            }
-        }
-    }
-
-    /// An argument that may be an array, or become one in the function that is called.
-    pub(super) fn argument(&mut self, variable: Var) -> Outcome<Value> {
-        let place = match variable {
-            Var::Global(slot) => &mut self.globals[slot as usize],
-            Var::Local(slot) => &mut self.stack[self.base + slot as usize],
-            Var::Special(slot) => return self.special(slot),
-        };
-        if let Value::Untyped = place {
-            *place = Value::Array(Rc::default());
-        }
-        Ok(place.clone())
-    }
-
-    pub(super) fn element_argument(&mut self, array: Arr) -> Outcome<Value> {
-        let key = self.pop_key();
-        let handle = self.array(array)?;
-        let mut borrowed = handle.borrow_mut();
-        let place = borrowed.entry(&key);
-        if let Value::Untyped = place {
-            *place = Value::Array(Rc::default());
-        }
-        Ok(place.clone())
     }
 }

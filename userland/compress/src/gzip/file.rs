@@ -1,12 +1,14 @@
 //! One operand after the other: which file it means, what takes its place, and what is said of it.
 
+mod members;
+mod target;
 use std::borrow::Cow;
 
 use tidebox_rt::{Errno, Fd, FileKind, Stat};
 
 use super::member::{self, Broken, Header, Start};
 use super::{Abort, Gzip};
-use crate::place::{files_below, take_over, without_suffix};
+use crate::place::{files_below, take_over};
 use crate::stream::{self, Sink, Source};
 use crate::words::tell;
 
@@ -210,99 +212,6 @@ impl Gzip {
         self.between(name, &target, source, out, stat, start)
     }
 
-    /// Whether a file may be replaced at all.
-    fn may_replace(&mut self, name: &[u8], stat: &Stat) -> bool {
-        if stat.kind() != FileKind::File {
-            self.warn(&[name, b" is not a directory or a regular file - ignored"]);
-            return false;
-        }
-        for (bit, what) in [(0o4000, "set-user-ID"), (0o2000, "set-group-ID")] {
-            if stat.mode & bit != 0 {
-                self.warn(&[name, b" is ", what.as_bytes(), b" on execution - ignored"]);
-                return false;
-            }
-        }
-        if !self.force && stat.nlink > 1 {
-            let others = stat.nlink - 1;
-            let text = format!(" has {others} other link{} -- file ignored", if others == 1 { "" } else { "s" });
-            self.warn(&[name, text.as_bytes()]);
-            return false;
-        }
-        true
-    }
-
-    /// The suffix that a name has, of those that are known.
-    fn suffix_of(&self, name: &[u8]) -> Option<usize> {
-        let lower = name.to_ascii_lowercase();
-        let own = without_suffix(name, &self.suffix).map(|_| self.suffix.len());
-        own.or_else(|| {
-            KNOWN.iter().find(|suffix| without_suffix(&lower, &suffix.to_ascii_lowercase()).is_some()).map(|s| s.len())
-        })
-    }
-
-    /// The name of the result, or of what `-l` shows.
-    fn target(&mut self, name: &[u8]) -> Option<Vec<u8>> {
-        let known = self.suffix_of(name);
-        if !self.decompress {
-            if self.to_stdout {
-                return Some(b"stdout".to_vec());
-            }
-            return match known {
-                Some(length) => {
-                    let suffix = name.get(name.len() - length..).unwrap_or_default();
-                    if self.verbose || (!self.recursive && !self.quiet) {
-                        tell(&[b"gzip: ", name, b" already has ", suffix, b" suffix -- unchanged\n"]);
-                    }
-                    None
-                }
-                None => Some([name, &self.suffix].concat()),
-            };
-        }
-        if self.to_stdout && !self.list && !self.test {
-            return Some(b"stdout".to_vec());
-        }
-        match known {
-            Some(length) => {
-                let (stem, suffix) = name.split_at(name.len() - length);
-                let archive = matches!(suffix.to_ascii_lowercase().as_slice(), b".tgz" | b".taz");
-                Some([stem, if archive { b".tar" } else { b"" }].concat())
-            }
-            None if self.list || self.test => Some(name.to_vec()),
-            None => {
-                if self.verbose || !self.recursive {
-                    self.warn(&[name, b": unknown suffix -- ignored"]);
-                }
-                None
-            }
-        }
-    }
-
-    /// Makes the file of the result; none when only standard output or nobody takes it.
-    fn make(&mut self, target: &[u8]) -> Option<(Vec<u8>, Option<Fd>)> {
-        if self.to_stdout {
-            return Some((b"stdout".to_vec(), None));
-        }
-        let mut made = stream::create(target);
-        if made == Err(Errno::EXIST) {
-            if !self.force {
-                // There is no terminal to ask at.
-                tell(&[b"gzip: ", target, b" already exists;\tnot overwritten\n"]);
-                if self.code == 0 {
-                    self.code = 2;
-                }
-                return None;
-            }
-            made = tidebox_rt::unlink(target).and_then(|()| stream::create(target));
-        }
-        match made {
-            Ok(fd) => Some((target.to_vec(), Some(fd))),
-            Err(errno) => {
-                self.system(target, errno);
-                None
-            }
-        }
-    }
-
     /// Reads one file and writes the other, then lets the new one take the place of the old one.
     fn between(
         &mut self,
@@ -394,129 +303,6 @@ impl Gzip {
             Err(broken) => Err(self.broken(name, target, &broken)),
         }
     }
-
-    /// Reads the first header.
-    fn first(&mut self, name: &[u8], source: &mut Source) -> Result<Start, Stopped> {
-        let passes_on = self.force && self.to_stdout && !self.list;
-        let start = member::header(source).map_err(|broken| self.broken(name, b"stdout", &broken))?;
-        if start == Start::Other && !passes_on {
-            if source.peek(2).map_err(|errno| self.broken(name, b"", &Broken::Read(errno)))?.len() < 2 {
-                return Err(self.broken(name, b"", &Broken::Ended));
-            }
-            self.error_apart(&[name, b": not in gzip format"]);
-            return Err(Stopped::Told);
-        }
-        Ok(start)
-    }
-
-    /// Unpacks the members of a file, of which the first has been begun.
-    fn members(
-        &mut self,
-        name: &[u8],
-        target: &[u8],
-        source: &mut Source,
-        sink: &mut Sink,
-        start: Start,
-    ) -> Result<Passed, Stopped> {
-        let done = self.each_member(name, source, sink, start);
-        let flushed = sink.finish().map_err(Broken::Write);
-        match done {
-            Ok(passed) => flushed.map(|()| passed).map_err(|broken| self.broken(name, target, &broken)),
-            Err(Some(broken)) => Err(self.broken(name, target, &broken)),
-            Err(None) => Err(if self.test { Stopped::Told } else { Stopped::Abort }),
-        }
-    }
-
-    fn each_member(
-        &mut self,
-        name: &[u8],
-        source: &mut Source,
-        sink: &mut Sink,
-        start: Start,
-    ) -> Result<Passed, Option<Broken>> {
-        let Start::Member(header) = start else {
-            stream::copy(source, sink).map_err(|errno| Some(copy_broken(sink, errno)))?;
-            return Ok(Passed::default());
-        };
-        let mut passed = Passed { header, overhead: source.taken() + 8, ..Passed::default() };
-        loop {
-            let checked = member::unpack(source, sink).map_err(Some)?;
-            (passed.sum, passed.length) = (checked.sum, u64::from(checked.length));
-            if !checked.sum_fits {
-                self.error_apart(&[name, b": invalid compressed data--crc error"]);
-            }
-            if !checked.length_fits {
-                self.error_apart(&[name, b": invalid compressed data--length error"]);
-            }
-            if !checked.sum_fits || !checked.length_fits {
-                return Err(None);
-            }
-            if source.peek(1).map_err(|errno| Some(Broken::Read(errno)))?.is_empty() {
-                return Ok(passed);
-            }
-            if !self.another(name, source).map_err(Some)? {
-                return Ok(passed);
-            }
-            passed.overhead = 0;
-        }
-    }
-
-    /// Whether another member follows. Zeros fill tapes and are nothing; anything else is told of.
-    fn another(&mut self, name: &[u8], source: &mut Source) -> Result<bool, Broken> {
-        if source.held().first() == Some(&0x1f) && source.peek(2).map_err(Broken::Read)?.len() < 2 {
-            return Err(Broken::Ended);
-        }
-        if matches!(member::header(source)?, Start::Member(_)) {
-            return Ok(true);
-        }
-        loop {
-            match source.byte().map_err(Broken::Read)? {
-                Some(0) => {}
-                None => return Ok(false),
-                Some(_) => break,
-            }
-        }
-        if !self.quiet {
-            tell(&[b"\ngzip: ", name, b": decompression OK, trailing garbage ignored\n"]);
-        }
-        if self.code == 0 {
-            self.code = 2;
-        }
-        Ok(false)
-    }
-
-    /// Says what is broken.
-    fn broken(&mut self, name: &[u8], target: &[u8], broken: &Broken) -> Stopped {
-        match broken {
-            Broken::Read(errno) => self.error_apart(&[name, b": ", errno.text().as_bytes()]),
-            // A reader that has gone ends the program by a signal; whoever ignores that wants no words.
-            Broken::Write(errno) => self.error_apart(&[target, b": ", errno.text().as_bytes()]),
-            Broken::Ended => self.error_apart(&[name, b": unexpected end of file"]),
-            Broken::Format => self.error_apart(&[name, b": invalid compressed data--format violated"]),
-            Broken::Encrypted => {
-                self.error(&[name, b" is encrypted -- not supported"]);
-                return Stopped::Told;
-            }
-            Broken::Flags(flags) => {
-                self.error(&[name, format!(" has flags 0x{flags:x} -- not supported").as_bytes()]);
-                return Stopped::Told;
-            }
-            Broken::HeaderSum { told, computed } => {
-                let text = format!(": header checksum 0x{told:04x} != computed checksum 0x{computed:04x}");
-                self.error(&[name, text.as_bytes()]);
-                return Stopped::Told;
-            }
-            Broken::Method(method) => {
-                self.error(&[name, format!(": unknown method {method} -- not supported").as_bytes()]);
-                return Stopped::Told;
-            }
-        }
-        Stopped::Abort
-    }
-}
-
-fn copy_broken(sink: &Sink, errno: Errno) -> Broken {
-    if sink.failure().is_some() { Broken::Write(errno) } else { Broken::Read(errno) }
 }
 
 /// What share of `large` was saved by `small`, which has `overhead` bytes that do not count.

@@ -1,5 +1,6 @@
 //! One run of `patch`: patch after patch, file after file.
 
+mod found;
 use tidebox_gnu::stream::Output;
 use tidebox_rt::Stat;
 
@@ -9,7 +10,7 @@ use super::header::{Found, Search};
 use super::hunk::Hunk;
 use super::lines::Lines;
 use super::locate::{Place, split};
-use super::options::{Options, Quoting, ReadOnly, Verbosity};
+use super::options::{Options, Quoting, Verbosity};
 use super::place::{Pending, read_or_empty};
 use super::read::{Reader, Style};
 use super::reject::Rejects;
@@ -223,134 +224,6 @@ impl Session {
             self.put(&found, &subject, applied)?;
         }
         Ok(end)
-    }
-
-    /// Shows what stands before the patch when somebody must find out what it is for.
-    fn introduce(&mut self, lines: &Lines, from: usize, found: &Found, has_file: bool) {
-        if !self.is_silent() {
-            if found.packing.indent > 0 {
-                let indent = found.packing.indent;
-                self.say(&format!("(Patch is indented {indent} space{}.)\n", if indent == 1 { "" } else { "s" }));
-            }
-            if found.packing.strip_returns {
-                self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n");
-            }
-            if !has_file && !self.skips {
-                let hint = if self.options.strip.is_none() { "should have used the" } else { "used the wrong" };
-                let line = found.start + 1;
-                self.say(&format!("can't find file to patch at input line {line}\n"));
-                if found.style != Style::Ed && found.style != Style::Normal {
-                    self.say(&format!("Perhaps you {hint} -p or --strip option?\n"));
-                }
-            }
-        }
-        if (self.is_verbose() || !has_file && !self.skips) && from < found.start {
-            self.say("The text leading up to this was:\n--------------------------\n");
-            for at in from..found.start {
-                let line = lines.get(at).unwrap_or_default();
-                self.out.push(b"|");
-                self.out.push(line);
-                if !line.ends_with(b"\n") {
-                    self.out.push(b"\n");
-                }
-            }
-            self.say("--------------------------\n");
-        }
-    }
-
-    fn skip_without_file(&mut self) {
-        if self.skips {
-            return;
-        }
-        self.skips = true;
-        if self.options.force || self.options.batch {
-            self.say("No file to patch.  Skipping patch.\n");
-            return;
-        }
-        self.ask("File to patch: ");
-        self.ask("Skip this patch? [y] ");
-        if !self.is_silent() {
-            self.say("Skipping patch.\n");
-        }
-    }
-
-    /// Looks whether the file may be patched at all.
-    fn check(&mut self, found: &Found, subject: &Subject) -> Result<(), Fatal> {
-        let (Some(name), false) = (&subject.name, self.skips) else {
-            return Ok(());
-        };
-        let as_link = found.header.modes.iter().any(|mode| mode & 0o170_000 == 0o120_000);
-        if !self.is_patchable(name, subject.stat, as_link) {
-            self.skips = true;
-            return Ok(());
-        }
-        if as_link {
-            let shown = self.shown(name);
-            self.say(&format!("File {shown}: patches to symbolic links are not supported\n"));
-            self.skips = true;
-            self.failed = true;
-            return Ok(());
-        }
-        let is_closed = subject.stat.is_some() && tidebox_rt::access(name, 2).is_err();
-        if is_closed && self.options.read_only != ReadOnly::Ignore {
-            let shown = self.shown(name);
-            let warns = self.options.read_only == ReadOnly::Warn;
-            let then = if warns { "trying to patch anyway" } else { "refusing to patch" };
-            self.say(&format!("File {shown} is read-only; {then}\n"));
-            self.skips = !warns;
-            self.failed |= !warns;
-        }
-        self.check_prerequisite(found, name)
-    }
-
-    fn check_prerequisite(&mut self, found: &Found, name: &[u8]) -> Result<(), Fatal> {
-        let Some(wanted) = &found.header.prerequisite else {
-            return Ok(());
-        };
-        let content = read_or_empty(name).map_err(|errno| failed("Can't open file", name, errno))?;
-        if content.split(u8::is_ascii_whitespace).any(|word| word == wanted.as_slice()) {
-            if self.is_verbose() {
-                self.say(&format!("Good.  This file appears to be the {} version.\n", String::from_utf8_lossy(wanted)));
-            }
-            return Ok(());
-        }
-        let wanted = String::from_utf8_lossy(wanted).into_owned();
-        if self.options.force {
-            if !self.is_silent() {
-                self.say(&format!(
-                    "Warning: this file doesn't appear to be the {wanted} version -- patching anyway.\n"
-                ));
-            }
-            return Ok(());
-        }
-        if self.options.batch {
-            return Err(format!("This file doesn't appear to be the {wanted} version -- aborting."));
-        }
-        self.ask(&format!("This file doesn't appear to be the {wanted} version -- patch anyway? [n] "));
-        Err("aborted".to_owned())
-    }
-
-    fn announce(&mut self, found: &Found, subject: &Subject) {
-        if self.skips || self.is_silent() {
-            return;
-        }
-        let does = if self.options.dry_run { "checking" } else { "patching" };
-        let mut line = format!("{does} file {}", self.shown(&subject.target));
-        if let Some(name) = subject.name.as_ref().filter(|name| **name != subject.target) {
-            let how = match (found.header.copies, found.header.renames) {
-                (true, _) => "copied",
-                (_, true) => "renamed",
-                _ => "read",
-            };
-            line.push_str(&format!(" ({how} from {})", String::from_utf8_lossy(name)));
-        }
-        if let Some(before) = &subject.before {
-            line.push_str(&format!(" (already renamed from {})", String::from_utf8_lossy(before)));
-        }
-        self.say(&(line + "\n"));
-        if self.is_verbose() {
-            self.say("Using Plan A...\n");
-        }
     }
 
     fn hunks(&mut self, lines: &Lines, found: &Found, subject: &Subject) -> Result<Applied, Fatal> {

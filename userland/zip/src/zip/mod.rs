@@ -1,6 +1,7 @@
 //! `zip`: puts files into an archive.
 
 mod collect;
+mod member;
 mod options;
 mod store;
 
@@ -8,8 +9,7 @@ use std::collections::HashMap;
 
 use tidebox_rt::{Errno, Fd, Open};
 
-use crate::archive::{Archive, CHUNK, NoArchive};
-use crate::entry::{End, Entry};
+use crate::archive::{Archive, NoArchive};
 use crate::pattern;
 use crate::words::{Out, shown, tell};
 use collect::Found;
@@ -337,39 +337,6 @@ impl Zip {
         self.error(WRITE, "Output file write failure", &[b"write error on zip file"])
     }
 
-    /// Puts everything into the new archive: what stays, what is new in place of it, and what is added.
-    fn fill(
-        &mut self,
-        writer: &mut Writer,
-        old: Option<&Archive>,
-        found: &[Found],
-        gone: &[Vec<u8>],
-    ) -> Result<(), Ended> {
-        let by_name: HashMap<&[u8], &Found> = found.iter().map(|file| (file.name.as_slice(), file)).collect();
-        let mut replaced = std::collections::HashSet::new();
-        for entry in old.iter().flat_map(|archive| &archive.entries) {
-            if gone.contains(&entry.name) {
-                if !self.options.quiet {
-                    self.say(&[b"deleting: ", &shown(&entry.name), b"\n"]);
-                }
-                continue;
-            }
-            if let Some(file) = by_name.get(entry.name.as_slice()) {
-                replaced.insert(file.name.clone());
-                let verb: &[u8] = if self.options.action == Action::Freshen { b"freshening: " } else { b"updating: " };
-                self.add(writer, file, verb)?;
-            } else if let Some(old) = old {
-                self.keep(writer, old, entry)?;
-            }
-        }
-        for file in found.iter().filter(|file| !replaced.contains(&file.name)) {
-            self.add(writer, file, b"  adding: ")?;
-        }
-        let comment = self.comment(old);
-        let end = End { comment, ..End::default() };
-        writer.finish(end).map_err(|errno| self.write_error(errno))
-    }
-
     fn comment(&mut self, old: Option<&Archive>) -> Vec<u8> {
         if !self.options.comment {
             return old.map(|archive| archive.end.comment.clone()).unwrap_or_default();
@@ -383,73 +350,5 @@ impl Zip {
         }
         comment.truncate(65_535);
         comment
-    }
-
-    /// Copies a file of the old archive as it is.
-    fn keep(&mut self, writer: &mut Writer, old: &Archive, entry: &Entry) -> Result<(), Ended> {
-        let name = self.options.archive.clone();
-        let data = old.data(entry).ok().flatten();
-        let Some(data) = data else {
-            return Err(self.error(READ, "Zip file structure invalid", &[&name]));
-        };
-        let from = entry.offset + old.extra;
-        let after = if entry.flags & crate::entry::STREAMED != 0 { 16 } else { 0 };
-        let length = data - from + entry.packed;
-        let mut kept = entry.clone();
-        kept.offset = writer.offset;
-        let mut done = 0;
-        while done < length + after {
-            let room = CHUNK.min(usize::try_from(length + after - done).unwrap_or(CHUNK));
-            let bytes = tidebox_gnu::stream::read_at(old.fd, from + done, room).unwrap_or_default();
-            // What follows the bytes of a file may be shorter, and is looked for by who reads without a directory only.
-            if bytes.is_empty() && done < length {
-                return Err(self.error(READ, "Zip file structure invalid", &[&name]));
-            }
-            if bytes.is_empty() {
-                break;
-            }
-            writer.put(&bytes).map_err(|errno| self.write_error(errno))?;
-            done += bytes.len() as u64;
-        }
-        writer.entries.push(kept);
-        Ok(())
-    }
-
-    fn add(&mut self, writer: &mut Writer, file: &Found, verb: &[u8]) -> Result<(), Ended> {
-        match writer.add(file, self.options.level, self.options.plain) {
-            Ok(entry) => {
-                if !self.options.quiet {
-                    let share = crate::words::percent(entry.size, entry.packed);
-                    let how = if entry.method == crate::entry::STORED {
-                        "stored 0%".to_owned()
-                    } else {
-                        format!("deflated {share}%")
-                    };
-                    let sizes = if self.options.verbose {
-                        format!("\t(in={}) (out={}) ({how})\n", entry.size, entry.packed)
-                    } else {
-                        format!(" ({how})\n")
-                    };
-                    self.say(&[verb, &shown(&file.name), sizes.as_bytes()]);
-                }
-                Ok(())
-            }
-            Err(store::Broken::Read(errno)) => {
-                self.out.flush();
-                tell(&[b"zip warning: ", errno.text().as_bytes(), b"\n"]);
-                if !self.options.quiet {
-                    self.say(&[verb, &shown(&file.name), b"\n"]);
-                }
-                self.warn(&[b"could not open for reading: ", &file.path]);
-                self.skipped.0 += 1;
-                self.skipped.1 += file.stat.size;
-                self.code = OPEN;
-                Ok(())
-            }
-            Err(store::Broken::TooLarge) => {
-                Err(self.error(6, "Entry too big to split, read, or write", &[&file.path, b": larger than 4 GiB"]))
-            }
-            Err(store::Broken::Write(errno)) => Err(self.write_error(errno)),
-        }
     }
 }
