@@ -96,6 +96,11 @@ pub(crate) struct Shell {
     /// The script's file for `BASH_SOURCE` outside functions.
     pub(crate) script: Rc<[u8]>,
     pub(crate) pipe_status: Vec<u8>,
+    /// The child to come is a substitution, in which `break` still knows of the loops around it.
+    pub(crate) keeps_loops: bool,
+    /// Patterns among the words that are being expanded, which become names of files when all of them have been: where each
+    /// stands and its pattern.
+    pub(crate) globs: Option<Vec<(usize, Bytes)>>,
     /// Loops in progress in this function.
     pub(crate) loops: u32,
     /// More than 0 where a failing command is a condition, so that `set -e` lets it be.
@@ -208,6 +213,8 @@ impl Shell {
             ended_line: 1,
             script: Rc::from(&b""[..]),
             pipe_status: Vec::new(),
+            keeps_loops: false,
+            globs: None,
             loops: 0,
             tested: 0,
             levels: 0,

@@ -1,6 +1,6 @@
 //! Assignments.
 
-use crate::ir::{Assign, AssignValue, Bytes, Element, Part, Word};
+use crate::ir::{Assign, AssignValue, Bytes, Element, Part, Subscript, Word};
 use crate::state::{Run, Shell};
 use crate::vars::{Key, Value};
 
@@ -27,44 +27,46 @@ impl Shell {
                 Ok(assigned)
             }
             AssignValue::Word(word) => {
+                let wrong = |subscript: &Subscript| {
+                    [&assign.name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat()
+                };
                 let key = match &assign.subscript {
-                    None => Key::Whole,
-                    Some(subscript) if subscript.key.raw.is_empty() => {
-                        self.complain([&assign.name[..], b"[]: bad array subscript"].concat());
-                        return Ok(false);
-                    }
+                    None => Some(Key::Whole),
+                    Some(subscript) if subscript.key.raw.is_empty() => None,
                     Some(subscript)
                         if matches!(&subscript.key.raw[..], b"@" | b"*") && !self.is_keyed(&assign.name) =>
                     {
-                        self.complain([&assign.name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
-                        return Ok(false);
+                        None
                     }
-                    Some(subscript) => {
-                        let key = self.key_of(&assign.name, subscript)?;
-                        let before_start = match (&key, self.vars.get(&assign.name).map(|var| &var.value)) {
-                            (Key::Index(index), Some(Value::Indexed(map))) if *index < 0 => {
-                                crate::expand::position(map, *index).is_none()
-                            }
-                            (Key::Index(index), _) => *index < 0,
-                            _ => false,
-                        };
-                        if key == Key::Word(Bytes::new()) || before_start {
-                            let place = [&assign.name[..], b"[", &subscript.key.raw, b"]"].concat();
-                            self.complain([&place[..], b": bad array subscript"].concat());
-                            return Ok(false);
-                        }
-                        key
-                    }
+                    Some(subscript) => self.key_for(&assign.name, subscript)?,
                 };
                 let value = self.expand_text(word)?;
                 if shown {
                     self.trace_assign(assign, &value);
                 }
+                let Some(key) = key else {
+                    let message = assign.subscript.as_ref().map(wrong).unwrap_or_default();
+                    self.complain(message);
+                    return Ok(false);
+                };
                 let assigned = self.assign(&assign.name, key, assign.append, value)?;
                 self.forget_computed(&assign.name);
                 Ok(assigned)
             }
         }
+    }
+
+    /// What a subscript means that something is assigned to; `None` where nothing can be.
+    fn key_for(&mut self, name: &[u8], subscript: &Subscript) -> Run<Option<Key>> {
+        let key = self.key_of(name, subscript)?;
+        let before_start = match (&key, self.vars.get(name).map(|var| &var.value)) {
+            (Key::Index(index), Some(Value::Indexed(map))) if *index < 0 => {
+                crate::expand::position(map, *index).is_none()
+            }
+            (Key::Index(index), _) => *index < 0,
+            _ => false,
+        };
+        Ok((key != Key::Word(Bytes::new()) && !before_start).then_some(key))
     }
 
     /// Whether a name means an associative array.

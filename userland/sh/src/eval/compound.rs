@@ -220,12 +220,12 @@ impl Shell {
 
     /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
     fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
-        self.trace_arith(arith.text.raw.trim_ascii_start());
         if self.traps.names_commands() && !arith.text.parts.is_empty() {
             self.names_command(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
             self.run_debug_trap()?;
         }
-        self.arith_command(arith, "((")
+        let shown = self.traced_arith(arith, arith.text.raw.trim_ascii_start())?;
+        self.arith_command(shown.as_ref().unwrap_or(arith), "((")
     }
 
     #[inline(never)]
@@ -359,14 +359,14 @@ impl Shell {
 
     #[inline(never)]
     fn run_arith(&mut self, arith: &Arith) -> Run {
-        self.trace_arith(&arith.text.raw);
         if self.traps.names_commands() {
             self.names_command(|| [b"((", &arith.text.raw[..], b"))"].concat());
             if !self.run_debug_trap()? {
                 return Ok(());
             }
         }
-        if let Some(value) = self.arith_command(arith, "((")? {
+        let shown = self.traced_arith(arith, &arith.text.raw)?;
+        if let Some(value) = self.arith_command(shown.as_ref().unwrap_or(arith), "((")? {
             self.status = u8::from(value == 0);
         }
         Ok(())

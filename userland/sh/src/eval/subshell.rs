@@ -43,7 +43,10 @@ impl Shell {
         self.forked = true;
         self.session = None;
         self.text_line = None;
-        self.loops = 0;
+        if !std::mem::take(&mut self.keeps_loops) {
+            self.loops = 0;
+        }
+        self.globs = None;
         self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
     }
 

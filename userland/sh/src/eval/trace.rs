@@ -1,8 +1,8 @@
 //! `set -x`.
 
 use crate::expand::{ansi_quote, lossy, needs_ansi, single_quote};
-use crate::ir::{Assign, Bytes, Element, Part, Word};
-use crate::state::Shell;
+use crate::ir::{Arith, Assign, Bytes, Element, Part, Word};
+use crate::state::{Run, Shell};
 
 impl Shell {
     /// Writes one traced line to standard error, or to where `BASH_XTRACEFD` points.
@@ -84,10 +84,21 @@ impl Shell {
         self.trace_raw(&text);
     }
 
-    pub(crate) fn trace_arith(&mut self, text: &[u8]) {
-        if self.options.xtrace && !text.is_empty() {
-            self.trace_raw(&[b"(( ", text, b" ))"].concat());
+    /// Shows an expression that is a command, with its expansions in place. They are made once, so the answer is what is left
+    /// to evaluate, if there were any. `written` is its text without them.
+    pub(crate) fn traced_arith(&mut self, arith: &Arith, written: &[u8]) -> Run<Option<Arith>> {
+        if !self.options.xtrace || written.is_empty() {
+            return Ok(None);
         }
+        let plain = arith.text.parts.iter().all(|part| matches!(part, Part::Lit(_) | Part::Quoted(_)));
+        let expanded = if plain { None } else { Some(self.expand_text(&arith.text)?) };
+        let start = arith.text.raw.len() - written.len();
+        let shown = expanded.as_deref().map_or(written, |text| text.get(start..).unwrap_or_default());
+        self.trace_raw(&[b"(( ", shown, b" ))"].concat());
+        Ok(expanded.map(|text| {
+            let word = Word { parts: vec![Part::Lit(text.clone())], raw: text.as_slice().into(), braces: false };
+            Arith { text: word, ..Arith::default() }
+        }))
     }
 
     /// The pattern of a test as it is shown: every character that was quoted has a backslash.

@@ -202,6 +202,9 @@ impl Shell {
                     self.set_number(name, key, value)?;
                     return Ok(value);
                 };
+                if subscript.is_some() {
+                    self.check_set(name)?;
+                }
                 let key = self.place(name, subscript.as_ref())?;
                 let old = self.value_at(name, &key)?;
                 let value = self.eval(value, values)?;
@@ -210,6 +213,12 @@ impl Shell {
                 Ok(value)
             }
             Expr::Step { name, subscript, by, prefix } => {
+                if let Some(subscript) = subscript {
+                    self.check_set(name)?;
+                    if self.is_no_subscript(subscript)? {
+                        self.element_value(name, subscript)?;
+                    }
+                }
                 let key = self.place(name, subscript.as_ref())?;
                 let old = self.value_at(name, &key)?;
                 let new = old.wrapping_add(*by);
@@ -222,9 +231,33 @@ impl Shell {
     /// Where an assignment goes; its subscript is evaluated once.
     fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Key, Fault> {
         Ok(match subscript {
+            Some(subscript) if self.is_no_subscript(subscript)? => {
+                return Err(Fault::Message([b"`", &name[..], b"[]': not a valid identifier"].concat()));
+            }
             Some(subscript) => self.key_of(name, subscript)?,
             None => Key::Whole,
         })
+    }
+
+    /// Whether nothing stands in the brackets, or what comes out as nothing.
+    fn is_no_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
+        let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Double(_));
+        let parts = &subscript.key.parts;
+        Ok(subscript.key.raw.is_empty()
+            // In a text that is evaluated, as by `let`, it is 0.
+            || (self.arith_levels == 0
+                && parts.iter().all(expands)
+                && crate::parse::simple::is_pure(parts, false)
+                && self.expand_text(&subscript.key)?.is_empty()))
+    }
+
+    /// With `set -u`, an array that is not there ends the script before its subscript is looked at.
+    fn check_set(&mut self, name: &Name) -> Result<(), Fault> {
+        if !self.options.nounset || self.vars.get(name).is_some() || self.is_computed(name) {
+            return Ok(());
+        }
+        let stop = self.abort_unset(format!("{}: unbound variable", lossy(name)));
+        stop.map_err(Fault::Stop)
     }
 
     fn value_at(&mut self, name: &Name, key: &Key) -> Value {
@@ -256,7 +289,8 @@ impl Shell {
     }
 
     fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
-        if subscript.key.raw.is_empty() {
+        self.check_set(name)?;
+        if self.is_no_subscript(subscript)? {
             // bash looks twice.
             self.complain([&name[..], b"[]: bad array subscript"].concat());
             self.complain([&name[..], b"[]: bad array subscript"].concat());

@@ -136,7 +136,7 @@ impl Shell {
     fn keyed_values(&mut self, name: &Name, map: Assoc, elements: &[Element], flags: u16, again: bool) -> Run<Assoc> {
         let mut map = map;
         if elements.first().is_some_and(|element| element.subscript.is_none()) {
-            return self.alternating_values(map, elements, flags);
+            return self.alternating_values(map, elements, flags, again);
         }
         for element in elements {
             let Some(Subscript { key, .. }) = &element.subscript else {
@@ -167,7 +167,7 @@ impl Shell {
         Ok(map)
     }
 
-    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16) -> Run<Assoc> {
+    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16, again: bool) -> Run<Assoc> {
         let mut map = map;
         let mut words = Vec::new();
         for element in elements {
@@ -184,7 +184,8 @@ impl Shell {
             let mut value = words.next().map(|(value, _)| value).unwrap_or_default();
             self.attributed_element(flags, &mut value)?;
             if key.is_empty() {
-                self.complain([&element.value.raw[..], b": bad array subscript"].concat());
+                let word = if again { super::single_quote(&key) } else { element.value.raw.to_vec() };
+                self.complain([&word[..], b": bad array subscript"].concat());
             } else {
                 map.insert(key, value);
             }

@@ -66,6 +66,22 @@ impl Shell {
         if let Some(count) = self.count(param) {
             return self.emit(count.to_string().as_bytes(), out, place);
         }
+        if let (Op::Length, Target::Var(name), true) = (&param.op, &param.target, self.options.nounset) {
+            let value = self.variable_meant(name).and_then(|name| self.vars.get(&name)).map(|var| &var.value);
+            match (&param.index, value) {
+                (Index::At | Index::Star, None) if !self.is_computed(name) => {
+                    return self.discard([&name[..], b": unbound variable"].concat());
+                }
+                (Index::One(_), Some(Value::Indexed(_) | Value::Assoc(_))) => {
+                    let length = match self.content(&param.target, &param.index)? {
+                        Content::One(text) => super::op::char_count(&text),
+                        _ => 0,
+                    };
+                    return self.emit(length.to_string().as_bytes(), out, place);
+                }
+                _ => {}
+            }
+        }
         let content = self.content(&param.target, &param.index)?;
         self.apply(param, (&param.target, &param.index), content, out, place)
     }

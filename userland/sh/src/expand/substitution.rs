@@ -63,7 +63,10 @@ impl Shell {
         }
         let Some(pipeline) = only_pipeline(&commands) else {
             return self.collect(|shell| {
-                let pid = shell.fork_child(|child| child.run_list(&commands))?;
+                shell.keeps_loops = true;
+                let forked = shell.fork_child(|child| child.run_list(&commands));
+                shell.keeps_loops = false;
+                let pid = forked?;
                 Ok(vec![pid])
             });
         };
@@ -120,10 +123,10 @@ impl Shell {
     /// Runs a builtin that only prints, and takes what it prints.
     pub(crate) fn output_in_memory(&mut self, simple: &Rc<Simple>) -> Run<Bytes> {
         let table = self.io.begin_capture();
-        let text_line = self.text_line.take();
+        let outer = (self.text_line.take(), self.globs.take());
         let result = self.as_condition(|shell| shell.as_subshell(|shell| shell.run_simple(simple)));
         let text = self.io.end_capture(table);
-        self.text_line = text_line;
+        (self.text_line, self.globs) = outer;
         result?;
         self.substituted = Some(self.status);
         Ok(text)
@@ -159,8 +162,10 @@ impl Shell {
             stages => stages.len() > 1,
         };
         self.subshell += u32::from(nested);
+        self.keeps_loops = !nested;
         let collected = self.with_output_pipe(|shell| shell.start_stages(&pipeline.stages));
         self.subshell -= u32::from(nested);
+        self.keeps_loops = false;
         collected
     }
 
@@ -238,10 +243,12 @@ impl Shell {
         let table = self.io.table().clone();
         self.io.set(if output { 0 } else { 1 }, Some(theirs));
         let commands = self.commands_of(body);
+        self.keeps_loops = true;
         let forked = self.fork_child(|child| {
             child.traps.forget_inherited();
             child.in_text(|child| child.run_list(&commands))
         });
+        self.keeps_loops = false;
         self.io.set_table(table);
         self.io.close(theirs);
         let pid = forked?;

@@ -277,21 +277,31 @@ impl Shell {
     /// The arguments that words make.
     #[inline(never)]
     pub(crate) fn expand_args(&mut self, args: &[Arg]) -> Run<Vec<Bytes>> {
-        let mut fields = Vec::with_capacity(args.len());
-        for arg in args {
-            if let Arg::Word(word) = arg {
-                self.expand_fields(word, &mut fields)?;
-            }
-        }
-        Ok(fields)
+        self.expand_all(args.iter().filter_map(|arg| if let Arg::Word(word) = arg { Some(word) } else { None }))
     }
 
     pub(crate) fn expand_words(&mut self, words: &[Word]) -> Run<Vec<Bytes>> {
-        let mut fields = Vec::with_capacity(words.len());
-        for word in words {
-            self.expand_fields(word, &mut fields)?;
+        self.expand_all(words.iter())
+    }
+
+    /// The arguments that words make. Patterns become names of files only when all words are expanded, which may make files.
+    fn expand_all<'w>(&mut self, words: impl Iterator<Item = &'w Word>) -> Run<Vec<Bytes>> {
+        let mut fields = Vec::with_capacity(words.size_hint().1.unwrap_or_default());
+        let outer = self.globs.replace(Vec::new());
+        let expanded = words.into_iter().try_for_each(|word| self.expand_fields(word, &mut fields));
+        let globs = std::mem::replace(&mut self.globs, outer).unwrap_or_default();
+        expanded?;
+        if globs.is_empty() {
+            return Ok(fields);
         }
-        Ok(fields)
+        let (mut all, mut globs) = (Vec::with_capacity(fields.len()), globs.into_iter().peekable());
+        for (at, field) in fields.into_iter().enumerate() {
+            match globs.next_if(|(place, _)| *place == at) {
+                Some((_, glob)) => self.expand_glob(field, &glob, &mut all)?,
+                None => all.push(field),
+            }
+        }
+        Ok(all)
     }
 
     /// Appends the arguments that one word makes.
@@ -324,7 +334,13 @@ impl Shell {
         for field in out.done {
             match field.glob {
                 Some(glob) if !self.options.noglob && pattern::is_glob(&glob, self.options.extglob) => {
-                    self.expand_glob(field.text, &glob, into)?
+                    match &mut self.globs {
+                        Some(globs) => {
+                            globs.push((into.len(), glob));
+                            into.push(field.text);
+                        }
+                        None => self.expand_glob(field.text, &glob, into)?,
+                    }
                 }
                 _ => into.push(field.text),
             }

@@ -178,6 +178,12 @@ impl Parser<'_> {
             {
                 self.dollar(false, pieces)?;
             }
+            b'$' if arith && self.peek_at(1) == Some(b'\'') => {
+                // What it means is text of the expression, and so are the quotes.
+                self.pos += 2;
+                let text = self.ansi_c_quoted()?;
+                pieces.literal.extend(crate::expand::single_quote(&text));
+            }
             b'$' => self.dollar(quoted || arith, pieces)?,
             b'`' => {
                 let body = self.backquoted(quoted)?;
