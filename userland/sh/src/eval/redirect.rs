@@ -240,7 +240,10 @@ impl Shell {
         let mut fields = Vec::new();
         let noglob = self.options.noglob;
         self.options.noglob |= self.options.posix && !self.options.interactive;
+        // It may be that of `$(<file)` among the words of a command, whose patterns wait.
+        let globs = self.globs.take();
         let expanded = self.expand_fields(word, &mut fields);
+        self.globs = globs;
         self.options.noglob = noglob;
         expanded?;
         match <[Bytes; 1]>::try_from(fields) {
