@@ -263,6 +263,42 @@ impl FileError {
     pub fn not_found(path: &[u8]) -> Self {
         Self::new(FileErrorCode::FileNotFound, format!("File '{}' not found", String::from_utf8_lossy(path)))
     }
+
+    /// The refusal of a file at `path` by its code, in the words that all backends share.
+    pub fn refused(code: FileErrorCode, path: &[u8]) -> Self {
+        let shown = String::from_utf8_lossy(path);
+        let message = match code {
+            FileErrorCode::FileNotFound => return Self::not_found(path),
+            FileErrorCode::PermissionDenied => format!("Permission denied: '{shown}'"),
+            FileErrorCode::IsDirectory => format!("'{shown}' is not a regular file but a directory"),
+            FileErrorCode::NotADirectory => format!("A part of '{shown}' is not a directory"),
+            FileErrorCode::NotARegularFile => format!("'{shown}' is not a regular file; use it from a command"),
+            FileErrorCode::NotText => format!("File '{shown}' is not a text file; change it with a command"),
+            FileErrorCode::AlreadyExists => format!("File '{shown}' already exists"),
+            FileErrorCode::NoSpace => {
+                format!("No space left in the sandbox for '{shown}'; delete files or raise its file limits")
+            }
+            FileErrorCode::TooLarge => format!("'{shown}' would be larger than one file may be"),
+            other => format!("Invalid path '{shown}': {other}"),
+        };
+        Self::new(code, message)
+    }
+
+    /// The same for `grep`, `glob` and `ls`, which look for more than files; the words are those of the reference.
+    pub fn at_root(code: FileErrorCode, path: &[u8]) -> Self {
+        let reason = match code {
+            FileErrorCode::FileNotFound => "path_not_found",
+            FileErrorCode::NotADirectory | FileErrorCode::PermissionDenied => code.as_str(),
+            _ => return Self::refused(code, path),
+        };
+        Self::new(code, format!("Path '{}': {reason}", String::from_utf8_lossy(path)))
+    }
+
+    /// A `grep` for more than a part of one line.
+    pub fn pattern_spans_lines() -> Self {
+        let message = "The pattern spans lines; search for a part of it that is within one line.";
+        Self::new(FileErrorCode::InvalidPattern, message)
+    }
 }
 
 impl fmt::Display for FileError {

@@ -7,6 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::dialect::Dialect;
+use crate::error::{FileError, FileErrorCode};
+use crate::mime;
+use crate::page::Page;
 use crate::path::SandboxPath;
 
 /// What the tools of Deep Agents print for an empty file, word for word; with any other text, or none, they print a
@@ -144,6 +147,37 @@ pub enum ToolContent<'a> {
 }
 
 impl ReadResponse {
+    /// The answer to `request` when the file is text.
+    pub fn of_page(page: Page, request: &ReadRequest, dialect: Dialect, modified: Option<SystemTime>) -> Self {
+        Self {
+            mime: mime::of_text(request.path.as_bytes()).into(),
+            window: page.window,
+            no_lines_requested: page.window.is_none() && !page.empty_file,
+            line_cut: page.line_cut,
+            modified,
+            content: Content::Text(spell_line_ends(page, dialect)),
+        }
+    }
+
+    /// The answer when it is not, with all of its bytes.
+    pub fn of_bytes(bytes: Vec<u8>, request: &ReadRequest, modified: Option<SystemTime>) -> Self {
+        Self {
+            mime: mime::of_bytes(request.path.as_bytes(), &bytes).into(),
+            content: Content::Binary(bytes),
+            window: None,
+            no_lines_requested: false,
+            line_cut: false,
+            modified,
+        }
+    }
+
+    /// The refusal when these are more than [`Dialect::binary_bytes`].
+    pub fn too_large(request: &ReadRequest, dialect: Dialect) -> FileError {
+        let most = dialect.binary_bytes();
+        let message = format!("File '{}': Binary file exceeds maximum preview size of {most} bytes", request.path);
+        FileError::new(FileErrorCode::TooLarge, message)
+    }
+
     /// Whether the file holds nothing at all.
     pub fn is_empty_file(&self) -> bool {
         let nothing = matches!(&self.content, Content::Text(text) if text.is_empty());
@@ -165,6 +199,19 @@ impl ReadResponse {
             Content::Text(text) => ToolContent::Text(text.into()),
         }
     }
+}
+
+/// The page's text with the line ends that the dialect shows.
+fn spell_line_ends(page: Page, dialect: Dialect) -> String {
+    let mut text = page.text;
+    if dialect.reads_crlf_as_lf() && text.contains('\r') {
+        text = text.replace("\r\n", "\n");
+    }
+    let goes_on = page.window.is_some_and(|window| window.next_offset().is_some());
+    if dialect.line_ends_separate_pages() && goes_on && text.ends_with('\n') {
+        text.pop();
+    }
+    text
 }
 
 /// What a file shall hold.

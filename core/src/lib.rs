@@ -30,6 +30,7 @@ mod path;
 mod provider;
 mod search;
 mod secret;
+pub mod shell_backend;
 mod shell_mode;
 mod transfer;
 

@@ -36,6 +36,8 @@ pub struct Page {
     pub window: Option<LineWindow>,
     /// The only line of the page is longer than [`PAGE_BYTES`] and was cut.
     pub line_cut: bool,
+    /// The file holds nothing at all.
+    pub empty_file: bool,
 }
 
 impl PageReader {
@@ -92,7 +94,7 @@ impl PageReader {
         }
         let total = self.ends.saturating_add(u64::from(!self.ends_in_newline));
         if total == 0 || self.limit == 0 {
-            return Ok(Some(Page::default()));
+            return Ok(Some(Page { empty_file: total == 0, ..Page::default() }));
         }
         if self.offset >= total {
             let message = format!("Line offset {} exceeds file length ({total} lines)", self.offset);
@@ -104,7 +106,7 @@ impl PageReader {
         let window = LineWindow { start, end: self.offset.saturating_add(lines).min(total), total };
         // The whole file passed the check, and pages end at line ends or between characters.
         let text = String::from_utf8(self.page).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into());
-        Ok(Some(Page { text, window: Some(window), line_cut }))
+        Ok(Some(Page { text, window: Some(window), line_cut, empty_file: false }))
     }
 
     /// Counts line ends in `bytes` up to the one numbered `missing`, and returns the length up to and with it.

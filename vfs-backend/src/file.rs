@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use tidebox_core::edit::{self, Edit};
 use tidebox_core::page::{Page, PageReader};
 use tidebox_core::{
-    Content, Dialect, EditRequest, EditResponse, FileError, FileErrorCode, FileInfo, FileKind, FileResult, LsResponse,
+    Dialect, EditRequest, EditResponse, FileError, FileErrorCode, FileInfo, FileKind, FileResult, LsResponse,
     ReadRequest, ReadResponse, SandboxPath, WriteRequest, WriteResponse, mime,
 };
 use tidebox_kernel::fs::{Contents, Fs, Ino, Kind, Stat, Target};
@@ -111,15 +111,8 @@ impl Opened {
         let empty = self.contents.is_empty();
         let by_name = !empty && mime::has_binary_extension(path);
         match if by_name { None } else { self.page(request.offset, limit).await? } {
-            None => self.binary(&request.path, dialect),
-            Some(page) => Ok(ReadResponse {
-                mime: mime::of_text(path).into(),
-                window: page.window,
-                no_lines_requested: limit == 0 && !empty,
-                line_cut: page.line_cut,
-                modified: self.modified,
-                content: Content::Text(spell_line_ends(page, dialect)),
-            }),
+            None => self.binary(request, dialect),
+            Some(page) => Ok(ReadResponse::of_page(page, request, dialect, self.modified)),
         }
     }
 
@@ -139,35 +132,13 @@ impl Opened {
         reader.finish()
     }
 
-    fn binary(&self, path: &SandboxPath, dialect: Dialect) -> FileResult<ReadResponse> {
-        let most = dialect.binary_bytes();
-        if self.contents.len() > most {
-            let message = format!("File '{path}': Binary file exceeds maximum preview size of {most} bytes");
-            return Err(FileError::new(FileErrorCode::TooLarge, message));
+    fn binary(&self, request: &ReadRequest, dialect: Dialect) -> FileResult<ReadResponse> {
+        if self.contents.len() > dialect.binary_bytes() {
+            return Err(ReadResponse::too_large(request, dialect));
         }
-        let bytes = self.contents.load().map_err(|errno| refusal(errno, path.as_bytes()))?.into_owned();
-        Ok(ReadResponse {
-            mime: mime::of_bytes(path.as_bytes(), &bytes).into(),
-            content: Content::Binary(bytes),
-            window: None,
-            no_lines_requested: false,
-            line_cut: false,
-            modified: self.modified,
-        })
+        let bytes = self.contents.load().map_err(|errno| refusal(errno, request.path.as_bytes()))?.into_owned();
+        Ok(ReadResponse::of_bytes(bytes, request, self.modified))
     }
-}
-
-/// The page's text with the line ends that the dialect shows.
-fn spell_line_ends(page: Page, dialect: Dialect) -> String {
-    let mut text = page.text;
-    if dialect.reads_crlf_as_lf() && text.contains('\r') {
-        text = text.replace("\r\n", "\n");
-    }
-    let goes_on = page.window.is_some_and(|window| window.next_offset().is_some());
-    if dialect.line_ends_separate_pages() && goes_on && text.ends_with('\n') {
-        text.pop();
-    }
-    text
 }
 
 /// A file's bytes piece by piece, so that a large one never lies in memory twice.
@@ -275,8 +246,7 @@ pub(crate) fn edit(kernel: &mut Kernel, request: &EditRequest, dialect: Dialect)
     let contents = fs.contents(ino).map_err(|errno| refusal(errno, path))?;
     let bytes: Cow<'_, [u8]> = contents.load().map_err(|errno| refusal(errno, path))?;
     let Ok(text) = std::str::from_utf8(&bytes) else {
-        let message = format!("File '{}' is not a text file; change it with a command", request.path);
-        return Err(FileError::new(FileErrorCode::NotText, message));
+        return Err(FileError::refused(FileErrorCode::NotText, path));
     };
     let wanted = Edit { old: &request.old, new: &request.new, replace_all: request.replace_all, dialect, max_bytes };
     let replaced = edit::replace(text, &wanted)?;

@@ -26,6 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tidebox-mounts", &["tidebox-core", "tidebox-kernel", "tidebox-vfs-backend"]),
     ("tidebox-network", &["tidebox-core"]),
     ("tidebox-js-bindings", &["tidebox-core", "tidebox-kernel", "tidebox-vfs-backend"]),
+    ("tidebox-remote-adapters", &["tidebox-core"]),
+    ("tidebox-emulators", &["tidebox-core", "tidebox-remote-adapters"]),
     ("tidebox-userland-bundle", &[]),
     (
         "tidebox",

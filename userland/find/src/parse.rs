@@ -71,15 +71,12 @@ pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
     while let Some(start) = rest.pop_front_if(|argument| !begins_expression(argument)) {
         starts.push(start);
     }
-    if let Some(text) = rest.iter().find_map(|argument| match argument.as_slice() {
-        b"-help" | b"--help" => Some(HELP),
-        b"-version" | b"--version" => Some(VERSION),
-        _ => None,
-    }) {
+    let mut parser = ExpressionParser::new(rest, follow);
+    let expression = parser.all();
+    if let Some(text) = parser.says {
         return Ok(Request::Say(text));
     }
-    let mut parser = ExpressionParser::new(rest, follow);
-    let expression = parser.all()?;
+    let expression = expression?;
     parser.context.check()?;
     follow = parser.context.follow;
     let primary::Context { settings, targets, warnings, list, .. } = parser.context;
@@ -163,11 +160,13 @@ struct ExpressionParser {
     acts: bool,
     /// The test or action read last, for a message about what follows it.
     last: Option<String>,
+    /// The text that was asked for instead of a search. What follows it on the command line is not read.
+    says: Option<&'static str>,
 }
 
 impl ExpressionParser {
     fn new(rest: VecDeque<Vec<u8>>, follow: Follow) -> Self {
-        Self { rest, context: primary::Context::new(follow), depth: 0, acts: false, last: None }
+        Self { rest, context: primary::Context::new(follow), depth: 0, acts: false, last: None, says: None }
     }
 
     fn all(&mut self) -> Result<Expression, String> {
@@ -271,6 +270,8 @@ impl ExpressionParser {
                     "invalid expression; you have used a binary operator '{name}' with nothing before it."
                 ));
             }
+            b"-help" | b"--help" => return Err(self.say(HELP)),
+            b"-version" | b"--version" => return Err(self.say(VERSION)),
             word if !word.starts_with(b"-") || word == b"-" => return Err(self.stray(&name)),
             _ => {}
         }
@@ -288,6 +289,12 @@ impl ExpressionParser {
             Primary::Setting => Expression::Test(Test::True),
         };
         Ok(expression)
+    }
+
+    /// Ends reading the command line.
+    fn say(&mut self, text: &'static str) -> String {
+        self.says = Some(text);
+        String::new()
     }
 
     fn stray(&self, word: &str) -> String {

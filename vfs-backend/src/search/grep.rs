@@ -6,7 +6,7 @@
 use memchr::memmem::Finder;
 use tidebox_core::glob::{GlobPattern, GlobRules};
 use tidebox_core::{
-    Dialect, FileError, FileErrorCode, FileResult, GrepMatch, GrepRequest, GrepResponse, SandboxPath, Truncation,
+    Dialect, FileError, FileResult, GrepMatch, GrepRequest, GrepResponse, SandboxPath, Truncation,
 };
 use tidebox_kernel::SharedKernel;
 use tidebox_kernel::fs::{Contents, Fs, Kind};
@@ -34,8 +34,7 @@ const NUL_WITHIN_BYTES: usize = 8000;
 
 pub(crate) async fn grep(kernel: &SharedKernel, request: &GrepRequest, dialect: Dialect) -> FileResult<GrepResponse> {
     if request.pattern.contains(&b'\n') {
-        let message = "The pattern spans lines; search for a part of it that is within one line.";
-        return Err(FileError::new(FileErrorCode::InvalidPattern, message));
+        return Err(FileError::pattern_spans_lines());
     }
     let filter = Filter::new(request, dialect)?;
     let mut found = Found::new(request);

@@ -1,0 +1,237 @@
+//! The control plane.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::ExecuteRequest;
+
+use super::{ENVD_VERSION, HOME, Shared, refusal};
+use crate::house::Room;
+
+/// Life of a sandbox whose maker names none.
+const DEFAULT_SECONDS: u64 = 300;
+
+/// Entries on a page when the client names no number.
+const PAGE: usize = 100;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Create {
+    #[serde(rename = "templateID")]
+    template_id: Option<String>,
+    timeout: Option<u64>,
+    metadata: BTreeMap<String, String>,
+    env_vars: BTreeMap<String, String>,
+}
+
+/// `POST /v2/sandboxes`
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(create): Json<Create>) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let attempt = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
+    if let Some(id) = attempt.as_ref().and_then(|attempt| shared.made_before(attempt)) {
+        return match shared.house.find(&id).await {
+            Some(room) => (StatusCode::CREATED, Json(access(&id, &room))).into_response(),
+            None => refusal(404, &format!("sandbox {id} not found")),
+        };
+    }
+    let id: String = std::iter::once('i').chain((0..19).map(|_| fastrand::lowercase())).collect();
+    let template = create.template_id.unwrap_or_else(|| "base".to_owned());
+    let env = create.env_vars.into_iter().collect();
+    match shared.house.open(id.clone(), create.metadata, env).await {
+        Ok(room) => {
+            // E2B's templates have it; where it cannot be made, commands that begin there say so.
+            let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+            shared.house.change(&id, |room| {
+                room.notes.insert("template".to_owned(), template);
+                room.live(Duration::from_secs(create.timeout.unwrap_or(DEFAULT_SECONDS)));
+            });
+            if let Some(attempt) = attempt {
+                shared.created.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt, id.clone());
+            }
+            (StatusCode::CREATED, Json(access(&id, &room))).into_response()
+        }
+        Err(error) => refusal(500, &error.to_string()),
+    }
+}
+
+fn access(id: &str, room: &Room) -> Value {
+    json!({
+        "sandboxID": id,
+        "templateID": room.notes.get("template").map_or("base", String::as_str),
+        "clientID": "",
+        "envdVersion": ENVD_VERSION,
+        "envdAccessToken": room.token,
+        "alias": "base",
+    })
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Connect {
+    timeout: Option<u64>,
+}
+
+/// `POST /v2/sandboxes/{id}/connect`
+pub(super) async fn connect(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(connect): Json<Connect>,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let Some(room) = shared.house.find(&id).await else { return refusal(404, &format!("sandbox {id} not found")) };
+    shared.house.change(&id, |room| {
+        room.paused = false;
+        room.live(Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS)));
+    });
+    let status = if room.paused { StatusCode::CREATED } else { StatusCode::OK };
+    (status, Json(access(&id, &room))).into_response()
+}
+
+/// `POST /sandboxes/{id}/timeout`
+pub(super) async fn set_timeout(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(connect): Json<Connect>,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let time = Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS));
+    if shared.house.change(&id, |room| room.live(time)) {
+        StatusCode::NO_CONTENT.into_response()
+    } else {
+        refusal(404, &format!("sandbox {id} not found"))
+    }
+}
+
+/// `POST /sandboxes/{id}/pause`
+pub(super) async fn pause(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let mut was_paused = false;
+    let paused = |room: &mut Room| {
+        was_paused = std::mem::replace(&mut room.paused, true);
+        // What sleeps does not grow older.
+        room.ends = None;
+    };
+    match shared.house.change(&id, paused) {
+        true if was_paused => refusal(409, &format!("sandbox {id} is already paused")),
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => refusal(404, &format!("sandbox {id} not found")),
+    }
+}
+
+/// `DELETE /sandboxes/{id}`
+pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    if shared.house.close(&id).await {
+        StatusCode::NO_CONTENT.into_response()
+    } else {
+        refusal(404, &format!("sandbox {id} not found"))
+    }
+}
+
+/// `GET /sandboxes/{id}`
+pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    match shared.house.find(&id).await {
+        Some(room) => {
+            let mut entry = entry(&id, &room);
+            entry["envdAccessToken"] = json!(room.token);
+            Json(entry).into_response()
+        }
+        None => refusal(404, &format!("sandbox {id} not found")),
+    }
+}
+
+fn entry(id: &str, room: &Room) -> Value {
+    json!({
+        "sandboxID": id,
+        "templateID": room.notes.get("template").map_or("base", String::as_str),
+        "clientID": "",
+        "envdVersion": ENVD_VERSION,
+        "alias": "base",
+        // The time of day is nobody's business here, and clients only want one.
+        "startedAt": "2026-01-01T00:00:00Z",
+        "endAt": "2026-01-01T00:05:00Z",
+        "cpuCount": 1,
+        "memoryMB": 512,
+        "diskSizeMB": 512,
+        "state": if room.paused { "paused" } else { "running" },
+        "metadata": room.labels,
+    })
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct List {
+    metadata: Option<String>,
+    state: Option<String>,
+    limit: Option<usize>,
+    next_token: Option<String>,
+}
+
+/// `GET /v2/sandboxes`
+pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let labels = list.metadata.as_deref().map(labels).unwrap_or_default();
+    let wanted = list.state.as_deref().unwrap_or("running,paused");
+    let is_wanted = |room: &Room| wanted.split(',').any(|state| state == if room.paused { "paused" } else { "running" });
+    let behind = |id: &str| list.next_token.as_deref().is_none_or(|last| id > last);
+    let mut found = shared.house.list(&labels).await;
+    found.retain(|(id, room)| behind(id) && is_wanted(room));
+    let limit = list.limit.unwrap_or(PAGE).clamp(1, PAGE);
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let entries: Vec<Value> = found.iter().map(|(id, room)| entry(id, room)).collect();
+    let next = found.last().filter(|_| more).map(|(id, _)| [("x-next-token", id.clone())]);
+    match next {
+        Some(header) => (header, Json(entries)).into_response(),
+        None => Json(entries).into_response(),
+    }
+}
+
+/// Labels as they stand in a query: it was taken out of its parameter already, and is a query of escaped words.
+fn labels(query: &str) -> BTreeMap<String, String> {
+    let plain = |text: &str| {
+        let once = percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+        percent_encoding::percent_decode_str(&once).decode_utf8_lossy().into_owned()
+    };
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (plain(name), plain(value))).collect()
+}
+
+impl Shared {
+    /// Refuses a request without the right key.
+    fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
+        match headers.get("x-api-key").map(|key| key.as_bytes()) {
+            Some(key) if key == self.key.as_bytes() => Ok(()),
+            Some(_) => Err(Box::new(refusal(401, "authorization header is malformed or the key is invalid"))),
+            None => Err(Box::new(refusal(401, "no credentials found"))),
+        }
+    }
+
+    fn made_before(&self, attempt: &str) -> Option<String> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
+    }
+}

@@ -1,0 +1,61 @@
+//! What all calls of the daemon have in common.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use tidebox_core::{FileErrorCode, SandboxPath};
+
+use super::{HOME, Shared, refusal};
+use crate::house::Room;
+
+impl Shared {
+    /// The sandbox that a request is for, by its header, if the request has its token.
+    pub(super) async fn room(&self, headers: &HeaderMap) -> Result<(String, Room), Box<Response>> {
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let id = header("e2b-sandbox-id");
+        let room = self.house.find(id).await.filter(|room| !room.paused);
+        // Their proxy answers for a sandbox that is not there.
+        let gone = || Box::new((StatusCode::BAD_GATEWAY, format!("The sandbox {id} was not found")).into_response());
+        let room = room.ok_or_else(gone)?;
+        match header("x-access-token") {
+            token if token == room.token => Ok((id.to_owned(), room)),
+            _ => {
+                let message = "unauthorized access, please provide a valid access token or method signing if supported";
+                Err(Box::new(refusal(401, message)))
+            }
+        }
+    }
+}
+
+/// `GET /health`
+pub(super) async fn health(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+    match shared.room(&headers).await {
+        Ok(_) => StatusCode::NO_CONTENT.into_response(),
+        // It is the one call that needs no token.
+        Err(refused) if refused.status() == StatusCode::UNAUTHORIZED => StatusCode::NO_CONTENT.into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+/// A path as the daemon reads it: relative ones begin at the user's home.
+pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
+    SandboxPath::parse(HOME)?.resolve(text)
+}
+
+/// A refusal of a unary call of Connect.
+pub(super) fn call_refusal(status: u16, code: &str, message: &str) -> Response {
+    let body = Json(json!({ "code": code, "message": message }));
+    (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
+}
+
+/// The refusal of a file in a unary call.
+pub(super) fn file_refusal(code: FileErrorCode, message: &str) -> Response {
+    match code {
+        FileErrorCode::FileNotFound => call_refusal(404, "not_found", message),
+        FileErrorCode::AlreadyExists => call_refusal(409, "already_exists", message),
+        FileErrorCode::PermissionDenied => call_refusal(403, "permission_denied", message),
+        _ => call_refusal(400, "invalid_argument", message),
+    }
+}

@@ -1,0 +1,136 @@
+//! Files by plain HTTP.
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
+use tidebox_remote_adapters::transport::multipart;
+
+use super::envd::path;
+use super::{Shared, refusal};
+use crate::house::Room;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct At {
+    path: Option<String>,
+}
+
+/// `GET /files?path=`
+pub(super) async fn download(State(shared): State<Shared>, Query(at): Query<At>, headers: HeaderMap) -> Response {
+    let room = match shared.room(&headers).await {
+        Ok((_, room)) => room,
+        Err(refused) => return *refused,
+    };
+    let given = at.path.unwrap_or_default();
+    let parsed = match path(&given) {
+        Ok(parsed) => parsed,
+        Err(error) => return refusal(400, &error.message),
+    };
+    match room.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+        Ok(Some(file)) => match file.result {
+            Ok(content) => part(&headers, content),
+            Err(error) => download_refused(&given, &error),
+        },
+        Ok(None) => refusal(500, "nothing was said of the file"),
+        Err(error) => refusal(500, &error.to_string()),
+    }
+}
+
+fn download_refused(path: &str, error: &FileError) -> Response {
+    match error.code {
+        FileErrorCode::FileNotFound => refusal(404, &format!("path '{path}' does not exist")),
+        FileErrorCode::IsDirectory => refusal(400, &format!("path '{path}' is a directory")),
+        FileErrorCode::NotADirectory => refusal(404, &format!("path '{path}' does not exist")),
+        FileErrorCode::PermissionDenied => refusal(403, &format!("permission denied: {path}")),
+        _ => refusal(400, &error.message),
+    }
+}
+
+/// The content, or the part of it that a header asks for.
+fn part(headers: &HeaderMap, content: Vec<u8>) -> Response {
+    let all = [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::ACCEPT_RANGES, "bytes".to_owned())];
+    let asked = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
+    let range = asked.and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+    let Some((first, last)) = range.and_then(|(first, last)| Some((first.parse::<usize>().ok()?, last))) else {
+        return (all, Body::from(content)).into_response();
+    };
+    let last = last.parse::<usize>().unwrap_or(usize::MAX).min(content.len().saturating_sub(1));
+    match content.get(first..=last) {
+        Some(piece) => {
+            let range = [(header::CONTENT_RANGE, format!("bytes {first}-{last}/{}", content.len()))];
+            (StatusCode::PARTIAL_CONTENT, all, range, piece.to_vec()).into_response()
+        }
+        None => StatusCode::RANGE_NOT_SATISFIABLE.into_response(),
+    }
+}
+
+/// `POST /files`
+pub(super) async fn upload(
+    State(shared): State<Shared>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let room = match shared.room(&headers).await {
+        Ok((_, room)) => room,
+        Err(refused) => return *refused,
+    };
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let files: Vec<(String, Vec<u8>)> = if media_type.starts_with("multipart/") {
+        let Some(parts) = multipart::read(media_type, &body) else { return refusal(400, "the body is no multipart body") };
+        let many = parts.len() > 1;
+        let named = |part: multipart::ReadPart| {
+            let own = part.file.unwrap_or_default();
+            let name = at.path.clone().filter(|_| !many).unwrap_or(own);
+            (name, part.content)
+        };
+        parts.into_iter().filter(|part| part.name == "file").map(named).collect()
+    } else {
+        let Some(name) = at.path else { return refusal(400, "path query parameter is required for raw body upload") };
+        vec![(name, body.to_vec())]
+    };
+    let mut entries = Vec::new();
+    for (name, content) in files {
+        match place(&room, &name, content).await {
+            Ok(entry) => entries.push(entry),
+            Err(refused) => return *refused,
+        }
+    }
+    // The real one says that it is plain text.
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Json(entries).into_response().into_body()).into_response()
+}
+
+async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<Value, Box<Response>> {
+    let parsed = path(name).map_err(|error| Box::new(refusal(400, &error.message)))?;
+    let uploaded = room.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
+    match uploaded.map(|mut results| results.pop()) {
+        Ok(Some(result)) => match result.result {
+            Ok(()) => Ok(entry(&parsed)),
+            Err(error) => Err(Box::new(upload_refused(&parsed, &error))),
+        },
+        Ok(None) => Err(Box::new(refusal(500, "nothing was said of the file"))),
+        Err(error) => Err(Box::new(refusal(500, &error.to_string()))),
+    }
+}
+
+fn entry(path: &SandboxPath) -> Value {
+    json!({ "name": String::from_utf8_lossy(path.name()), "path": path.to_text(), "type": "file" })
+}
+
+fn upload_refused(path: &SandboxPath, error: &FileError) -> Response {
+    match error.code {
+        FileErrorCode::IsDirectory => refusal(400, &format!("path is a directory: {path}")),
+        FileErrorCode::NotADirectory => {
+            let above = path.parent().unwrap_or_else(SandboxPath::root);
+            refusal(500, &format!("error ensuring directories: path is a file: {above}"))
+        }
+        FileErrorCode::NoSpace | FileErrorCode::TooLarge => refusal(507, "not enough disk space available"),
+        FileErrorCode::PermissionDenied => refusal(500, &format!("error opening file: open {path}: permission denied")),
+        _ => refusal(400, &error.message),
+    }
+}

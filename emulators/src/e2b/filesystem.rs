@@ -1,0 +1,207 @@
+//! The file calls of the daemon, which are unary calls of Connect.
+
+use std::time::SystemTime;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, FileInfo, FileKind, SandboxPath};
+
+use super::Shared;
+use super::envd::{call_refusal, file_refusal, path};
+use crate::house::Room;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct At {
+    path: String,
+    #[serde(default)]
+    depth: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Rename {
+    source: String,
+    destination: String,
+}
+
+/// The sandbox and the path of a call, or its refusal.
+async fn located(shared: &Shared, headers: &HeaderMap, text: &str) -> Result<(Room, SandboxPath), Box<Response>> {
+    let (_, room) = shared.room(headers).await?;
+    let path = path(text).map_err(|error| Box::new(call_refusal(400, "invalid_argument", &error.message)))?;
+    Ok((room, path))
+}
+
+/// What is at a path: its entry in the directory above.
+async fn look(room: &Room, path: &SandboxPath) -> Option<FileInfo> {
+    let Some(parent) = path.parent() else {
+        return Some(FileInfo { path: b"/".to_vec(), kind: FileKind::Directory, size: None, modified: None });
+    };
+    let listed = room.sandbox.ls(&parent).await.ok()?.ok()?;
+    listed.entries.into_iter().find(|entry| entry.path == path.as_bytes())
+}
+
+fn entry(info: &FileInfo) -> Value {
+    let path = String::from_utf8_lossy(&info.path).into_owned();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let (kind, mode, letters) = match info.kind {
+        FileKind::Directory => ("FILE_TYPE_DIRECTORY", 0o755, "drwxr-xr-x"),
+        FileKind::Symlink => ("FILE_TYPE_SYMLINK", 0o777, "Lrwxrwxrwx"),
+        FileKind::File | FileKind::Other => ("FILE_TYPE_FILE", 0o644, "-rw-r--r--"),
+    };
+    json!({
+        "name": name,
+        "type": kind,
+        "path": path,
+        // Numbers of 64 bits are text in protobuf's JSON.
+        "size": info.size.unwrap_or_default().to_string(),
+        "mode": mode,
+        "permissions": letters,
+        "owner": "user",
+        "group": "user",
+        "modifiedTime": timestamp(info.modified.unwrap_or(SystemTime::UNIX_EPOCH)),
+    })
+}
+
+/// A moment as RFC 3339 has it, in UTC, from the days since 1970 (the civil calendar of Howard Hinnant's "chrono-compatible
+/// low-level date algorithms").
+fn timestamp(at: SystemTime) -> String {
+    let seconds = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+fn missing(path: &SandboxPath) -> Response {
+    call_refusal(404, "not_found", &format!("file not found: lstat {path}: no such file or directory"))
+}
+
+/// `filesystem.Filesystem/Stat`
+pub(super) async fn stat(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
+    let (room, path) = match located(&shared, &headers, &at.path).await {
+        Ok(located) => located,
+        Err(refused) => return *refused,
+    };
+    match look(&room, &path).await {
+        Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
+        None => missing(&path),
+    }
+}
+
+/// `filesystem.Filesystem/ListDir`
+pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
+    let (room, path) = match located(&shared, &headers, &at.path).await {
+        Ok(located) => located,
+        Err(refused) => return *refused,
+    };
+    match look(&room, &path).await {
+        None => return missing(&path),
+        Some(info) if info.kind == FileKind::File => {
+            return call_refusal(400, "invalid_argument", &format!("path is not a directory: {path}"));
+        }
+        Some(_) => {}
+    }
+    let mut entries = Vec::new();
+    let mut level = vec![path];
+    for _ in 0..at.depth.max(1) {
+        let mut below = Vec::new();
+        for directory in level {
+            if let Ok(Ok(listed)) = room.sandbox.ls(&directory).await {
+                let folders = listed.entries.iter().filter(|entry| entry.is_dir());
+                below.extend(folders.filter_map(|entry| SandboxPath::parse(&entry.path).ok()));
+                entries.extend(listed.entries);
+            }
+        }
+        level = below;
+    }
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Json(json!({ "entries": entries.iter().map(entry).collect::<Vec<_>>() })).into_response()
+}
+
+/// `filesystem.Filesystem/MakeDir`
+pub(super) async fn make_dir(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
+    let (room, path) = match located(&shared, &headers, &at.path).await {
+        Ok(located) => located,
+        Err(refused) => return *refused,
+    };
+    match look(&room, &path).await.map(|info| info.kind) {
+        Some(FileKind::Directory) => {
+            return call_refusal(409, "already_exists", &format!("directory already exists: {path}"));
+        }
+        Some(_) => {
+            let message = format!("path already exists but it is not a directory: {path}");
+            return call_refusal(400, "invalid_argument", &message);
+        }
+        None => {}
+    }
+    done(&room, &path, &format!("mkdir -p -- {}", quote(&path.to_text()))).await
+}
+
+/// `filesystem.Filesystem/Move`
+pub(super) async fn rename(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Rename>) -> Response {
+    let (room, source) = match located(&shared, &headers, &asked.source).await {
+        Ok(located) => located,
+        Err(refused) => return *refused,
+    };
+    let destination = match path(&asked.destination) {
+        Ok(destination) => destination,
+        Err(error) => return call_refusal(400, "invalid_argument", &error.message),
+    };
+    if look(&room, &source).await.is_none() {
+        return call_refusal(404, "not_found", &format!("source file not found: {source}"));
+    }
+    let above = destination.parent().unwrap_or_else(SandboxPath::root);
+    let words = [&above, &source, &destination].map(|path| quote(&path.to_text()));
+    let [above, source, target] = words;
+    done(&room, &destination, &format!("mkdir -p -- {above} && mv -T -- {source} {target}")).await
+}
+
+/// Runs what changes files, and tells what is there afterwards.
+async fn done(room: &Room, path: &SandboxPath, command: &str) -> Response {
+    match room.sandbox.execute(ExecuteRequest::new(command)).await {
+        Ok(response) if response.exit_code == Some(0) => match look(room, path).await {
+            Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
+            None => missing(path),
+        },
+        Ok(response) => call_refusal(500, "internal", response.stderr_text().trim_end()),
+        Err(error) => call_refusal(500, "internal", &error.to_string()),
+    }
+}
+
+/// `filesystem.Filesystem/Remove`: what is not there is no error.
+pub(super) async fn remove(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
+    let (room, path) = match located(&shared, &headers, &at.path).await {
+        Ok(located) => located,
+        Err(refused) => return *refused,
+    };
+    match room.sandbox.delete(&path).await {
+        Ok(Ok(_)) => Json(json!({})).into_response(),
+        Ok(Err(error)) if error.code == tidebox_core::FileErrorCode::FileNotFound => Json(json!({})).into_response(),
+        Ok(Err(error)) => file_refusal(error.code, &error.message),
+        Err(error) => call_refusal(500, "internal", &error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn moments_are_written_as_the_real_daemon_does() {
+        let at = |seconds| timestamp(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(at(1_798_761_599), "2026-12-31T23:59:59Z");
+    }
+}

@@ -1,0 +1,145 @@
+//! Faults that a test asks for: what a real service does now and then, at a moment of one's own choice.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use serde::Deserialize;
+
+/// What goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The request is refused with this status, and `Retry-After` in seconds where that is said.
+    Refuse {
+        /// The status.
+        status: u16,
+        /// Seconds.
+        retry_after: Option<u64>,
+        /// The body.
+        #[serde(default)]
+        body: String,
+    },
+    /// The connection breaks after so many bytes of the reply.
+    BreakAfter {
+        /// Bytes that still arrive.
+        bytes: usize,
+    },
+    /// The reply comes in pieces of this size.
+    Split {
+        /// Bytes of one piece.
+        bytes: usize,
+    },
+    /// The reply comes so many milliseconds late.
+    Delay {
+        /// Milliseconds.
+        millis: u64,
+    },
+}
+
+/// A fault and the requests that it befalls.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Fault {
+    /// Requests whose path begins like this.
+    pub path: String,
+    /// How many of them.
+    pub times: u32,
+    /// What goes wrong.
+    pub kind: FaultKind,
+}
+
+/// The faults that are still to come.
+#[derive(Clone, Debug, Default)]
+pub struct Faults(Arc<Mutex<Vec<Fault>>>);
+
+impl Faults {
+    /// Adds a fault.
+    pub fn add(&self, fault: Fault) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
+    }
+
+    /// How many are still to come.
+    pub fn left(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn take(&self, path: &str) -> Option<FaultKind> {
+        let mut faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = faults.iter().position(|fault| path.starts_with(&fault.path))?;
+        let fault = faults.get_mut(at)?;
+        let kind = fault.kind.clone();
+        fault.times = fault.times.saturating_sub(1);
+        if fault.times == 0 {
+            faults.remove(at);
+        }
+        Some(kind)
+    }
+}
+
+/// Befalls requests with the faults that were asked for.
+pub(crate) async fn befall(State(faults): State<Faults>, request: Request, next: Next) -> Response {
+    match faults.take(request.uri().path()) {
+        None => next.run(request).await,
+        Some(FaultKind::Refuse { status, retry_after, body }) => refuse(status, retry_after, body),
+        Some(FaultKind::Delay { millis }) => {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            next.run(request).await
+        }
+        Some(FaultKind::Split { bytes }) => {
+            next.run(request).await.map(|body| Body::from_stream(split(body.into_data_stream(), bytes)))
+        }
+        Some(FaultKind::BreakAfter { bytes }) => {
+            let mut response = next.run(request).await;
+            // With a length, a server that sends less does not even begin.
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            response.map(|body| Body::from_stream(cut(body.into_data_stream(), bytes)))
+        }
+    }
+}
+
+fn refuse(status: u16, retry_after: Option<u64>, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+type Piece = Result<Bytes, axum::Error>;
+
+fn split(body: BodyDataStream, size: usize) -> impl futures_util::Stream<Item = Piece> {
+    let size = size.max(1);
+    body.flat_map(move |piece| {
+        let pieces: Vec<Piece> = match piece {
+            Ok(bytes) => bytes.chunks(size).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect(),
+            Err(error) => vec![Err(error)],
+        };
+        stream::iter(pieces)
+    })
+}
+
+fn cut(body: BodyDataStream, bytes: usize) -> impl futures_util::Stream<Item = Piece> {
+    let broken = || axum::Error::new(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
+    stream::unfold((body, Some(bytes)), move |(mut body, left)| async move {
+        let left = left?;
+        if left == 0 {
+            return Some((Err(broken()), (body, None)));
+        }
+        let piece = body.next().await?;
+        Some(match piece {
+            Ok(bytes) => {
+                let kept = bytes.slice(..bytes.len().min(left));
+                let rest = left - kept.len();
+                (Ok(kept), (body, Some(rest)))
+            }
+            Err(error) => (Err(error), (body, None)),
+        })
+    })
+}

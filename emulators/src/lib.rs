@@ -1,0 +1,17 @@
+//! Servers that speak the wire protocols of sandbox providers, with sandboxes of this machine behind them.
+//!
+//! They prove the adapters, because the providers' own clients drive them too; and they are of use by themselves: a program in
+//! any language that uses a provider's client runs against `tidebox serve` without an account and without a network.
+//!
+//! An emulator knows no engine. It is given a [`House`], which makes sandboxes.
+
+#![forbid(unsafe_code)]
+
+pub mod e2b;
+mod fault;
+mod house;
+mod serve;
+
+pub use fault::{Fault, FaultKind, Faults};
+pub use house::{House, MakeSandbox, Room};
+pub use serve::{EMULATORS, Emulator, Serving};

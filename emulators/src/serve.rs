@@ -1,0 +1,102 @@
+//! An emulator at an address.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::fault::Faults;
+use crate::house::House;
+
+/// The providers that can be emulated.
+pub const EMULATORS: &[&str] = &["e2b"];
+
+/// Which provider is emulated, with which key.
+#[derive(Clone, Debug)]
+pub struct Emulator {
+    /// One of [`EMULATORS`].
+    pub provider: String,
+    /// The key that clients have to show. What is not a secret of a service is no secret: it is printed.
+    pub key: String,
+}
+
+/// An emulator that runs until this value is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    address: SocketAddr,
+    variables: Vec<(String, String)>,
+    house: House,
+    faults: Faults,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Emulator {
+    /// Serves at `listen`; port 0 takes any that is free. Faults can be asked for by `POST /_tidebox/faults` too.
+    ///
+    /// # Errors
+    /// That the provider is not one of [`EMULATORS`], or that the address cannot be had.
+    pub async fn serve(self, listen: SocketAddr, house: House) -> std::io::Result<Serving> {
+        let listener = TcpListener::bind(listen).await?;
+        let address = listener.local_addr()?;
+        let url = format!("http://{address}");
+        let (router, variables) = match self.provider.as_str() {
+            "e2b" => (crate::e2b::router(house.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
+            unknown => {
+                let message = format!("there is no emulator of `{unknown}`; there are: {}", EMULATORS.join(", "));
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+            }
+        };
+        let faults = Faults::default();
+        let router = with_faults(router, &faults);
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(async move {
+            let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
+                // Dropping the sender ends it as well.
+                let _ = stopped.await;
+            });
+            // A listener ends only with its program or when it is told to.
+            let _ = serving.await;
+        });
+        Ok(Serving { address, variables, house, faults, _stop: stop })
+    }
+}
+
+fn with_faults(router: Router, faults: &Faults) -> Router {
+    use axum::extract::{Json, State};
+    use axum::http::StatusCode;
+    use axum::routing::post;
+    let add = |State(faults): State<Faults>, Json(fault): Json<crate::fault::Fault>| async move {
+        faults.add(fault);
+        StatusCode::NO_CONTENT
+    };
+    let befallen = router.layer(axum::middleware::from_fn_with_state(faults.clone(), crate::fault::befall));
+    befallen.merge(Router::new().route("/_tidebox/faults", post(add)).with_state(faults.clone()))
+}
+
+impl Serving {
+    /// Where it serves.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its address as a URL.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The variables of the environment that point the provider's own clients, and our adapter, to it.
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
+    /// The sandboxes behind it.
+    pub fn house(&self) -> &House {
+        &self.house
+    }
+
+    /// The faults that are to come.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+}

@@ -1,0 +1,77 @@
+//! The envelopes of Connect streams: a byte of flags, a length of four bytes, a message.
+
+/// One message of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// 2 marks the last one, 1 a compressed one.
+    pub flags: u8,
+    /// The message, which is JSON here.
+    pub message: Vec<u8>,
+}
+
+/// The flag of the last message, which tells how the stream ended.
+pub(super) const END_OF_STREAM: u8 = 2;
+
+/// The longest message that is taken. `envd` sends output in pieces of 32 KiB.
+const MESSAGE_BYTES: usize = 16 << 20;
+
+impl Frame {
+    /// A message with its envelope.
+    pub fn write(flags: u8, message: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
+        [&[flags], length.to_be_bytes().as_slice(), message].concat()
+    }
+}
+
+/// Takes bytes in any pieces and gives whole messages.
+#[derive(Debug, Default)]
+pub struct FrameReader {
+    bytes: Vec<u8>,
+}
+
+impl FrameReader {
+    /// Takes a piece and returns the messages that it completes; `None` when one is longer than 16 MiB.
+    pub fn push(&mut self, piece: &[u8]) -> Option<Vec<Frame>> {
+        self.bytes.extend_from_slice(piece);
+        let mut frames = Vec::new();
+        let mut at = 0;
+        while let Some(&[flags, a, b, c, d]) = self.bytes.get(at..at + 5) {
+            let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+            if length > MESSAGE_BYTES {
+                return None;
+            }
+            let Some(message) = self.bytes.get(at + 5..at + 5 + length) else { break };
+            frames.push(Frame { flags, message: message.to_vec() });
+            at += 5 + length;
+        }
+        self.bytes.drain(..at);
+        Some(frames)
+    }
+
+    /// Whether the stream ended between two messages.
+    pub fn is_between(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_the_same_however_their_bytes_are_cut() {
+        let frames = [Frame { flags: 0, message: b"{\"a\":1}".to_vec() }, Frame { flags: 2, message: b"{}".to_vec() }];
+        let bytes: Vec<u8> = frames.iter().flat_map(|frame| Frame::write(frame.flags, &frame.message)).collect();
+        for size in 1..=bytes.len() {
+            let mut reader = FrameReader::default();
+            let read: Vec<Frame> = bytes.chunks(size).flat_map(|piece| reader.push(piece).unwrap()).collect();
+            assert_eq!(read, frames, "in pieces of {size}");
+            assert!(reader.is_between());
+        }
+    }
+
+    #[test]
+    fn a_message_that_claims_gigabytes_is_refused_before_it_comes() {
+        assert_eq!(FrameReader::default().push(&[0, 0xff, 0xff, 0xff, 0xff]), None);
+    }
+}

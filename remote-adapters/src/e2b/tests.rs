@@ -1,0 +1,245 @@
+//! What is read and written, held against the real daemon's answers and the official client's requests.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use bytes::Bytes;
+use serde_json::Value;
+use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, SandboxPath};
+
+use super::wire::{self, Event};
+use super::*;
+use crate::plane::{Command, Ending};
+use crate::transport::{Exchange, HeaderValue, Replay, Request};
+use crate::{NetworkAccess, Options, Output, Plane as _};
+
+/// Answers of the real `envd` 0.6.13, recorded once.
+const GOLDEN: &str = include_str!("../../traces/e2b-envd.json");
+
+/// Requests of the official clients, recorded once.
+const OFFICIAL: &str = include_str!("../../traces/e2b-sdk.json");
+
+fn golden(name: &str) -> Value {
+    let trace: Value = serde_json::from_str(GOLDEN).expect("the trace is JSON");
+    let exchanges = trace["exchanges"].as_array().expect("a list of exchanges");
+    exchanges.iter().find(|exchange| exchange["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
+}
+
+/// The messages of a recorded stream, with a number for the process, as they were on the wire.
+fn stream(exchange: &Value) -> Vec<u8> {
+    let frames = exchange["response"]["body"].as_array().expect("a stream");
+    frames
+        .iter()
+        .flat_map(|frame| {
+            let message = frame["message"].to_string().replace("\"<pid>\"", "77");
+            Frame::write(u8::try_from(frame["flags"].as_u64().expect("flags")).expect("a byte"), message.as_bytes())
+        })
+        .collect()
+}
+
+fn options(replay: &Arc<Replay>) -> Options {
+    let mut options = Options::default().with_api_key("planted-e2b-key").with_api_url("http://api");
+    options.transport = Some(Arc::<Replay>::clone(replay));
+    options.with_extra("sandbox_url", "http://data")
+}
+
+fn sandbox(replay: &Arc<Replay>) -> E2bSandbox {
+    let config = E2bConfig::new(&options(replay)).expect("a key is there");
+    let client = crate::transport::Client::new(Arc::<Replay>::clone(replay), crate::transport::RetryPolicy::default());
+    let access = serde_json::from_value(serde_json::json!({ "sandboxID": "sbx1", "envdAccessToken": "planted-token" }));
+    E2bSandbox::new(&config, access.expect("it is well formed"), client).expect("it can be reached")
+}
+
+fn command(script: &str) -> Command {
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+}
+
+/// Runs a recorded stream, in pieces of this size, and tells how it ended and what came.
+fn replayed(name: &str, size: usize) -> (tidebox_core::Result<Ending>, tidebox_core::ExecuteResponse) {
+    let mut exchange = Exchange::new("POST /process.Process/Start", 200, Bytes::new());
+    exchange.body = stream(&golden(name)).chunks(size).map(Bytes::copy_from_slice).collect();
+    let replay = Replay::new([exchange]);
+    let mut output = Output::new(1 << 20, None);
+    let ending = futures_executor::block_on(sandbox(&replay).run(command("x"), &mut output));
+    (ending, output.into_response())
+}
+
+#[test]
+fn streams_of_the_real_daemon_are_read_however_they_are_cut() {
+    for (name, ending, stdout, stderr) in [
+        ("exec ok (stdout and stderr)", Ending::Exit(0), "out\n1 2\n/mnt/box\n", "err\n"),
+        ("exec non-zero", Ending::Exit(3), "", ""),
+        ("exec killed by signal", Ending::Exit(137), "", ""),
+        ("exec command not found", Ending::Exit(127), "", "/bin/bash: line 1: foobar: command not found\n"),
+        ("exec empty output", Ending::Exit(0), "", ""),
+        ("exec cwd missing", Ending::Exit(1), "", "cwd '/nope' does not exist\n"),
+        ("exec deadline 1 s (Connect-Timeout-Ms)", Ending::Timeout, "before\n", ""),
+        ("exec with keepalive every 1 s", Ending::Exit(0), "done\n", ""),
+    ] {
+        for size in [1, 7, 10_000] {
+            let (ended, response) = replayed(name, size);
+            assert_eq!(ended.expect(name), ending, "{name}");
+            assert_eq!((&*response.stdout_text(), &*response.stderr_text()), (stdout, stderr), "{name}");
+        }
+    }
+    let (_, response) = replayed("exec non-UTF-8 bytes", 3);
+    assert_eq!(response.stdout, b"\xff\0a");
+}
+
+#[test]
+fn an_unknown_user_is_an_error_of_ours_and_no_exit_code() {
+    let (ended, _) = replayed("exec unknown user", 100);
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Unauthenticated);
+}
+
+#[test]
+fn a_stream_that_breaks_is_an_error_and_never_an_exit_code() {
+    let whole = stream(&golden("exec ok (stdout and stderr)"));
+    let frames = FrameReader::default().push(&whole).expect("a stream");
+    let cut: Vec<u8> = frames.iter().take(2).flat_map(|frame| Frame::write(frame.flags, &frame.message)).collect();
+    let replay = Replay::new([Exchange::new("POST /process.Process/Start", 200, cut)]);
+    let mut output = Output::new(1 << 20, None);
+    let ended = futures_executor::block_on(sandbox(&replay).run(command("x"), &mut output));
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(output.into_response().stdout_text(), "out\n", "what came is kept for who streams");
+}
+
+#[test]
+fn every_refusal_of_a_file_by_the_real_daemon_has_its_code() {
+    for (name, code) in [
+        ("upload onto a directory", FileErrorCode::IsDirectory),
+        ("upload under a file", FileErrorCode::NotADirectory),
+        ("download missing", FileErrorCode::FileNotFound),
+        ("download directory", FileErrorCode::IsDirectory),
+    ] {
+        let exchange = golden(name);
+        let status = exchange["response"]["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap();
+        let body = exchange["response"]["body"].to_string();
+        let refusal = wire::file_refusal(status, body.as_bytes(), b"/x").unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(refusal.code, code, "{name}");
+    }
+    let exchange = golden("download without token");
+    let body = exchange["response"]["body"].to_string();
+    assert_eq!(wire::file_refusal(401, body.as_bytes(), b"/x"), None, "a token is no matter of the file");
+    assert_eq!(wire::failure("x", 401, body.as_bytes()).kind(), ErrorKind::Unauthenticated);
+}
+
+#[test]
+fn every_other_answer_of_the_real_daemon_to_a_command_can_be_read() {
+    let trace: Value = serde_json::from_str(GOLDEN).expect("the trace is JSON");
+    let mut read = 0;
+    for exchange in trace["exchanges"].as_array().expect("a list of exchanges") {
+        if exchange["request"]["path"] == "/process.Process/Start" && exchange["response"]["status"] == 200 {
+            for frame in FrameReader::default().push(&stream(exchange)).expect("short messages") {
+                let _: Result<Event, _> = wire::event(&frame);
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 30, "{read} messages");
+}
+
+/// The official client's request of this phase.
+fn official(sdk: &str, phase: &str) -> Value {
+    let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
+    let runs = trace["runs"].as_array().expect("a list of runs");
+    let run = runs.iter().find(|run| run["sdk"].as_str().is_some_and(|name| name == sdk)).expect("the client");
+    let requests = run["requests"].as_array().expect("a list of requests");
+    requests.iter().find(|request| request["phase"] == phase).unwrap_or_else(|| panic!("{phase}")).clone()
+}
+
+/// Method, path, and the headers of ours that the official request has too.
+fn same_head(ours: &Request, theirs: &Value) {
+    let path = ours.url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
+    assert_eq!((ours.method.as_str(), path.as_str()), (theirs["method"].as_str().unwrap(), theirs["path"].as_str().unwrap()));
+    for name in ["x-api-key", "x-access-token", "e2b-sandbox-id", "e2b-sandbox-port", "connect-protocol-version"] {
+        let sent = ours.headers.iter().any(|(given, _)| *given == name);
+        assert_eq!(sent, theirs["headers"].get(name).is_some(), "{name} of {path}");
+    }
+}
+
+fn body(request: &Request) -> Value {
+    serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
+}
+
+#[test]
+fn a_sandbox_is_made_as_the_official_client_makes_it() {
+    let replay = Replay::new([]);
+    let mut options = options(&replay);
+    options.network = NetworkAccess::Blocked;
+    let config = E2bConfig::new(&options).unwrap();
+    let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
+    let request =
+        wire::create(&config, &labels, &[("A".to_owned(), "b".to_owned())], &NetworkAccess::Blocked, "attempt-1");
+    let theirs = official("e2b (PyPI)", "create");
+    same_head(&request, &theirs);
+    let mut ours = body(&request);
+    // The service secures every sandbox of the second version; the first asks for it by this field.
+    assert_eq!(ours.as_object_mut().and_then(|fields| fields.remove("secure")), Some(Value::Bool(true)));
+    assert_eq!(ours, theirs["body"]["value"]);
+}
+
+#[test]
+fn labels_are_escaped_as_the_official_client_does() {
+    let replay = Replay::new([]);
+    let config = E2bConfig::new(&options(&replay)).unwrap();
+    let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
+    let url = wire::list(&config, &ListRequest { cursor: Some("tok2".to_owned()), labels }).url;
+    let theirs = official("e2b (PyPI)", "list");
+    let parameter = theirs["path"].as_str().and_then(|path| path.split(['?', '&']).nth(1)).expect("a parameter").to_owned();
+    assert!(parameter.starts_with("metadata=") && url.contains(&parameter), "{url} has {parameter}");
+    assert!(url.ends_with("nextToken=tok2"), "{url}");
+}
+
+#[test]
+fn commands_and_files_are_asked_for_as_the_official_client_does() {
+    let replay = Replay::new([]);
+    let sandbox = sandbox(&replay);
+    let envd = sandbox.envd();
+    let theirs = official("e2b (PyPI)", "exec ok");
+    let with = Command {
+        script: "echo hi; echo err >&2".to_owned(),
+        cwd: Some("/home/user".to_owned()),
+        env: vec![("X".to_owned(), "1".to_owned())],
+        time: Duration::from_secs(1800),
+    };
+    let ours = envd.start(&with, "/bin/bash");
+    same_head(&ours, &theirs);
+    let frames = FrameReader::default().push(&ours.body.concat()).expect("an envelope");
+    let message: Value = serde_json::from_slice(&frames[0].message).expect("a message of JSON");
+    assert_eq!(message, theirs["body"]["value"][0]["message"]);
+    let header = |name: &str| {
+        let value = ours.headers.iter().find(|(given, _)| *given == name).map(|(_, value)| value.expose().to_vec());
+        value.map(|value| String::from_utf8_lossy(&value).into_owned())
+    };
+    assert_eq!(header("connect-timeout-ms").as_deref(), theirs["headers"]["connect-timeout-ms"].as_str());
+    assert_eq!(header("keepalive-ping-interval").as_deref(), theirs["headers"]["keepalive-ping-interval"].as_str());
+    let path = SandboxPath::parse("/home/user/new.bin").unwrap();
+    same_head(&envd.upload(&path, b"\0\xffhello".to_vec()), &official("e2b (PyPI)", "upload (single, multipart)"));
+    same_head(&envd.download(&path), &official("e2b (PyPI)", "download"));
+}
+
+#[test]
+fn no_credential_is_printed() {
+    let replay = Replay::new([Exchange::new("POST /process.Process/Start", 401, "{\"code\":401,\"message\":\"no\"}")]);
+    let sandbox = sandbox(&replay);
+    let mut output = Output::new(1, None);
+    let error = futures_executor::block_on(sandbox.run(command("x"), &mut output)).unwrap_err();
+    let seen = replay.seen();
+    let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {:?}", E2bControl::new(options(&replay)));
+    assert!(!printed.contains("planted"), "{printed}");
+    let key = |request: &Request| request.headers.iter().any(|(_, value)| matches!(value, HeaderValue::Secret(_)));
+    assert!(seen.iter().all(key), "the token was sent as a secret");
+}
+
+#[test]
+fn output_of_two_streams_is_told_apart() {
+    let frame = |stream: &str, text: &str| {
+        let data = base64::engine::general_purpose::STANDARD.encode(text);
+        Frame { flags: 0, message: format!("{{\"event\":{{\"data\":{{\"{stream}\":\"{data}\"}}}}}}").into_bytes() }
+    };
+    assert_eq!(wire::event(&frame("stdout", "a")).unwrap(), Event::Wrote(OutputStream::Stdout, b"a".to_vec()));
+    assert_eq!(wire::event(&frame("stderr", "b")).unwrap(), Event::Wrote(OutputStream::Stderr, b"b".to_vec()));
+}

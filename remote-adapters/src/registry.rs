@@ -1,0 +1,35 @@
+//! Providers by their names.
+
+use std::sync::Arc;
+
+use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxProvider, Selector};
+
+use crate::e2b::E2bControl;
+use crate::options::Options;
+use crate::provider::RemoteProvider;
+
+/// The names that [`provider`] takes.
+pub const PROVIDERS: &[&str] = &["e2b"];
+
+/// The provider of this name.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`] for a name that is not in [`PROVIDERS`], and for options that the provider cannot keep;
+/// [`ErrorKind::Unauthenticated`] when there is no key.
+pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>> {
+    match name {
+        "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
+        unknown => {
+            let message = format!("there is no provider `{unknown}`; there are: {}", PROVIDERS.join(", "));
+            Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
+        }
+    }
+}
+
+/// A new sandbox at the provider of this name.
+///
+/// # Errors
+/// Those of [`provider`], and those of making the sandbox.
+pub async fn create_sandbox(name: &str, options: Options) -> Result<Arc<dyn SandboxBackend>> {
+    provider(name, options)?.get_or_create(Selector::any_new()).await
+}

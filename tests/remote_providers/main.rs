@@ -1,0 +1,39 @@
+//! Adapters of providers against the emulators, with sandboxes of our own behind them.
+
+#![allow(clippy::print_stdout, reason = "the report belongs to the test's output")]
+
+mod e2b;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use tidebox::{SandboxBackend, SandboxProvider};
+use tidebox_emulators::{Emulator, House, Serving};
+use tidebox_remote_adapters::{Options, provider};
+
+/// The key that the emulators ask for.
+const KEY: &str = "planted-key-of-the-emulator";
+
+/// Sandboxes of our own, with these variables in the environment of their commands.
+fn house() -> House {
+    House::new(Arc::new(|env| {
+        Box::pin(async move {
+            let mut builder = tidebox::sandbox()?;
+            for (name, value) in env {
+                builder = builder.env(name, value);
+            }
+            Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>)
+        })
+    }))
+}
+
+async fn emulator(provider: &str) -> Serving {
+    let emulator = Emulator { provider: provider.to_owned(), key: KEY.to_owned() };
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    emulator.serve(listen, house()).await.expect("the emulator serves")
+}
+
+/// Our adapter, pointed to an emulator.
+fn adapter(name: &str, options: Options) -> Arc<dyn SandboxProvider> {
+    provider(name, options.with_api_key(KEY)).expect("the options are good")
+}

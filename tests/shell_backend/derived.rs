@@ -1,0 +1,103 @@
+//! A backend whose file operations are all derived.
+
+use std::time::Duration;
+
+use tidebox::{
+    BoxFuture, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse, FileResult,
+    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, Outcome, OutputSink, ReadRequest, ReadResponse,
+    Result, SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
+};
+use tidebox_core::shell_backend::{self as derived, ShellHost};
+
+/// What has a shell and transfers.
+pub(crate) trait Machine: ShellHost + std::fmt::Debug {
+    fn execute(&self, command: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>>;
+    fn put(&self, upload: Upload) -> BoxFuture<'_, Result<UploadResult>>;
+    fn get(&self, path: Vec<u8>) -> BoxFuture<'_, Result<Download>>;
+}
+
+#[derive(Debug)]
+pub(crate) struct Derived<M> {
+    machine: M,
+    id: SandboxId,
+}
+
+impl<M> Derived<M> {
+    pub(crate) fn new(machine: M) -> Self {
+        Self { machine, id: SandboxId::parse("derived").expect("a name") }
+    }
+}
+
+fn boxed<'a, T>(operation: impl Future<Output = Result<FileResult<T>>> + Send + 'a) -> Outcome<'a, T> {
+    Box::pin(operation)
+}
+
+impl<M: Machine> SandboxBackend for Derived<M> {
+    fn id(&self) -> &SandboxId {
+        &self.id
+    }
+
+    fn execute(&self, request: ExecuteRequest) -> BoxFuture<'_, Result<ExecuteResponse>> {
+        self.machine.execute(request.command, request.timeout.unwrap_or(Duration::from_secs(60)))
+    }
+
+    fn execute_streaming<'a>(
+        &'a self,
+        request: ExecuteRequest,
+        _: OutputSink<'a>,
+    ) -> BoxFuture<'a, Result<ExecuteResponse>> {
+        self.execute(request)
+    }
+
+    fn ls<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, LsResponse> {
+        boxed(derived::ls(&self.machine, path))
+    }
+
+    fn read(&self, request: ReadRequest) -> Outcome<'_, ReadResponse> {
+        boxed(async move { derived::read(&self.machine, &request).await })
+    }
+
+    fn write(&self, request: WriteRequest) -> Outcome<'_, WriteResponse> {
+        boxed(async move { derived::write(&self.machine, &request).await })
+    }
+
+    fn edit(&self, request: EditRequest) -> Outcome<'_, EditResponse> {
+        boxed(async move { derived::edit(&self.machine, &request).await })
+    }
+
+    fn delete<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, DeleteResponse> {
+        boxed(derived::delete(&self.machine, path))
+    }
+
+    fn grep(&self, request: GrepRequest) -> Outcome<'_, GrepResponse> {
+        boxed(async move { derived::grep(&self.machine, &request).await })
+    }
+
+    fn glob(&self, request: GlobRequest) -> Outcome<'_, GlobResponse> {
+        boxed(async move { derived::glob(&self.machine, &request).await })
+    }
+
+    fn upload_files(&self, files: Vec<Upload>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
+        Box::pin(async move {
+            let mut results = Vec::new();
+            for file in files {
+                results.push(self.machine.put(file).await?);
+            }
+            Ok(results)
+        })
+    }
+
+    fn download_files(&self, paths: Vec<Vec<u8>>) -> BoxFuture<'_, Result<Vec<Download>>> {
+        Box::pin(async move {
+            let mut results = Vec::new();
+            for path in paths {
+                results.push(self.machine.get(path).await?);
+            }
+            Ok(results)
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}

@@ -1,0 +1,84 @@
+//! A sandbox of our own, of which only the shell and the transfers are used.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tidebox::{
+    BoxFuture, Dialect, Download, ExecuteRequest, ExecuteResponse, Outcome, Result, Sandbox, SandboxBackend,
+    SandboxPath, Upload, UploadResult,
+};
+use tidebox_core::shell_backend::{PieceSink, ShellHost};
+
+use crate::derived::Machine;
+
+#[derive(Debug)]
+pub(crate) struct Sandboxed {
+    sandbox: Sandbox,
+    dialect: Dialect,
+    passes_bytes: bool,
+    temporary: AtomicU64,
+}
+
+impl Sandboxed {
+    pub(crate) fn new(dialect: Dialect, passes_bytes: bool) -> Self {
+        let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+        Self { sandbox, dialect, passes_bytes, temporary: AtomicU64::new(0) }
+    }
+}
+
+impl ShellHost for Sandboxed {
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    fn passes_bytes(&self) -> bool {
+        self.passes_bytes
+    }
+
+    fn run_script(&self, script: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>> {
+        Box::pin(async move {
+            let mut response = self.execute(script, time).await?;
+            if !self.passes_bytes {
+                // As an answer in JSON would have it.
+                response.stdout = response.stdout_text().into_owned().into_bytes();
+            }
+            Ok(response)
+        })
+    }
+
+    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
+        Box::pin(async move {
+            let download = self.get(path.as_bytes().to_vec()).await?;
+            Ok(download.result.map(|content| {
+                for piece in content.chunks(10_000) {
+                    if !sink(piece) {
+                        break;
+                    }
+                }
+            }))
+        })
+    }
+
+    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> Outcome<'a, ()> {
+        Box::pin(async move { Ok(self.put(Upload::new(path.as_bytes(), content)).await?.result) })
+    }
+
+    fn temporary_path(&self) -> SandboxPath {
+        let number = self.temporary.fetch_add(1, Ordering::Relaxed);
+        SandboxPath::parse(format!("/tmp/derived-{number}")).expect("the path is absolute")
+    }
+}
+
+impl Machine for Sandboxed {
+    fn execute(&self, command: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>> {
+        self.sandbox.execute(ExecuteRequest::new(command).with_timeout(time))
+    }
+
+    fn put(&self, upload: Upload) -> BoxFuture<'_, Result<UploadResult>> {
+        Box::pin(async move { Ok(self.sandbox.upload_files(vec![upload]).await?.remove(0)) })
+    }
+
+    fn get(&self, path: Vec<u8>) -> BoxFuture<'_, Result<Download>> {
+        Box::pin(async move { Ok(self.sandbox.download_files(vec![path]).await?.remove(0)) })
+    }
+}
