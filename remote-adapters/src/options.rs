@@ -122,7 +122,8 @@ impl Options {
     pub(crate) fn key(&self, provider: &'static str, variables: &[&str]) -> Result<Secret> {
         let from_environment = || variables.iter().find_map(|name| variable(name)).map(Secret::new);
         self.api_key.clone().or_else(from_environment).ok_or_else(|| {
-            let message = format!("there is no key for {provider}; set {} or the option api_key", variables.join(" or "));
+            let message =
+                format!("there is no key for {provider}; set {} or the option api_key", variables.join(" or "));
             Error::new(ErrorKind::Unauthenticated, "set up a provider", message)
         })
     }

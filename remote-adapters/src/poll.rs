@@ -31,7 +31,8 @@ impl Polling {
     /// [`ErrorKind::Timeout`] when time is up.
     pub async fn pause(&mut self) -> Result<()> {
         if self.begun.elapsed() + self.pause > self.time {
-            let message = format!("it did not happen within {:?}; the provider may be busy, try again later", self.time);
+            let message =
+                format!("it did not happen within {:?}; the provider may be busy, try again later", self.time);
             return Err(Error::new(ErrorKind::Timeout, self.what, message));
         }
         sleep(self.pause).await;

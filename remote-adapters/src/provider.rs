@@ -125,7 +125,8 @@ impl<C: Control> RemoteProvider<C> {
 /// A name for these labels that is the same in every process: FNV-1a over their bytes.
 fn key(labels: &BTreeMap<String, String>) -> String {
     let bytes = labels.iter().flat_map(|(name, value)| [name.as_bytes(), b"\0", value.as_bytes(), b"\0"]).flatten();
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
     format!("tidebox-{hash:016x}")
 }
 

@@ -4,9 +4,7 @@ use std::time::{Duration, Instant};
 
 use tidebox::conformance::provider::{self, ProviderCapabilities};
 use tidebox::conformance::{self, Capabilities};
-use tidebox::{
-    Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, SandboxProvider, Selector, StopReason, Upload,
-};
+use tidebox::{Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
 use tidebox_emulators::{Fault, FaultKind, Serving};
 use tidebox_remote_adapters::Options;
 

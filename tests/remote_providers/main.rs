@@ -1,8 +1,11 @@
 //! Adapters of providers against the emulators, with sandboxes of our own behind them.
 
-#![allow(clippy::print_stdout, reason = "the report belongs to the test's output")]
+#![allow(clippy::print_stdout, reason = "reports, and why something was skipped, belong to the test's output")]
 
+mod clients;
 mod e2b;
+#[path = "../deepagents/install.rs"]
+mod install;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tidebox::{
-    BoxFuture, Dialect, Download, Error, ErrorKind, ExecuteResponse, FileError, FileErrorCode, FileResult, Outcome, Result, SandboxPath,
-    Upload, UploadResult,
+    BoxFuture, Dialect, Download, Error, ErrorKind, ExecuteResponse, FileError, FileErrorCode, FileResult, Outcome,
+    Result, SandboxPath, Upload, UploadResult,
 };
 use tidebox_core::shell_backend::{PieceSink, ShellHost};
 

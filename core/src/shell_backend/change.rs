@@ -63,10 +63,8 @@ async fn put<H: ShellHost + ?Sized>(
     existing: Existing,
 ) -> Result<FileResult<bool>> {
     let flag = |on: bool| if on { b"x".as_slice() } else { b"" };
-    let script = Script::new()
-        .set("p", path.as_bytes())
-        .set("keep", flag(existing.keep))
-        .set("there", flag(existing.there));
+    let script =
+        Script::new().set("p", path.as_bytes()).set("keep", flag(existing.keep)).set("there", flag(existing.there));
     let script = if content.len() <= SMALL_BYTES {
         script.lines(&format!("content() {{ printf '{}'; }}", octal(content)))
     } else {
@@ -93,7 +91,8 @@ pub async fn edit<H: ShellHost + ?Sized>(host: &H, request: &EditRequest) -> Res
         Err(code) => return Ok(Err(FileError::refused(code, path.as_bytes()))),
     };
     if look.size > EDIT_BYTES {
-        let message = format!("File '{path}' has {} bytes; the limit is {EDIT_BYTES}. Change it with a command", look.size);
+        let message =
+            format!("File '{path}' has {} bytes; the limit is {EDIT_BYTES}. Change it with a command", look.size);
         return Ok(Err(FileError::new(FileErrorCode::TooLarge, message)));
     }
     let bytes = match look.content {
@@ -113,7 +112,9 @@ pub async fn edit<H: ShellHost + ?Sized>(host: &H, request: &EditRequest) -> Res
 }
 
 fn changed<H: ShellHost + ?Sized>(bytes: &[u8], request: &EditRequest, host: &H) -> FileResult<crate::edit::Replaced> {
-    let Ok(text) = std::str::from_utf8(bytes) else { return Err(FileError::refused(FileErrorCode::NotText, request.path.as_bytes())) };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Err(FileError::refused(FileErrorCode::NotText, request.path.as_bytes()));
+    };
     let wanted = Edit {
         old: &request.old,
         new: &request.new,

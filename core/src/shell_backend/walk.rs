@@ -41,13 +41,14 @@ pub(super) fn list(script: Script, depth: Depth) -> Script {
         Depth::One => script.lines("depth='-maxdepth 1'; flat=-prune"),
         Depth::All => script.lines("depth=; flat="),
     };
-    script.lines(
-        r#"[ -d "$p" ] || { [ ! -e "$p" ] || refuse not_a_directory; lost "$p"; }
+    script
+        .lines(
+            r#"[ -d "$p" ] || { [ ! -e "$p" ] || refuse not_a_directory; lost "$p"; }
 cd "$p" && [ -r . ] || refuse permission_denied
 prune=; [ "$p" != / ] || prune='( -path ./proc -o -path ./sys -o -path ./dev ) -prune -o'
 say ok"#,
-    )
-    .lines(LIST)
+        )
+        .lines(LIST)
 }
 
 /// One entry.

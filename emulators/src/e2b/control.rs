@@ -196,7 +196,8 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
     }
     let labels = list.metadata.as_deref().map(labels).unwrap_or_default();
     let wanted = list.state.as_deref().unwrap_or("running,paused");
-    let is_wanted = |room: &Room| wanted.split(',').any(|state| state == if room.paused { "paused" } else { "running" });
+    let is_wanted =
+        |room: &Room| wanted.split(',').any(|state| state == if room.paused { "paused" } else { "running" });
     let behind = |id: &str| list.next_token.as_deref().is_none_or(|last| id > last);
     let mut found = shared.house.list(&labels).await;
     found.retain(|(id, room)| behind(id) && is_wanted(room));

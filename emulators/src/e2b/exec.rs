@@ -129,7 +129,9 @@ fn run(
         shared.processes.lock().unwrap_or_else(PoisonError::into_inner).remove(&(id, pid));
         match ended {
             None => {
-                tell(event(json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } })));
+                tell(event(
+                    json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } }),
+                ));
                 tell(last(None));
             }
             Some(Ok(response)) => ended_by_itself(&response, &tell),

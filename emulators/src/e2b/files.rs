@@ -53,7 +53,8 @@ fn download_refused(path: &str, error: &FileError) -> Response {
 
 /// The content, or the part of it that a header asks for.
 fn part(headers: &HeaderMap, content: Vec<u8>) -> Response {
-    let all = [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::ACCEPT_RANGES, "bytes".to_owned())];
+    let all =
+        [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::ACCEPT_RANGES, "bytes".to_owned())];
     let asked = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let range = asked.and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
     let Some((first, last)) = range.and_then(|(first, last)| Some((first.parse::<usize>().ok()?, last))) else {
@@ -82,7 +83,9 @@ pub(super) async fn upload(
     };
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let files: Vec<(String, Vec<u8>)> = if media_type.starts_with("multipart/") {
-        let Some(parts) = multipart::read(media_type, &body) else { return refusal(400, "the body is no multipart body") };
+        let Some(parts) = multipart::read(media_type, &body) else {
+            return refusal(400, "the body is no multipart body");
+        };
         let many = parts.len() > 1;
         let named = |part: multipart::ReadPart| {
             let own = part.file.unwrap_or_default();

@@ -86,7 +86,8 @@ impl E2bConfig {
         }
         let domain = domain.unwrap_or(&self.domain);
         // Both come from a reply and become part of a host's name.
-        let plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
+        let plain =
+            |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
         if !plain(id) || !plain(domain) {
             let message = "the control plane answered a name that cannot be part of a host's name";
             return Err(Error::new(ErrorKind::Protocol, "connect to a sandbox", message));

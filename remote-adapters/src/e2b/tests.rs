@@ -153,7 +153,10 @@ fn official(sdk: &str, phase: &str) -> Value {
 /// Method, path, and the headers of ours that the official request has too.
 fn same_head(ours: &Request, theirs: &Value) {
     let path = ours.url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
-    assert_eq!((ours.method.as_str(), path.as_str()), (theirs["method"].as_str().unwrap(), theirs["path"].as_str().unwrap()));
+    assert_eq!(
+        (ours.method.as_str(), path.as_str()),
+        (theirs["method"].as_str().unwrap(), theirs["path"].as_str().unwrap())
+    );
     for name in ["x-api-key", "x-access-token", "e2b-sandbox-id", "e2b-sandbox-port", "connect-protocol-version"] {
         let sent = ours.headers.iter().any(|(given, _)| *given == name);
         assert_eq!(sent, theirs["headers"].get(name).is_some(), "{name} of {path}");
@@ -188,7 +191,8 @@ fn labels_are_escaped_as_the_official_client_does() {
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
     let url = wire::list(&config, &ListRequest { cursor: Some("tok2".to_owned()), labels }).url;
     let theirs = official("e2b (PyPI)", "list");
-    let parameter = theirs["path"].as_str().and_then(|path| path.split(['?', '&']).nth(1)).expect("a parameter").to_owned();
+    let parameter =
+        theirs["path"].as_str().and_then(|path| path.split(['?', '&']).nth(1)).expect("a parameter").to_owned();
     assert!(parameter.starts_with("metadata=") && url.contains(&parameter), "{url} has {parameter}");
     assert!(url.ends_with("nextToken=tok2"), "{url}");
 }

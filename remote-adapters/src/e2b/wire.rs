@@ -92,7 +92,8 @@ pub fn connect(config: &E2bConfig, id: &str) -> Request {
 pub fn list(config: &E2bConfig, request: &ListRequest) -> Request {
     let mut query = Vec::new();
     if !request.labels.is_empty() {
-        let pairs = request.labels.iter().map(|(name, value)| format!("{}={}", escape(escape(name)), escape(escape(value))));
+        let pairs =
+            request.labels.iter().map(|(name, value)| format!("{}={}", escape(escape(name)), escape(escape(value))));
         query.push(format!("metadata={}", escape(pairs.collect::<Vec<_>>().join("&"))));
     }
     query.push("state=running%2Cpaused".to_owned());
@@ -195,7 +196,8 @@ impl Envd {
 
     /// `process.Process/Start`. The daemon itself kills the command when its time is up.
     pub fn start(&self, command: &Command, shell: &str) -> Request {
-        let env: BTreeMap<&str, &str> = command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let env: BTreeMap<&str, &str> =
+            command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut process = json!({ "cmd": shell, "args": ["-l", "-c", command.script], "envs": env });
         if let Some(cwd) = &command.cwd {
             process["cwd"] = json!(cwd);

@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn events_are_the_same_however_their_bytes_are_cut() {
-        let stream = ": heartbeat\n\nevent: stdout\ndata: {\"a\":\ndata: \"é\"}\r\n\r\ndata:x\rid: 7\r\rdata: never ended";
+        let stream =
+            ": heartbeat\n\nevent: stdout\ndata: {\"a\":\ndata: \"é\"}\r\n\r\ndata:x\rid: 7\r\rdata: never ended";
         let expected = [
             Event { event: "stdout".to_owned(), data: "{\"a\":\n\"é\"}".to_owned() },
             Event { event: "message".to_owned(), data: "x".to_owned() },

@@ -5,9 +5,7 @@
 
 use memchr::memmem::Finder;
 use tidebox_core::glob::{GlobPattern, GlobRules};
-use tidebox_core::{
-    Dialect, FileError, FileResult, GrepMatch, GrepRequest, GrepResponse, SandboxPath, Truncation,
-};
+use tidebox_core::{Dialect, FileError, FileResult, GrepMatch, GrepRequest, GrepResponse, SandboxPath, Truncation};
 use tidebox_kernel::SharedKernel;
 use tidebox_kernel::fs::{Contents, Fs, Kind};
 
