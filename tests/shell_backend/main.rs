@@ -49,12 +49,11 @@ async fn with_shell(shell: &str) {
         println!("skipped: there is no {shell} on this machine");
         return;
     };
-    for dialect in Dialect::ALL {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let root = folder.path().canonicalize().expect("the folder is there");
-        let path = SandboxPath::parse(root.to_string_lossy().as_bytes()).expect("the path is absolute");
-        keeps_the_contract(Local::new(program.clone(), root, dialect), &path, dialect).await;
-    }
+    // In what dialects differ is no matter of the shell; our own is tried in all of them.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let root = folder.path().canonicalize().expect("the folder is there");
+    let path = SandboxPath::parse(root.to_string_lossy().as_bytes()).expect("the path is absolute");
+    keeps_the_contract(Local::new(program, root, Dialect::Js), &path, Dialect::Js).await;
 }
 
 #[tokio::test]

@@ -9,17 +9,19 @@ use crate::file::{FileInfo, FileKind};
 /// Lists what is below the current directory: kind, kind behind links, size, seconds since 1970, name; then `end` and the
 /// exit status of `find`.
 ///
-/// GNU's `find` prints it all itself. Any other hands names to a shell, which asks `stat`, as busybox and coreutils have it.
+/// GNU's `find` prints it all itself. Any other hands names to a shell, which asks `stat`, as busybox and coreutils have it: once
+/// for all, and again for a file whose line is not the next, because one vanished or has a line feed in its name.
 const LIST: &str = r#"
 if find . -prune -printf '%y' >/dev/null 2>&1; then
   find . $prune -mindepth 1 $depth -printf '%y\0%Y\0%s\0%T@\0%P\0'
 else
   find . $prune ! -name . $flat -exec sh -c '
     kind() { if [ -d "$1" ]; then k=d; elif [ -f "$1" ]; then k=f; elif [ -e "$1" ]; then k=o; else k=N; fi; }
-    for f do
+    n=; stat -c "%s %Y %n" "$@" | for f do
+      [ -n "$n" ] || IFS=" " read -r s m n || n=
+      if [ "$n" = "$f" ]; then t="$s $m"; n=; else t=$(stat -c "%s %Y" "$f") || t=" "; fi
       kind "$f"; b=$k; [ ! -L "$f" ] || k=l
-      m=$(stat -c "%s %Y" "$f") || m=" "
-      printf "%s\0%s\0%s\0%s\0%s\0" "$k" "$b" "${m% *}" "${m#* }" "${f#./}"
+      printf "%s\0%s\0%s\0%s\0%s\0" "$k" "$b" "${t% *}" "${t#* }" "${f#./}"
     done' sh {} +
 fi
 s=$?

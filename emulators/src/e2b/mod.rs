@@ -27,13 +27,15 @@ pub(crate) const ENVD_VERSION: &str = "0.6.13";
 /// Where commands begin that name no directory, as in E2B's own templates.
 pub(crate) const HOME: &str = "/home/user";
 
+/// Commands in progress: sandbox and number, and what ends them.
+type Processes = BTreeMap<(String, u64), oneshot::Sender<()>>;
+
 /// Everything that requests share.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
     pub(crate) house: House,
     pub(crate) key: Arc<str>,
-    /// Commands in progress: sandbox and number, and what ends them.
-    pub(crate) processes: Arc<Mutex<BTreeMap<(String, u64), oneshot::Sender<()>>>>,
+    pub(crate) processes: Arc<Mutex<Processes>>,
     /// Answers to creations by their idempotency key.
     pub(crate) created: Arc<Mutex<BTreeMap<String, String>>>,
 }
