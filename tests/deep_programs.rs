@@ -59,6 +59,7 @@ async fn the_shell_bounds_what_is_nested_in_its_text() {
     expect_messages(&[
         ("echo @$(echo *10000@ 1 @)*10000@", "nested too deeply"),
         ("@( *10000@ echo @ )*10000@", "nested too deeply"),
+        ("p='@+(*10000@a@)*10000@'; [[ a == $p ]]", "groups are nested more than 500 levels deep"),
         ("@{ *10000@ echo @; }*10000@", "nested too deeply"),
         ("@if true; then *10000@ echo; @fi; *10000@", "nested too deeply"),
         ("echo @${x:-*10000@ 1 @}*10000@", "nested too deeply"),

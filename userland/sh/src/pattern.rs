@@ -3,6 +3,8 @@
 //! Matching keeps the set of all places where the text may stand after each element, so that its cost stays polynomial
 //! however groups are nested.
 
+use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,13 +56,19 @@ pub(crate) struct Style {
     pub(crate) fold: bool,
 }
 
-/// Levels of groups within groups that are read as groups; deeper ones are text.
-const MAX_DEPTH: u32 = 64;
+/// Levels of groups within groups. One more ends the shell, as memory that is used up does: bash's own stack ends somewhere, too.
+const MAX_DEPTH: u32 = 500;
+
+fn too_deep() -> ! {
+    // Nobody is left who could be told that the message could not be written.
+    let _ = writeln!(std::io::stderr(), "sh: pattern: groups are nested more than {MAX_DEPTH} levels deep");
+    std::process::exit(2)
+}
 
 impl Pattern {
     /// Reads a pattern. A backslash takes the meaning from the next byte.
     pub(crate) fn new(text: &[u8], style: Style) -> Self {
-        let mut reader = Reader { text, pos: 0, style, depth: 0 };
+        let mut reader = Reader { text, pos: 0, style, depth: 0, unclosed: BTreeSet::new() };
         Self { nodes: reader.nodes(b""), fold: style.fold }
     }
 
@@ -225,6 +233,8 @@ struct Reader<'a> {
     pos: usize,
     style: Style,
     depth: u32,
+    /// Where groups begin that do not close.
+    unclosed: BTreeSet<usize>,
 }
 
 impl Reader<'_> {
@@ -274,10 +284,13 @@ impl Reader<'_> {
 
     /// A group, or `None` with nothing read when it does not close.
     fn group(&mut self, kind: u8) -> Option<Node> {
-        if self.depth >= MAX_DEPTH {
+        let start = self.pos;
+        if self.unclosed.contains(&start) {
             return None;
         }
-        let start = self.pos;
+        if self.depth >= MAX_DEPTH {
+            too_deep();
+        }
         self.pos += 2;
         self.depth += 1;
         let mut choices = Vec::new();
@@ -291,6 +304,8 @@ impl Reader<'_> {
                     return Some(Node::Group { kind, choices });
                 }
                 None => {
+                    // Whoever reads on after a group that does not close meets those within it again.
+                    self.unclosed.insert(start);
                     self.pos = start;
                     self.depth -= 1;
                     return None;
