@@ -1,6 +1,6 @@
 //! File operations derived from POSIX sh, for backends that run commands and move files but have no file tools of their own.
 //!
-//! A backend says how to run a script and how to move bytes ([`ShellHost`]); [`ls`], [`read`], [`write`], [`edit`], [`delete`],
+//! A backend says how to run a script and how to move bytes ([`ShellHost`]); [`ls()`], [`read`], [`write()`], [`edit`], [`delete`],
 //! [`grep`] and [`glob`] do the rest, with nothing in the sandbox but `sh`, `find`, `grep`, `stat` and the like. GNU's and
 //! busybox's will both do; no Python is needed, which the file tools of LangChain's own sandboxes ask for.
 //!
