@@ -117,6 +117,9 @@ impl Tests<'_> {
         };
         match self.words.get(self.at) {
             None => Ok(truth),
+            Some(word) if word.starts_with(b"-") => {
+                Err(TestFault([b"syntax error: `", word.as_slice(), b"' unexpected"].concat()))
+            }
             Some(_) => Err(TestFault(b"too many arguments".to_vec())),
         }
     }

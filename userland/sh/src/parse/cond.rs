@@ -78,9 +78,9 @@ impl Parser<'_> {
             }
             if p.accept(b"(") {
                 let inner = p.cond_or().map_err(|mut error| {
-                    if let Problem::Condition { messages, ended: true, .. } = &mut error.problem {
-                        let line = messages.last().map_or(error.line, |(line, _)| *line);
-                        messages.push((line, b"expected `)'".to_vec()));
+                    // Every parenthesis that was open says that it was not closed, whatever the mistake was.
+                    if let Problem::Condition { messages, .. } = &mut error.problem {
+                        messages.push((error.line, b"expected `)'".to_vec()));
                     }
                     error
                 })?;

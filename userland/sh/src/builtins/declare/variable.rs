@@ -7,7 +7,7 @@ use crate::eval::DeclArg;
 use crate::expand::lossy;
 use crate::ir::{Assign, AssignValue, Bytes, Name};
 use crate::parse::token::name_len;
-use crate::state::{Run, Shell};
+use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Assoc, Key, Meant, Value};
 
 /// One argument of a declaration.
@@ -195,6 +195,15 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
             assign_compound(shell, &name, &text, append)?;
             true
         }
+        // With an option for arrays `readonly` is `declare`, and complains as such.
+        Some(Given::Text(_))
+            if shell.running == "readonly"
+                && (wanted.indexed || wanted.assoc)
+                && shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) =>
+        {
+            shell.complain_builtin([&name[..], b": readonly variable"].concat());
+            false
+        }
         Some(Given::Text(text)) => {
             let key = match &subscript {
                 None => Some(Key::Whole),
@@ -244,6 +253,10 @@ fn assign_elements(shell: &mut Shell, name: &Name, assign: &Assign) -> Run<bool>
     let outer = std::mem::take(&mut shell.running);
     let assigned = shell.assign_elements(name, elements, assign.append, true);
     shell.running = outer;
+    // A list for a constant gives up the line, with or without a declaration around it.
+    if assigned == Ok(false) && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
+        return Err(Stop::Discard);
+    }
     assigned
 }
 
