@@ -45,8 +45,10 @@ fn a_page_past_the_end_is_an_error_with_the_reference_wording() {
 #[test]
 fn no_lines_and_an_empty_file_have_no_window() {
     assert_eq!(page(b"a\nb\n", 0, 0).unwrap().unwrap(), Page::default());
-    assert_eq!(page(b"", 0, 10).unwrap().unwrap(), Page::default());
-    assert_eq!(page(b"", 7, 10).unwrap().unwrap(), Page::default());
+    let empty = Page { empty_file: true, ..Page::default() };
+    assert_eq!(page(b"", 0, 10).unwrap().unwrap(), empty);
+    assert_eq!(page(b"", 7, 10).unwrap().unwrap(), empty);
+    assert_eq!(page(b"", 0, 0).unwrap().unwrap(), empty, "whatever was asked for");
 }
 
 #[test]
