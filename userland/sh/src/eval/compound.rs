@@ -153,7 +153,9 @@ impl Shell {
         }
         let values = self.loop_words(words)?;
         let line = self.line;
-        self.status = 0;
+        if values.is_empty() {
+            self.status = 0;
+        }
         self.as_loop(|shell| {
             for value in values {
                 shell.line = line;
@@ -188,10 +190,12 @@ impl Shell {
     #[inline(never)]
     fn run_for_arith(&mut self, init: &Arith, condition: &Arith, step: &Arith, body: &List) -> Run {
         let line = self.line;
+        // What the body sees first is the status from before the loop.
+        let before = self.status;
         if self.loop_arith(init)?.is_none() {
             return Ok(());
         }
-        self.status = 0;
+        self.status = before;
         self.as_loop(|shell| {
             let mut status = 0;
             loop {

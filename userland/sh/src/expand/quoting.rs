@@ -95,7 +95,9 @@ pub(crate) fn shell_quote(text: &[u8]) -> Bytes {
     }
     let mut out = Bytes::with_capacity(text.len());
     for (at, &byte) in text.iter().enumerate() {
-        let special = b" !\"$&'()*,;<>?[\\]^`{|}".contains(&byte) || (at == 0 && matches!(byte, b'#' | b'~'));
+        // A tilde means a directory at the start of a word, and where a path begins within a list of paths.
+        let begins = at == 0 || (byte == b'~' && matches!(text.get(at - 1), Some(b':' | b'=')));
+        let special = b" !\"$&'()*,;<>?[\\]^`{|}".contains(&byte) || (begins && matches!(byte, b'#' | b'~'));
         if special {
             out.push(b'\\');
         }

@@ -214,7 +214,13 @@ impl Printf<'_> {
                         return;
                     }
                     b's' => arg,
-                    _ => shell_quote(&arg),
+                    b'q' => shell_quote(&arg),
+                    _ => {
+                        // The precision is that of the argument and not of what the quotes make of it.
+                        let kept = spec.precision.and_then(|most| arg.get(..most)).unwrap_or(&arg);
+                        let quoted = shell_quote(kept);
+                        return self.pad_text(&Spec { precision: None, ..*spec }, &quoted);
+                    }
                 };
                 self.pad_text(spec, &text);
             }
