@@ -320,7 +320,8 @@ impl Shell {
             self.forget_computed(name);
             return Ok(());
         }
-        Err(Fault::Reported)
+        // Only a constant ends the expression; with a subscript that is none it goes on with the value.
+        if self.is_constant(name) { Err(Fault::Reported) } else { Ok(()) }
     }
 }
 

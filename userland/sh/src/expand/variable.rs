@@ -169,10 +169,15 @@ impl Shell {
         Ok(stored)
     }
 
+    /// Whether a variable never changes: by its attribute, or because it is the shell's own.
+    pub(crate) fn is_constant(&self, name: &[u8]) -> bool {
+        self.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
+            || matches!(name, b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS")
+    }
+
     /// Whether a variable may change; complains when it may not.
     pub(crate) fn may_assign(&mut self, name: &[u8]) -> bool {
-        let readonly = self.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
-            || matches!(name, b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS");
+        let readonly = self.is_constant(name);
         if readonly {
             let text = format!("{}: readonly variable", lossy(name));
             if matches!(self.running, "declare" | "typeset" | "local") {
