@@ -1,6 +1,7 @@
-//! `bc`, as the GNU project's.
+//! `bc` and `dc`, as the GNU project's.
 
 mod code;
+mod dc;
 mod library;
 mod machine;
 mod number;
@@ -23,7 +24,7 @@ use token::Lexer;
 
 /// Commands that this program is.
 #[cfg(test)]
-pub(crate) const NAMES: &[&str] = &["bc"];
+pub(crate) const NAMES: &[&str] = &["bc", "dc"];
 
 const LONG: &[Long] = &[
     long("help", Takes::Nothing, 'h'),
@@ -48,7 +49,7 @@ const VERSION: &str = "bc 1.07.1\nTidebox's bc does what that version does. It i
 
 fn main() {
     tidebox_rt::start();
-    let code = run();
+    let code = if tidebox_gnu::message::program() == "dc" { dc::main(arguments()) } else { run() };
     if code != 0 {
         exit(code);
     }

@@ -195,6 +195,33 @@ impl Number {
         }
     }
 
+    /// Reads digits in a base, each of which counts what it is, also where the base has no such digit.
+    pub(crate) fn of_digits(text: &[u8], base: u32) -> Self {
+        let point = text.iter().position(|byte| *byte == b'.');
+        if base == 10 && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
+            return Self::decimal(text);
+        }
+        let (mut digits, mut fraction) = (BigInt::default(), 0_u32);
+        for byte in text.iter().filter(|byte| **byte != b'.') {
+            let digit = char::from(*byte).to_digit(16).unwrap_or(0);
+            digits = digits * base + digit;
+        }
+        if let Some(point) = point {
+            fraction = u32::try_from(text.len() - point - 1).unwrap_or(u32::MAX);
+        }
+        let whole = Self { digits, scale: 0 };
+        if fraction == 0 {
+            return whole;
+        }
+        let divisor = Self { digits: BigInt::from(base).pow(fraction), scale: 0 };
+        whole.divide(&divisor, fraction as usize).unwrap_or_default()
+    }
+
+    /// Digits without the zeros that lead, wherever the point is; a zero has one.
+    pub(crate) fn significant_digits(&self) -> usize {
+        self.digits.magnitude().to_string().len()
+    }
+
     /// The characters in which a base is written.
     pub(crate) fn written(&self, base: u32) -> Vec<u8> {
         if self.is_zero() {

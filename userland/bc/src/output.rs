@@ -12,19 +12,26 @@ const BUFFER: usize = 16 * 1024;
 pub(crate) struct Output {
     buffer: Vec<u8>,
     column: usize,
-    /// 0 wraps nothing.
+    /// The column of the backslash; 0 wraps nothing.
     columns: usize,
+    tool: &'static str,
 }
 
 impl Output {
     pub(crate) fn new() -> Self {
-        let asked = std::env::var("BC_LINE_LENGTH").ok().and_then(|length| length.parse::<i64>().ok());
+        let made = Self::of("bc", "BC_LINE_LENGTH");
+        Self { columns: made.columns.saturating_sub(1), ..made }
+    }
+
+    /// The output of a tool whose lines are as long as that variable says.
+    pub(crate) fn of(tool: &'static str, variable: &str) -> Self {
+        let asked = std::env::var(variable).ok().and_then(|length| length.parse::<i64>().ok());
         let columns = match asked {
             Some(0) => 0,
             Some(length @ 3..) => usize::try_from(length).unwrap_or(COLUMNS),
             _ => COLUMNS,
         };
-        Self { buffer: Vec::new(), column: 0, columns }
+        Self { buffer: Vec::new(), column: 0, columns, tool }
     }
 
     /// Writes characters; a line that gets too long goes on behind a backslash.
@@ -34,7 +41,7 @@ impl Output {
                 self.column = 0;
             } else {
                 self.column += 1;
-                if self.columns > 0 && self.column == self.columns - 1 {
+                if self.columns > 0 && self.column == self.columns {
                     self.buffer.extend_from_slice(b"\\\n");
                     self.column = 1;
                 }
@@ -46,13 +53,40 @@ impl Output {
         }
     }
 
+    /// Writes bytes that no width breaks.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER {
+            self.flush();
+        }
+    }
+
+    /// Ends a line.
+    pub(crate) fn end_line(&mut self) {
+        self.column = 0;
+        self.raw(b"\n");
+    }
+
+    /// Says something on standard error, after what was printed before it.
+    pub(crate) fn warn(&mut self, text: &str) {
+        self.flush();
+        eprintln!("{text}");
+    }
+
+    /// Writes what is there when whoever writes the next input may wait for it.
+    pub(crate) fn flush_before_reading(&mut self, input: &tidebox_gnu::stream::Input) {
+        if input.is_drained() {
+            self.flush();
+        }
+    }
+
     pub(crate) fn flush(&mut self) {
         match tidebox_rt::write_all(1, &self.buffer) {
             Ok(()) => {}
             // Nobody reads any more.
             Err(Errno::PIPE) => tidebox_rt::exit(141),
             Err(error) => {
-                eprintln!("bc: write error: {}", error.text());
+                eprintln!("{}: write error: {}", self.tool, error.text());
                 tidebox_rt::exit(1)
             }
         }

@@ -3,6 +3,8 @@
 //! The crates that dump bytes (hexyl, hexdump, hexplay) or make tables (tabled, comfy-table) have their own layout; what
 //! scripts read is the one of `xxd` and of util-linux.
 
+mod cal;
+mod col;
 mod colrm;
 mod column;
 mod hexdump;
@@ -18,6 +20,8 @@ use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main)] = &[
+    ("cal", cal::cal),
+    ("col", col::main),
     ("colrm", colrm::main),
     ("column", column::main),
     ("hd", hexdump::canonical),
@@ -25,6 +29,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("less", pager::less),
     ("look", look::main),
     ("more", pager::more),
+    ("ncal", cal::ncal),
     ("pager", pager::less),
     ("rev", rev::main),
     ("strings", strings::main),

@@ -138,6 +138,11 @@ impl Input {
         self.fd
     }
 
+    /// Whether everything that was read is taken, so that more has to be waited for.
+    pub fn is_drained(&self) -> bool {
+        self.at >= self.buffer.len()
+    }
+
     /// What is read and not yet taken; empty at the end only.
     pub fn piece(&mut self) -> Result<&[u8], Errno> {
         if self.at >= self.buffer.len() {

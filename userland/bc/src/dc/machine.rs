@@ -1,0 +1,526 @@
+//! Commands, one character after the other.
+
+use std::rc::Rc;
+
+use num_traits::{Signed as _, ToPrimitive as _};
+use tidebox_gnu::command::Command;
+use tidebox_gnu::stream::Input;
+
+use super::arithmetic::{binary, modular_power};
+use super::source::Source;
+use super::value::{Level, Value};
+use crate::number::Number;
+use crate::output::Output;
+
+/// Macros that call each other and have more to do afterwards.
+const DEEPEST: usize = 1_000_000;
+
+/// A text in progress.
+struct Frame {
+    source: Source,
+    /// Macros that this one took the place of, because they had nothing left to do. `Q` counts them.
+    replaced: usize,
+}
+
+/// The whole state of the calculator.
+pub(super) struct Machine {
+    stack: Vec<Value>,
+    registers: Vec<Vec<Level>>,
+    input_base: u32,
+    output_base: u32,
+    scale: usize,
+    frames: Vec<Frame>,
+    /// The byte that was read and not taken.
+    held: Option<u8>,
+    standard: Input,
+    output: Output,
+    quit: bool,
+    code: i32,
+}
+
+/// A comparison of the top of the stack with what is below it.
+#[derive(Clone, Copy)]
+struct Comparison {
+    operator: u8,
+    negated: bool,
+}
+
+impl Machine {
+    pub(super) fn new() -> Self {
+        Self {
+            stack: Vec::new(),
+            registers: vec![Vec::new(); 256],
+            input_base: 10,
+            output_base: 10,
+            scale: 0,
+            frames: Vec::new(),
+            held: None,
+            standard: Input::standard(),
+            output: Output::of("dc", "DC_LINE_LENGTH"),
+            quit: false,
+            code: 0,
+        }
+    }
+
+    pub(super) fn has_quit(&self) -> bool {
+        self.quit
+    }
+
+    /// Writes what is left and answers the exit code.
+    pub(super) fn finish(&mut self) -> i32 {
+        self.output.flush();
+        self.code
+    }
+
+    /// Prints what the tool says of itself.
+    pub(super) fn say(&mut self, text: &str) {
+        self.output.raw(text.as_bytes());
+    }
+
+    /// Says what is wrong, after what was printed before it.
+    pub(super) fn complain(&mut self, message: &str) {
+        self.output.flush();
+        tidebox_gnu::message::complain("dc", message);
+    }
+
+    /// Runs a source to its end.
+    pub(super) fn run(&mut self, source: Source) {
+        self.frames = vec![Frame { source, replaced: 0 }];
+        while !self.quit && !self.frames.is_empty() {
+            match self.next() {
+                Some(command) => self.command(command),
+                None => {
+                    self.frames.pop();
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
+        let frame = self.frames.last_mut()?;
+        if matches!(frame.source, Source::Standard) {
+            self.output.flush_before_reading(&self.standard);
+        }
+        frame.source.next(&mut self.standard)
+    }
+
+    fn command(&mut self, command: u8) {
+        match command {
+            b' ' | b'\t' | b'\n' | b'\r' | b'\x0b' | b'\x0c' | 0 => {}
+            b'0'..=b'9' | b'A'..=b'F' | b'.' | b'_' => self.read_number(command),
+            b'[' => self.read_string(),
+            b'#' => while self.next().is_some_and(|byte| byte != b'\n') {},
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'~' | b'^' => self.binary(command),
+            b'|' => self.modular_power(),
+            b'v' => self.square_root(),
+            b'<' | b'>' | b'=' => self.compare(Comparison { operator: command, negated: false }),
+            b'!' => self.exclamation(),
+            b's' | b'l' | b'S' | b'L' | b':' | b';' => self.register(command),
+            b'p' | b'n' | b'P' | b'f' => self.print(command),
+            b'i' | b'o' | b'k' => self.set_parameter(command),
+            b'I' => self.stack.push(i64::from(self.input_base).into()),
+            b'O' => self.stack.push(i64::from(self.output_base).into()),
+            b'K' => self.stack.push(Value::from(i64::try_from(self.scale).unwrap_or(i64::MAX))),
+            b'z' => self.stack.push(Value::from(i64::try_from(self.stack.len()).unwrap_or(i64::MAX))),
+            b'c' => self.stack.clear(),
+            b'd' | b'r' | b'R' | b'a' | b'Z' | b'X' => self.top(command),
+            b'x' => {
+                if let Some(value) = self.pop() {
+                    self.execute(value);
+                }
+            }
+            b'?' => {
+                self.output.flush();
+                let mut line = Vec::new();
+                // Nothing to read is nothing to do.
+                if self.standard.line(b'\n', &mut line).unwrap_or(false) {
+                    self.execute(Value::String(line.into()));
+                }
+            }
+            b'q' => {
+                let macros: usize = self.frames.iter().skip(1).map(|frame| frame.replaced + 1).sum();
+                if macros > 1 {
+                    return self.unwind(2);
+                }
+                self.quit = true;
+                self.code = i32::from(!self.runs_expression());
+            }
+            b'Q' => {
+                let Some(levels) = self.pop() else { return };
+                match levels.number().and_then(Number::to_i64).and_then(|levels| usize::try_from(levels).ok()) {
+                    Some(levels @ 1..) => self.unwind(levels),
+                    _ => self.complain("Q command requires a number >= 1"),
+                }
+            }
+            other => self.unimplemented(other),
+        }
+    }
+
+    /// The tool's name goes to standard error, and the rest to standard output.
+    fn unimplemented(&mut self, byte: u8) {
+        self.output.flush();
+        eprint!("dc: ");
+        let shown =
+            if byte.is_ascii_graphic() { format!("'{}' (0{byte:o})", char::from(byte)) } else { format!("0{byte:o}") };
+        self.output.raw(format!("{shown} unimplemented\n").as_bytes());
+    }
+
+    fn pop(&mut self) -> Option<Value> {
+        let value = self.stack.pop();
+        if value.is_none() {
+            self.complain("stack empty");
+        }
+        value
+    }
+
+    fn read_number(&mut self, first: u8) {
+        let negative = first == b'_';
+        let mut text = Vec::new();
+        let mut point = false;
+        let mut next = if negative { self.next() } else { Some(first) };
+        while let Some(byte) = next {
+            match byte {
+                b'0'..=b'9' | b'A'..=b'F' => text.push(byte),
+                b'.' if !point => {
+                    point = true;
+                    text.push(byte);
+                }
+                other => {
+                    self.held = Some(other);
+                    break;
+                }
+            }
+            next = self.next();
+        }
+        let number = Number::of_digits(&text, self.input_base);
+        self.stack.push(Value::Number(if negative { number.negated() } else { number }));
+    }
+
+    fn read_string(&mut self) {
+        let (mut text, mut depth) = (Vec::new(), 1_usize);
+        while let Some(byte) = self.next() {
+            match byte {
+                b'[' => depth += 1,
+                b']' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+            text.push(byte);
+        }
+        self.stack.push(Value::String(text.into()));
+    }
+
+    /// The top of the stack and what is below it, when both are numbers.
+    fn two_numbers(&mut self) -> Option<(Number, Number)> {
+        let below = self.stack.len().checked_sub(2).and_then(|at| Some((self.stack.get(at)?, self.stack.last()?)));
+        let Some((left, right)) = below else {
+            self.complain("stack empty");
+            return None;
+        };
+        let (Some(left), Some(right)) = (left.number(), right.number()) else {
+            self.complain("non-numeric value");
+            return None;
+        };
+        Some((left.clone(), right.clone()))
+    }
+
+    fn binary(&mut self, operator: u8) {
+        let Some((left, right)) = self.two_numbers() else { return };
+        let result = binary(operator, &left, &right, self.scale, &mut |text| self.output.warn(text));
+        self.replace(2, result);
+    }
+
+    fn modular_power(&mut self) {
+        let Some(values) = self.stack.len().checked_sub(3).and_then(|at| self.stack.get(at..)) else {
+            return self.complain("stack empty");
+        };
+        let numbers: Vec<Number> = values.iter().filter_map(Value::number).cloned().collect();
+        let [base, exponent, modulus] = numbers.as_slice() else {
+            return self.complain("non-numeric value");
+        };
+        let result = modular_power(base, exponent, modulus, self.scale, &mut |text| self.output.warn(text));
+        self.replace(3, result);
+    }
+
+    /// Puts results where their operands were, which stay when there are none.
+    fn replace(&mut self, operands: usize, result: super::arithmetic::Outcome) {
+        match result {
+            Ok(results) => {
+                self.stack.truncate(self.stack.len().saturating_sub(operands));
+                self.stack.extend(results.into_iter().map(Value::Number));
+            }
+            Err("") => {}
+            Err(message) => self.complain(message),
+        }
+    }
+
+    fn square_root(&mut self) {
+        let Some(value) = self.pop() else { return };
+        match value.number().map(|number| number.square_root(self.scale)) {
+            Some(Some(root)) => self.stack.push(Value::Number(root)),
+            Some(None) => self.complain("square root of negative number"),
+            None => self.complain("square root of nonnumeric attempted"),
+        }
+    }
+
+    fn compare(&mut self, comparison: Comparison) {
+        let Some(register) = self.next() else {
+            return self.unexpected_end();
+        };
+        let Some((below, top)) = self.two_numbers() else { return };
+        self.stack.truncate(self.stack.len().saturating_sub(2));
+        let order = top.compare(&below);
+        let holds = match comparison.operator {
+            b'<' => order.is_lt(),
+            b'>' => order.is_gt(),
+            _ => order.is_eq(),
+        };
+        if holds != comparison.negated {
+            let value = self.registers.get(usize::from(register)).and_then(|levels| levels.last()?.value.clone());
+            self.execute(value.unwrap_or(Value::from(0)));
+        }
+    }
+
+    fn exclamation(&mut self) {
+        match self.next() {
+            Some(operator @ (b'<' | b'>' | b'=')) => self.compare(Comparison { operator, negated: true }),
+            first => {
+                let mut line: Vec<u8> = Vec::new();
+                let mut next = first;
+                while let Some(byte) = next.filter(|byte| *byte != b'\n') {
+                    line.push(byte);
+                    next = self.next();
+                }
+                self.output.flush();
+                let words: [&[u8]; 3] = [b"/bin/sh", b"-c", &line];
+                if let Err(errno) = Command::new(&words).run() {
+                    self.complain(&format!("cannot run /bin/sh: {}", errno.text()));
+                }
+            }
+        }
+    }
+
+    /// Whether the commands came from the command line, of which ending early is no failure.
+    fn runs_expression(&self) -> bool {
+        self.frames.first().is_some_and(|frame| matches!(frame.source, Source::Text(..)))
+    }
+
+    fn unexpected_end(&mut self) {
+        if matches!(self.frames.last(), Some(Frame { source: Source::Text(..), .. })) {
+            self.complain("unexpected EOS");
+        } else {
+            self.complain("unexpected EOF");
+            self.code = 1;
+        }
+    }
+
+    /// Runs a string; anything else is pushed.
+    fn execute(&mut self, value: Value) {
+        let text = match value {
+            Value::String(text) => text,
+            number => return self.stack.push(number),
+        };
+        // A macro that ends with a call makes room for what it calls, so that loops do not grow.
+        let mut replaced = 0;
+        if self.frames.len() > 1
+            && let Some(ended) = self.frames.pop_if(|frame| frame.source.is_at_end())
+        {
+            replaced = ended.replaced + 1;
+        }
+        if self.frames.len() >= DEEPEST {
+            self.complain("macros are nested too deep");
+            self.quit = true;
+            return;
+        }
+        self.frames.push(Frame { source: Source::text(text), replaced });
+    }
+
+    fn unwind(&mut self, levels: usize) {
+        let mut left = levels;
+        while left > 0
+            && let Some(frame) = self.frames.last_mut()
+        {
+            if frame.replaced >= left {
+                frame.replaced -= left;
+                // What remains are macros that had nothing left to do.
+                frame.source = Source::text(Vec::new());
+                return;
+            }
+            left -= frame.replaced + 1;
+            self.frames.pop();
+        }
+    }
+
+    fn register(&mut self, command: u8) {
+        let Some(name) = self.next() else {
+            return self.unexpected_end();
+        };
+        match command {
+            b'l' => {
+                let value = self.levels(name).last().and_then(|level| level.value.clone());
+                self.stack.push(value.unwrap_or(Value::from(0)));
+            }
+            b'L' => match self.levels(name).pop() {
+                Some(level) => self.stack.push(level.value.unwrap_or(Value::from(0))),
+                None => {
+                    let shown = char::from(name);
+                    self.complain(&format!("stack register '{shown}' (0{name:o}) is empty"));
+                }
+            },
+            b's' => {
+                if let Some(value) = self.pop() {
+                    self.level(name).value = Some(value);
+                }
+            }
+            b'S' => {
+                if let Some(value) = self.pop() {
+                    self.levels(name).push(Level { value: Some(value), ..Level::default() });
+                }
+            }
+            b':' => {
+                let Some(index) = self.pop() else { return };
+                let Some(index) = self.index(&index) else { return };
+                if let Some(value) = self.pop() {
+                    self.level(name).array.insert(index, value);
+                }
+            }
+            _ => {
+                let Some(index) = self.pop() else { return };
+                let Some(index) = self.index(&index) else { return };
+                let value = self.levels(name).last().and_then(|level| level.array.get(&index).cloned());
+                self.stack.push(value.unwrap_or(Value::from(0)));
+            }
+        }
+    }
+
+    fn levels(&mut self, name: u8) -> &mut Vec<Level> {
+        let at = usize::from(name);
+        if at >= self.registers.len() {
+            self.registers.resize(at + 1, Vec::new());
+        }
+        &mut self.registers[at]
+    }
+
+    /// The level of a register that counts, which is made when there is none.
+    fn level(&mut self, name: u8) -> &mut Level {
+        let levels = self.levels(name);
+        if levels.is_empty() {
+            levels.push(Level::default());
+        }
+        let last = levels.len() - 1;
+        &mut levels[last]
+    }
+
+    fn index(&mut self, value: &Value) -> Option<usize> {
+        let index = value.number().and_then(Number::to_i64).and_then(|index| usize::try_from(index).ok());
+        if index.is_none() {
+            self.complain("array index must be a nonnegative integer");
+        }
+        index
+    }
+
+    fn print(&mut self, command: u8) {
+        match command {
+            b'f' => {
+                for at in (0..self.stack.len()).rev() {
+                    self.print_at(at, true);
+                }
+            }
+            b'p' => match self.stack.len().checked_sub(1) {
+                Some(at) => self.print_at(at, true),
+                None => self.complain("stack empty"),
+            },
+            _ => {
+                let Some(value) = self.pop() else { return };
+                match value {
+                    Value::Number(number) if command == b'P' => {
+                        let (_, bytes) = number.with_scale(0).into_digits().abs().to_bytes_be();
+                        self.output.raw(&bytes);
+                    }
+                    Value::Number(number) => self.output.wrapped(&number.written(self.output_base)),
+                    Value::String(text) => self.output.raw(&text),
+                }
+            }
+        }
+    }
+
+    fn print_at(&mut self, at: usize, line: bool) {
+        match self.stack.get(at) {
+            Some(Value::Number(number)) => self.output.wrapped(&number.written(self.output_base)),
+            Some(Value::String(text)) => self.output.raw(text),
+            None => {}
+        }
+        if line {
+            self.output.end_line();
+        }
+    }
+
+    fn set_parameter(&mut self, command: u8) {
+        let Some(value) = self.pop() else { return };
+        let whole = value.number().map(|number| number.with_scale(0).into_digits());
+        if whole.as_ref().is_some_and(|whole| whole.to_i64().is_none()) {
+            self.complain("value overflows simple integer; punting...");
+        }
+        let number = whole.and_then(|whole| whole.to_i64());
+        match (command, number) {
+            (b'i', Some(base @ 2..=16)) => self.input_base = base as u32,
+            (b'i', _) => self.complain("input base must be a number between 2 and 16 (inclusive)"),
+            (b'o', Some(base @ 2..=0x7fff_ffff)) => self.output_base = base as u32,
+            (b'o', _) => self.complain("output base must be a number greater than 1"),
+            (_, Some(scale @ 0..=0x7fff_ffff)) => self.scale = scale as usize,
+            _ => self.complain("scale must be a nonnegative number"),
+        }
+    }
+
+    /// Commands that look at or turn around the top of the stack.
+    fn top(&mut self, command: u8) {
+        let Some(value) = self.pop() else { return };
+        match command {
+            b'd' => self.stack.extend([value.clone(), value]),
+            b'r' => match self.stack.pop() {
+                Some(below) => self.stack.extend([value, below]),
+                None => {
+                    self.stack.push(value);
+                    self.complain("stack empty");
+                }
+            },
+            b'R' => self.rotate(&value),
+            b'a' => {
+                let text: Rc<[u8]> = match &value {
+                    Value::Number(number) => {
+                        let digits = number.with_scale(0).into_digits();
+                        let low = (digits.abs() % 256_u32).to_u8().unwrap_or(0);
+                        vec![low].into()
+                    }
+                    Value::String(text) => Rc::from([text.first().copied().unwrap_or(0)]),
+                };
+                self.stack.push(Value::String(text));
+            }
+            b'Z' => {
+                let length = match &value {
+                    Value::Number(number) => number.significant_digits(),
+                    Value::String(text) => text.len(),
+                };
+                self.stack.push(Value::from(i64::try_from(length).unwrap_or(i64::MAX)));
+            }
+            _ => {
+                let scale = value.number().map_or(0, Number::scale);
+                self.stack.push(Value::from(i64::try_from(scale).unwrap_or(i64::MAX)));
+            }
+        }
+    }
+
+    fn rotate(&mut self, count: &Value) {
+        let count = count.number().and_then(Number::to_i64).unwrap_or(0);
+        let length = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX).min(self.stack.len());
+        let from = self.stack.len() - length;
+        if let Some(turned) = self.stack.get_mut(from..).filter(|turned| turned.len() > 1) {
+            if count > 0 { turned.rotate_left(1) } else { turned.rotate_right(1) }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `dc`, the calculator with a stack, as the GNU project's.
+
+mod arithmetic;
+mod machine;
+mod source;
+mod value;
+
+use tidebox_gnu::answer::Answer;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::message::complain;
+use tidebox_gnu::stream::Input;
+
+use machine::Machine;
+use source::Source;
+
+const HELP: &str = "\
+Usage: dc [OPTION] [file ...]
+  -e, --expression=EXPR    evaluate expression
+  -f, --file=FILE          evaluate contents of file
+  -h, --help               display this help and exit
+  -V, --version            output version information and exit
+
+";
+
+/// What stands below the help, on standard output also where the help does not.
+const REPORTS: &str = "Email bug reports to:  bug-dc@gnu.org .\n";
+
+/// What `--version` prints. Scripts look at its first line.
+const VERSION: &str =
+    "dc (GNU bc 1.07.1) 1.4.1\n\nTidebox's dc does what that version does. It is free under MIT or Apache-2.0.\n";
+
+/// Runs the whole tool.
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let long = [
+        long("expression", Takes::Value, 'e'),
+        long("file", Takes::Value, 'f'),
+        long("help", Takes::Nothing, 'h'),
+        long("version", Takes::Nothing, 'V'),
+    ];
+    let line = CommandLine { version: VERSION, ..CommandLine::new("dc", "e:f:hV", &long, HELP) };
+    let mut machine = Machine::new();
+    let mut asked = false;
+    let operands = line.read::<Answer>(arguments, |key, value| {
+        asked = true;
+        match key {
+            'e' => machine.run(Source::text(value)),
+            _ => run_file(&mut machine, &value),
+        }
+        if machine.has_quit() { Err(Answer::Code(0)) } else { Ok(()) }
+    });
+    let code = match operands {
+        Ok(operands) => {
+            for file in &operands {
+                if !machine.has_quit() {
+                    run_file(&mut machine, file);
+                }
+            }
+            if !asked && operands.is_empty() {
+                machine.run(Source::Standard);
+            }
+            0
+        }
+        Err(Answer::Usage(message, code)) => {
+            complain("dc", &message);
+            eprint!("{HELP}");
+            machine.say(REPORTS);
+            code
+        }
+        Err(Answer::Print(text)) => {
+            machine.say(&String::from_utf8_lossy(&text));
+            if text == HELP.as_bytes() {
+                machine.say(REPORTS);
+            }
+            0
+        }
+        Err(answer) => tidebox_gnu::answer::Ending::end(answer, "dc"),
+    };
+    let ended = machine.finish();
+    if code == 0 { ended } else { code }
+}
+
+fn run_file(machine: &mut Machine, name: &[u8]) {
+    if name == b"-" {
+        return machine.run(Source::Standard);
+    }
+    match Input::file(name) {
+        Ok(input) => machine.run(Source::File(input)),
+        Err(_) => machine.complain(&format!("Could not open file {}", String::from_utf8_lossy(name))),
+    }
+}

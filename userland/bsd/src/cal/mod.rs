@@ -1,0 +1,31 @@
+//! `cal` and `ncal`: months on paper, in weeks across or weeks down.
+
+mod country;
+mod date;
+mod options;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use tidebox_gnu::answer::{Answer, Ending};
+
+pub(crate) fn cal(arguments: Vec<Vec<u8>>) -> i32 {
+    run("cal", arguments)
+}
+
+pub(crate) fn ncal(arguments: Vec<Vec<u8>>) -> i32 {
+    run("ncal", arguments)
+}
+
+fn run(tool: &str, arguments: Vec<Vec<u8>>) -> i32 {
+    let today = tidebox_gnu::calendar::Moment::from_ns(tidebox_rt::realtime_ns());
+    answer(tool, arguments, today.year, today.month).end(tool)
+}
+
+/// What the tool prints in that month.
+fn answer(tool: &str, arguments: Vec<Vec<u8>>, year: i64, month: u32) -> Answer {
+    match options::read(tool, arguments, year, month) {
+        Ok(page) => Answer::Print(page.print().into_bytes()),
+        Err(answer) => answer,
+    }
+}
