@@ -1,9 +1,8 @@
 /** The Worker in browsers. */
 
 import type { Call, Report, Setup } from "./messages.js";
+import userland from "./userland.web.js";
 import { serve } from "./worker.js";
-
-const userland = new URL("../userland/", import.meta.url);
 
 interface Scope {
   postMessage(report: Report): void;
@@ -12,13 +11,31 @@ interface Scope {
 
 const scope = globalThis as unknown as Scope;
 
+function address(file: string): URL {
+  const url = userland[file];
+  if (url === undefined) throw new Error(`${file} is not in the package`);
+  return url;
+}
+
+function unless(loaded: boolean, url: URL, status: number): void {
+  if (!loaded) throw new Error(`${url} cannot be loaded (${status}); serve the whole package`);
+}
+
+async function compile(file: string): Promise<WebAssembly.Module> {
+  const url = address(file);
+  const response = await fetch(url);
+  unless(response.ok, url, response.status);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
 /** A guest that reads the file of a program waits for it; a Worker may. */
 function bytes(file: string): Uint8Array {
-  const url = new URL(file, userland);
+  const url = address(file);
   const request = new XMLHttpRequest();
   request.open("GET", url, false);
   request.responseType = "arraybuffer";
   request.send();
+  unless(request.status === 200 || url.protocol === "data:", url, request.status);
   return new Uint8Array(request.response as ArrayBuffer);
 }
 
@@ -29,8 +46,5 @@ serve(
       scope.onmessage = ({ data }) => handle(data);
     },
   },
-  {
-    compile: async (file) => WebAssembly.compile(await (await fetch(new URL(file, userland))).arrayBuffer()),
-    bytes,
-  },
+  { compile, bytes },
 );

@@ -1,6 +1,7 @@
 // Small WebAssembly modules, put together by hand: one function `_start` with the given body, and what it needs.
 
-const string = (text) => [text.length, ...Buffer.from(text)];
+const letters = (text) => [...new TextEncoder().encode(text)];
+const string = (text) => [text.length, ...letters(text)];
 const section = (id, items) => [id, ...number(items.flat().length + 1), items.length, ...items.flat()];
 
 /** An unsigned number as WebAssembly writes it. */
@@ -14,7 +15,7 @@ export function module(body, { imports = [], memory = [1], start = false, table 
   const kinds = imports.map(([from, name]) => [...string(from), ...string(name), 0, 1]);
   const exports = [[...string("_start"), 0, ...number(imports.length)], [...string("memory"), 2, 0]];
   return Uint8Array.from([
-    ...Buffer.from("\0asm"), 1, 0, 0, 0,
+    ...letters("\0asm"), 1, 0, 0, 0,
     ...section(1, [[0x60, 0, 0], [0x60, 1, 0x7f, 1, 0x7f]]),
     ...(kinds.length > 0 ? section(2, kinds) : []),
     ...section(3, [[0]]),

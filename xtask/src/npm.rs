@@ -114,7 +114,21 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
         "package_userland",
     ]);
     userland.arg("--").arg(project.userland()).arg(package.join("userland"));
-    progress.run("rewrite the guest programs for JavaScript", userland, RETRY)
+    progress.run("rewrite the guest programs for JavaScript", userland, RETRY)?;
+    addresses(package)
+}
+
+/// A module that names the file of each program in a way that bundlers see; `js/userland.web.d.ts` declares it.
+fn addresses(package: &Path) -> Result<()> {
+    let listed = fs::read(package.join("userland/programs.json")).context("the programs are not listed")?;
+    let listed: Vec<serde_json::Value> = serde_json::from_slice(&listed)?;
+    let mut module = String::from("/** Where the programs of the package are. */\nexport default {\n");
+    for program in &listed {
+        let file = program["file"].as_str().context("a program has no file")?;
+        module.push_str(&format!("  {file:?}: new URL(\"../userland/{file}\", import.meta.url),\n"));
+    }
+    module.push_str("};\n");
+    fs::write(package.join("dist/userland.web.js"), module).context("the addresses of the programs cannot be written")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -1,86 +1,79 @@
-//! Tests of the npm package as users get it: packed, installed into an empty folder, and run by several versions of Node.
+//! Tests of the npm package as users get it: packed, installed into an empty folder, and run by several versions of Node, by
+//! Deno and by Chromium.
 
-use std::fs;
+mod chromium;
+mod engines;
+mod folder;
+
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::npm;
 use crate::project::Project;
-use crate::step::{self, Progress};
+use crate::step::Progress;
 
-const RETRY: &str = "cargo xtask npm test";
+use engines::Node;
 
-/// What a model sees of a sandbox through the tools of Deep Agents: tests that take any backend.
-const DEEP_AGENTS: &str = "tests/deepagents/javascript";
-const AGENT: &str = "agent.test.mjs";
-/// The file that those tests take their backend from.
-const BACKEND: &str = "tidebox_backend.mjs";
+pub(crate) const RETRY: &str = "cargo xtask npm test";
+
+/// What runs in every version: what a person types and what comes back, and the file tools.
+const MAIN: [&str; 3] = ["execute.test.mjs", "files.test.mjs", "guard.test.mjs"];
+
+/// Deno, below the folder of the package.
+const DENO: &str = "node_modules/.bin/deno";
 
 /// Packs the package and runs what is in `js-bindings/tests`.
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress, npm::Types::Check)?;
-    let bindings = project.root.join("js-bindings");
-    let folder = project.target.join("npm-tests");
-    install(project, progress, &archive, &folder)?;
-    let tests = lay_out(&bindings.join("tests"), &folder)?;
-    let newer = bindings.join("node_modules/node/bin/node");
-    let cases = project.root.join("tests/spec/cases");
-    run(progress, Path::new("node"), &folder, &tests, &cases)?;
-    run(progress, &newer, &folder, &tests, &cases)?;
-    // Among them are calls that overlap, which takes JSPI.
-    let agent = folder.join(AGENT);
-    fs::copy(project.root.join(DEEP_AGENTS).join(AGENT), &agent).context("the tests of Deep Agents are missing")?;
-    fs::copy(bindings.join("tests/deepagents").join(BACKEND), folder.join(BACKEND))?;
-    run(progress, &newer, &folder, &[AGENT.to_owned()], &cases)?;
-    let mut deno = Command::new(bindings.join("node_modules/.bin/deno"));
-    deno.current_dir(&folder).args(["run", "--allow-read", "smoke.deno.mjs"]);
-    progress.run("the npm package in Deno", deno, RETRY)
-}
-
-/// A project that has Deep Agents and nothing else, and then the archive.
-fn install(project: &Project, progress: &mut Progress, archive: &Path, folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).context("the old folder of tests cannot be removed")?;
+    let tests = folder::lay_out(project, progress, &archive)?;
+    let nodes = engines::nodes(project, progress);
+    let fullest = engines::one_of_each_kind(&nodes);
+    for node in &nodes {
+        let everything: Vec<&str> = tests.files.iter().map(String::as_str).collect();
+        let files = if fullest.contains(&node.version.as_str()) { everything.as_slice() } else { &MAIN };
+        run(progress, project, &tests.folder, node, files)?;
     }
-    fs::create_dir_all(folder).context("the folder of tests cannot be made")?;
-    fs::copy(project.root.join(DEEP_AGENTS).join("package.json"), folder.join("package.json"))?;
-    fs::copy(project.root.join("js-bindings/.npmrc"), folder.join(".npmrc"))?;
-    let mut npm = npm::npm_command(folder, &["install", "--ignore-scripts", "--no-package-lock"]);
-    npm.arg(archive);
-    progress.run("install the packed package", npm, RETRY)
-}
-
-/// Copies the tests beside the installed package; answers the names of their files.
-fn lay_out(from: &Path, folder: &Path) -> Result<Vec<String>> {
-    let mut tests = Vec::new();
-    for entry in fs::read_dir(from).context("js-bindings/tests cannot be read")? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !entry.file_type()?.is_file() {
-            continue;
-        }
-        fs::copy(entry.path(), folder.join(&name)).with_context(|| format!("cannot copy {name}"))?;
-        if name.ends_with(".test.mjs") {
-            tests.push(name);
+    if let Some(node) = nodes.iter().find(|node| node.jspi) {
+        // Calls that overlap are among what is tested, which takes JSPI.
+        run(progress, project, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
+        run(progress, project, &tests.folder.join("examples"), node, &["examples.test.mjs"])?;
+        if chromium::is_there(progress) {
+            run(
+                progress,
+                project,
+                &tests.folder.join("browser"),
+                node,
+                &["suite.test.mjs", "terminal.test.mjs", "bundlers.test.mjs"],
+            )?;
         }
     }
-    tests.sort();
-    Ok(tests)
+    deno(progress, &project.root.join("js-bindings").join(DENO), &tests.folder)
 }
 
-fn run(progress: &mut Progress, node: &Path, folder: &Path, tests: &[String], cases: &Path) -> Result<()> {
-    let version = match step::output(Command::new(node).arg("--version"), RETRY) {
-        Ok(version) => String::from_utf8_lossy(&version).trim().to_owned(),
-        Err(error) => {
-            progress.say(&format!("tests in {} are left out: {error:#}", node.display()));
-            return Ok(());
-        }
-    };
-    let mut command = Command::new(node);
+/// Runs test files in a folder by one version of Node; says how many passed.
+fn run(progress: &mut Progress, project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
+    let mut command = Command::new(&node.program);
     // The reporter that prints totals in lines of their own, of which the runner of steps knows the form.
-    command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(tests);
-    command.env("TIDEBOX_SPEC_CASES", cases);
-    progress.run_tests(&format!("tests of the npm package in Node {version}"), command, RETRY)
+    command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(files);
+    command.env("TIDEBOX_SPEC_CASES", project.root.join("tests/spec/cases"));
+    command.env("TIDEBOX_DENO", project.root.join("js-bindings").join(DENO));
+    command.env("NODE_OPTIONS", format!("--import={}", folder::guard(project)));
+    let before = progress.totals.clone();
+    progress.run_tests(
+        &format!("tests of the npm package in Node {}: {}", node.version, files.join(" ")),
+        command,
+        RETRY,
+    )?;
+    let (passed, skipped) = (progress.totals.passed - before.passed, progress.totals.skipped - before.skipped);
+    progress.say(&format!("Node {}: {passed} passed, {skipped} skipped", node.version));
+    Ok(())
+}
+
+/// Deno runs the walk through what depends on the platform.
+fn deno(progress: &mut Progress, program: &Path, folder: &Path) -> Result<()> {
+    let mut deno = Command::new(program);
+    deno.current_dir(folder).args(["run", "--allow-read", "smoke.deno.mjs"]);
+    progress.run("the npm package in Deno", deno, RETRY)
 }

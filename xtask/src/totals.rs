@@ -26,7 +26,7 @@ impl Totals {
     /// counts nothing.
     fn count_line(&mut self, line: &str) {
         let line = without_colours(line);
-        let line = line.trim_start();
+        let line = line.trim();
         if let Some(total) = line.strip_prefix("# ") {
             self.count_total(total);
             return;
@@ -123,7 +123,9 @@ mod tests {
     #[test]
     fn the_totals_of_node_are_counted() {
         let mut counted = Totals::default();
-        for line in ["# tests 9", "# pass 5", "# fail 1", "# cancelled 1", "# skipped 2", "# Subtest: pass 3"] {
+        for line in
+            ["# tests 9\n", "# pass 5\n", "# fail 1\n", "# cancelled 1\n", "# skipped 2\r\n", "# Subtest: pass 3\n"]
+        {
             counted.count_line(line);
         }
         assert_eq!(counted, totals(5, 2, 2));

@@ -1,0 +1,122 @@
+// A terminal in a page: what is typed runs in a sandbox that lives in a Worker of this page, and nowhere else.
+
+import { Sandbox } from "tidebox";
+
+const WORKSPACE = "/workspace";
+
+const element = (id) => document.getElementById(id);
+const [terminal, screen, line, prompt, command] = ["terminal", "screen", "line", "prompt", "command"].map(element);
+const [files, upload, limit] = ["files", "upload", "limit"].map(element);
+
+/** Puts text on the screen; `kind` is how it looks. */
+function show(text, kind) {
+  const piece = document.createElement("span");
+  piece.className = kind;
+  piece.textContent = text;
+  screen.append(piece);
+  terminal.scrollTop = terminal.scrollHeight;
+}
+
+/** Shows the bytes of a stream as they come, also when a character arrives in two pieces. */
+function shower(kind) {
+  const decoder = new TextDecoder();
+  return (bytes) => show(decoder.decode(bytes, { stream: true }), kind);
+}
+
+async function runCommand(sandbox, text) {
+  const streams = { stdout: shower("stdout"), stderr: shower("stderr") };
+  const { exitCode, stoppedBy, truncated } = await sandbox.execute(text, {
+    timeoutMs: limit.valueAsNumber * 1000,
+    onOutput: ({ stream, bytes }) => streams[stream](bytes),
+  });
+  if (screen.textContent !== "" && !screen.textContent.endsWith("\n")) show("\n", "note");
+  if (truncated) show("[the rest of the output was dropped]\n", "note");
+  if (stoppedBy === "timeout") show(`[stopped after ${limit.value} s]\n`, "note");
+  else if (exitCode !== 0) show(`[exit code ${exitCode}]\n`, "note");
+}
+
+/** The next line to type; where the shell is, is a part of it. */
+async function ask(sandbox) {
+  const { stdout } = await sandbox.execute("pwd");
+  prompt.textContent = `${stdout.trimEnd().replace(WORKSPACE, "~")} $`;
+  await list(sandbox);
+  command.disabled = false;
+  command.focus();
+  terminal.scrollTop = terminal.scrollHeight;
+}
+
+/** Lists the files of the workspace; a click takes one out of the sandbox. */
+async function list(sandbox) {
+  const found = await sandbox.ls(WORKSPACE);
+  const items = (found.files ?? []).filter(({ is_dir }) => !is_dir).map(({ path, size }) => {
+    const button = document.createElement("button");
+    button.textContent = path.slice(WORKSPACE.length + 1);
+    button.title = `Download ${size} bytes`;
+    button.addEventListener("click", () => download(sandbox, path));
+    const item = document.createElement("li");
+    item.append(button);
+    return item;
+  });
+  files.replaceChildren(...items);
+}
+
+async function download(sandbox, path) {
+  const [{ content, error }] = await sandbox.downloadFiles([path]);
+  if (error !== null) return show(`[${path} cannot be downloaded: ${error}]\n`, "note");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = path.slice(path.lastIndexOf("/") + 1);
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+async function put(sandbox, chosen) {
+  const pairs = await Promise.all([...chosen].map(async (file) => [`${WORKSPACE}/${file.name}`, new Uint8Array(await file.arrayBuffer())]));
+  for (const { path, error } of await sandbox.uploadFiles(pairs)) {
+    show(error === null ? `[uploaded ${path}]\n` : `[${path} cannot be uploaded: ${error}]\n`, "note");
+  }
+  await list(sandbox);
+}
+
+/** Lines that were typed before; the arrow keys bring them back. */
+const typed = [];
+let at = 0;
+
+function recall(step) {
+  at = Math.min(Math.max(at + step, 0), typed.length);
+  command.value = typed[at] ?? "";
+}
+
+async function start() {
+  show("Starting a sandbox in this page...\n", "note");
+  // A session keeps its folder and its variables from one line to the next.
+  const sandbox = await Sandbox.create({
+    shellMode: "persistent",
+    files: { "poem.txt": "The tide comes in,\nthe tide goes out,\nthe box stays dry.\n" },
+  });
+  line.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const text = command.value;
+    show(`${prompt.textContent} ${text}\n`, "typed");
+    if (text.trim() !== "") typed.push(text);
+    at = typed.length;
+    command.value = "";
+    command.disabled = true;
+    await runCommand(sandbox, text);
+    await ask(sandbox);
+  });
+  command.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    recall(step);
+  });
+  upload.addEventListener("change", async () => {
+    await put(sandbox, upload.files);
+    upload.value = "";
+  });
+  show("Ready. Try: ls /bin | wc -l\n", "note");
+  await ask(sandbox);
+}
+
+start().catch((error) => show(`${error.message}\n`, "stderr"));

@@ -1,0 +1,44 @@
+// A deep agent that works in a sandbox. Without MODEL its model is a script, so it needs neither key nor network; with
+// `MODEL=anthropic:claude-sonnet-4-5` and the package and the key of that provider a real one does the work.
+
+import { fakeModel } from "@langchain/core/testing";
+import { AIMessage } from "@langchain/core/messages";
+import { createDeepAgent } from "deepagents";
+
+import { openBackend } from "./backend.js";
+
+const PROJECT = {
+  "/workspace/greet.sh": 'echo "Hello $1"\n',
+  "/workspace/test.sh": 'test "$(sh greet.sh World)" = "Hello, World!" && echo pass\n',
+};
+
+/** What a model says that asks for tools. */
+const asks = (...calls) =>
+  new AIMessage({ content: "", tool_calls: calls.map(([name, args]) => ({ name, args, id: crypto.randomUUID(), type: "tool_call" })) });
+
+/** What a model might do: look, run the tests, mend, run them again. */
+const scripted = () => fakeModel()
+  .respond(asks(
+    ["ls", { path: "/workspace" }],
+    ["read_file", { file_path: "/workspace/greet.sh" }],
+    ["execute", { command: "cd /workspace && sh test.sh" }],
+  ))
+  .respond(asks(["edit_file", { file_path: "/workspace/greet.sh", old_string: "Hello $1", new_string: "Hello, $1!" }]))
+  .respond(asks(["execute", { command: "cd /workspace && sh test.sh" }]))
+  .respond(new AIMessage("The tests pass now."));
+
+let backend;
+try {
+  backend = await openBackend(PROJECT);
+  const agent = createDeepAgent({ model: process.env.MODEL ?? scripted(), backend });
+  const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Make test.sh pass." }] });
+  for (const message of messages) {
+    if (message.type === "tool") console.log(`${message.name}: ${message.text.trimEnd().replaceAll("\n", "\n  ")}`);
+  }
+  console.log(messages.at(-1).text);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+} finally {
+  await backend?.close();
+}

@@ -1,0 +1,88 @@
+// Every example runs as its reader would run it, and prints what is expected.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+/** Runs a program in the folder of an example. */
+function run(example, [program, ...args], env = {}) {
+  const options = { cwd: fileURLToPath(new URL(`${example}/`, import.meta.url)), env: { ...process.env, ...env } };
+  return new Promise((resolve) => {
+    execFile(program, args, options, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }));
+  });
+}
+
+const node = (example, env) => run(example, [process.execPath, "main.js"], env);
+
+describe("examples", { concurrency: 2 }, () => {
+  test("node", async () => {
+    const { code, stdout, stderr } = await node("node");
+    assert.deepEqual([code, stderr], [0, ""]);
+    // One piece of the output may hold several lines.
+    assert.equal(stdout.replaceAll("stdout: ", ""), [
+      "0: north 7",
+      "step 1", "step 2", "step 3", "stderr: careful",
+      "124: stopped by timeout",
+      "tpek, and gzip begins with 31,139",
+      "no network: 6",
+      "",
+    ].join("\n"));
+  });
+
+  const deno = process.env.TIDEBOX_DENO;
+  test("deno", { skip: deno === undefined ? "TIDEBOX_DENO names no Deno" : false }, async () => {
+    const { code, stdout, stderr } = await run("deno", [deno, "task", "start"], { NO_COLOR: "1" });
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, [
+      "words (0):       2 sea",
+      "host (1): tidebox\n0",
+      "endless (124): tidebox: the command was stopped because it ran for 300ms; give it a longer timeout or less to do",
+      "grep: /workspace/words.txt:1 /workspace/words.txt:3",
+      "",
+    ].join("\n"));
+  });
+
+  test("vitest", async () => {
+    const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+    const { code, stdout, stderr } = await run("vitest", [process.execPath, vitest, "run"], { NO_COLOR: "1", CI: "1" });
+    assert.equal(code, 0, `${stdout}${stderr}`);
+    assert.match(stdout, /Tests +6 passed \(6\)/);
+  });
+
+  test("langchain", async () => {
+    const { code, stdout, stderr } = await node("langchain");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^> bash .*access\.log"\}\n10:00 200 \/\n10:01 500 \/pay\n5\n\[exit code 0\]\n/);
+    assert.match(stdout, /\n {6}2 \/pay\n {6}1 \/search\n/);
+    assert.match(stdout, /\nwrote \/workspace\/report\.md\nbash: line 1: no-such-program: command not found\n\[exit code 127\]\n/);
+    assert.match(stdout, /\nThe page \/pay fails most; see report\.md\.\n# Errors\n\n\/pay fails most\.\n$/);
+  });
+
+  test("vercel-ai", async () => {
+    const { code, stdout, stderr } = await node("vercel-ai");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^bash: \{"stdout":"people\.json\\n\[\{\\"name\\":\\"Grace\\"/);
+    assert.match(stdout, /\nbash: \{"stdout":"2\\n","stderr":"","exitCode":0,"truncated":false\}\n/);
+    assert.match(stdout, /\nreadFile: \{"content":"Ada\\nGrace\\n","totalLines":2\}\nreadFile: \{"error":"[^"]*not found"\}\n/);
+    assert.match(stdout, /\nAda and Grace are older than 40\.\nAda and Grace\n$/);
+  });
+
+  test("deep-agents", async () => {
+    const { code, stdout, stderr } = await node("deep-agents");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^ls: \/workspace\/greet\.sh \(16 bytes\)\n/);
+    assert.match(stdout, /\nread_file: @@ lines 1-1 of 1 @@\n {2}echo "Hello \$1"\nexecute: \n  \[Command failed with exit code 1\]\n/);
+    assert.match(stdout, /\nedit_file: Successfully replaced 1 occurrence\(s\) in '\/workspace\/greet\.sh'\n/);
+    assert.match(stdout, /\nexecute: pass\n {2}\n {2}\[Command succeeded with exit code 0\]\nThe tests pass now\.\n$/);
+  });
+
+  test("deep-agents in the cloud says what it lacks", async () => {
+    const { code, stderr } = await node("deep-agents", { SANDBOX_PROVIDER: "daytona", DAYTONA_API_KEY: "" });
+    assert.deepEqual([code, stderr], [1, "SANDBOX_PROVIDER=daytona needs a key; set DAYTONA_API_KEY\n"]);
+    const missing = await node("deep-agents", { SANDBOX_PROVIDER: "daytona", DAYTONA_API_KEY: "none" });
+    assert.match(missing.stderr, /^the package @langchain\/daytona is not installed/);
+    const unknown = await node("deep-agents", { SANDBOX_PROVIDER: "moon" });
+    assert.match(unknown.stderr, /^SANDBOX_PROVIDER=moon: there are tidebox \(the default\) and daytona\n$/);
+  });
+});

@@ -1,0 +1,100 @@
+//! The versions of Node that the package says it runs in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::RETRY;
+use crate::npm;
+use crate::project::Project;
+use crate::step::{self, Progress};
+
+/// The newest of each release line that is maintained, as the npm package `node` has them. The machine's own takes the place of
+/// the one of its line.
+const LINES: [&str; 4] = ["20.20.2", "22.23.3", "24.21.0", "26.10.0"];
+
+/// An engine that can run the tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) program: PathBuf,
+    /// Without the `v`.
+    pub(super) version: String,
+    /// Whether it can suspend guests.
+    pub(super) jspi: bool,
+}
+
+/// One for each release line, in their order. What cannot be had is said and left out.
+pub(super) fn nodes(project: &Project, progress: &mut Progress) -> Vec<Node> {
+    let own = ask(Path::new("node")).ok();
+    let mut nodes = Vec::new();
+    for wanted in LINES {
+        let node = match &own {
+            Some(own) if line(&own.version) == line(wanted) => Ok(own.clone()),
+            _ => installed(project, progress, wanted),
+        };
+        match node {
+            Ok(node) => nodes.push(node),
+            Err(error) => progress.say(&format!("tests in Node {wanted} are left out: {error:#}")),
+        }
+    }
+    nodes
+}
+
+/// The versions of the first engine that can suspend guests and of the first that cannot: everything runs there.
+pub(super) fn one_of_each_kind(nodes: &[Node]) -> Vec<&str> {
+    let first = |jspi| nodes.iter().find(|node| node.jspi == jspi).map(|node| node.version.as_str());
+    [false, true].into_iter().filter_map(first).collect()
+}
+
+/// The release line of a version: its first number.
+fn line(version: &str) -> &str {
+    version.split('.').next().unwrap_or(version)
+}
+
+/// What a program says of itself.
+fn ask(program: &Path) -> Result<Node> {
+    let mut command = Command::new(program);
+    command.args(["-p", "`${process.versions.node} ${typeof WebAssembly.Suspending}`"]);
+    let printed = String::from_utf8(step::output(&mut command, RETRY)?).context("node printed no text")?;
+    let (version, suspending) = printed.trim().split_once(' ').context("node did not tell its version")?;
+    Ok(Node { program: program.to_owned(), version: version.to_owned(), jspi: suspending == "function" })
+}
+
+/// Installs a version beside the builds, where it outlives a clone.
+fn installed(project: &Project, progress: &mut Progress, version: &str) -> Result<Node> {
+    let folder = project.target.join("npm-engines").join(version);
+    let program = folder.join("node_modules/node/bin/node");
+    if !program.exists() {
+        fs::create_dir_all(&folder).context("no folder for it can be made")?;
+        fs::write(folder.join("package.json"), r#"{ "private": true }"#)?;
+        let mut npm = npm::npm_command(&folder, &["install", "--no-package-lock", "--no-audit", "--no-fund"]);
+        npm.arg(format!("node@{version}"));
+        progress.run(&format!("install Node {version}"), npm, RETRY)?;
+    }
+    let node = ask(&program)?;
+    ensure!(node.version == version, "{} says that it is {}", program.display(), node.version);
+    Ok(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(version: &str, jspi: bool) -> Node {
+        Node { program: PathBuf::from("node"), version: version.to_owned(), jspi }
+    }
+
+    #[test]
+    fn everything_runs_in_the_first_engine_with_jspi_and_the_first_without() {
+        let nodes = [node("20.1.0", false), node("22.1.0", false), node("24.1.0", true), node("26.1.0", true)];
+        assert_eq!(one_of_each_kind(&nodes), ["20.1.0", "24.1.0"]);
+        assert_eq!(one_of_each_kind(&nodes[2..]), ["24.1.0"]);
+    }
+
+    #[test]
+    fn a_release_line_is_the_first_number() {
+        assert_eq!([line("20.20.2"), line("26.0.0")], ["20", "26"]);
+    }
+}
