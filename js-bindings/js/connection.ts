@@ -6,46 +6,81 @@
  * were after the last call that was answered.
  */
 
+import { defined } from "./check.js";
+import type { SandboxErrorCode } from "./error.js";
 import { SandboxError } from "./error.js";
-import type { Changes, KernelOptions, Report } from "./messages.js";
-import type { ExecuteOptions } from "./options.js";
-import { checkExecuteOptions, defined } from "./options.js";
+import type { Gateway } from "./gateway.js";
+import { fetchGateway } from "./gateway.js";
+import { HostCalls } from "./host_calls.js";
+import type { Ask, Changes, Failure, KernelOptions, Report, Tell } from "./messages.js";
+import type { Checked, ExecuteOptions, OutputPiece } from "./options.js";
+import { checkExecuteOptions } from "./options.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
+import { Requests } from "./requests.js";
 import { shared } from "./shared.js";
+import { Watch } from "./watch.js";
 
 /** Wall time of a command that names no timeout; as in `core/src/limits.rs`. */
 const WALL_TIME_MS = 120_000;
-/** How long after a command's time its Worker may still take to end it by itself. */
+/** How long after a command's time, or after it was given up, its Worker may still take to end it by itself. */
 const GRACE_MS = 2_000;
 /** The longest time that a timer can be set to. */
 const LONGEST_MS = 2 ** 31 - 1;
+/** Calls that are given up and can be told apart in the memory that a Worker looks at. */
+const CANCELLED = 64;
 
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
-  onOutput?: ExecuteOptions["onOutput"];
+  onOutput: ((piece: OutputPiece) => void) | undefined;
+  /** Runs before anything that was answered later is looked at. */
+  onAnswer: (() => void) | undefined;
+}
+
+/** How a call is made. */
+interface Calling {
+  onOutput?: ((piece: OutputPiece) => void) | undefined;
+  onAnswer?: () => void;
+  /** Is told the number of the call. */
+  onCall?: (id: number) => void;
 }
 
 /** A command was not ended by its own Worker. */
-class Overdue extends Error {}
+class Overdue extends Error {
+  constructor() {
+    super("the sandbox had to start again because a command did not end; its files are those after the last call that was answered");
+  }
+}
+
+/** A Worker and what the application does for it. */
+interface Served {
+  readonly worker: SandboxWorker;
+  readonly tools: HostCalls;
+  readonly requests: Requests;
+  /** Where calls stand that were given up. */
+  readonly cancelled: Int32Array | undefined;
+}
 
 export class Connection {
   readonly #platform: Platform;
-  readonly #options: KernelOptions;
+  readonly #checked: Checked;
   readonly #pending = new Map<number, Pending>();
+  #options: KernelOptions;
+  #gateway: Gateway | undefined;
   #changes: Uint8Array[] = [];
-  #worker: SandboxWorker | undefined;
+  #served: Served | undefined;
   /** Set while a Worker starts. */
-  #opened: Pending | undefined;
+  #opened: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
   /** Settled when calls can be made; rejected when none ever can be. */
   #ready: Promise<void> = Promise.resolve();
   #id = "";
   #last = 0;
 
-  constructor(platform: Platform, options: KernelOptions) {
+  constructor(platform: Platform, checked: Checked) {
     this.#platform = platform;
-    this.#options = options;
+    this.#checked = checked;
+    this.#options = checked.kernel;
   }
 
   get id(): string {
@@ -53,23 +88,30 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return this.#worker !== undefined;
+    return this.#served !== undefined;
+  }
+
+  /** Whether something of the sandbox is kept by its Worker alone. */
+  get #copiesOnWrite(): boolean {
+    return this.#options.mounts?.some(({ mode }) => mode === "copyOnWrite") ?? false;
   }
 
   /** Starts the Worker, and waits until the sandbox is there. */
   async open(): Promise<void> {
     // Starting a Worker takes the longest, so that comes first.
-    const worker = this.#start();
+    const served = this.#start();
+    const { worker, cancelled } = served;
     const opened = new Promise<unknown>((resolve, reject) => {
       this.#opened = { resolve, reject };
     });
     try {
       const { kernel, programs, compiled } = await shared(this.#platform);
-      worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes });
+      if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
+      worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes, cancelled });
       await opened;
     } catch (error) {
       opened.catch(() => {});
-      if (this.#worker === worker) this.#worker = undefined;
+      if (this.#served === served) this.#served = undefined;
       worker.terminate();
       if (error instanceof SandboxError) throw error;
       throw new SandboxError(`create: ${error instanceof Error ? error.message : error}`, "SETUP_FAILED", { cause: error });
@@ -79,20 +121,34 @@ export class Connection {
     if (this.#pending.size === 0) worker.hold(false);
   }
 
-  #start(): SandboxWorker {
-    const worker: SandboxWorker = this.#platform.start({
-      report: (report) => {
-        if (this.#worker === worker) this.#report(report);
-      },
-      broke: (error) => {
-        if (this.#worker === worker) this.#broke(error);
-      },
-    });
-    this.#worker = worker;
-    return worker;
+  async #makeGateway(): Promise<Gateway> {
+    return this.#checked.fetch === undefined ? await this.#platform.gateway() : fetchGateway(this.#checked.fetch);
   }
 
-  #report(report: Report): void {
+  #start(): Served {
+    const worker: SandboxWorker = this.#platform.start({
+      report: (report) => {
+        if (this.#served?.worker === worker) this.#report(report, this.#served);
+      },
+      broke: (error) => {
+        if (this.#served?.worker === worker) this.#broke(error);
+      },
+    });
+    const tell = (tell: Tell) => {
+      if (this.#served?.worker === worker) worker.send(tell);
+    };
+    // Pages without cross-origin isolation share no memory.
+    const shares = typeof SharedArrayBuffer === "function";
+    this.#served = {
+      worker,
+      tools: new HostCalls(this.#checked.tools, tell),
+      requests: new Requests(() => this.#gateway, tell),
+      cancelled: shares ? new Int32Array(new SharedArrayBuffer(4 * CANCELLED)) : undefined,
+    };
+    return this.#served;
+  }
+
+  #report(report: Report, served: Served): void {
     switch (report.what) {
       case "ready":
         this.#id = report.id;
@@ -101,15 +157,20 @@ export class Connection {
         return this.#opened?.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
       case "broken":
         return this.#broke(new Error(report.reason));
-      case "answer":
+      case "answer": {
         this.#keep(report.changes);
-        return this.#settle(report.id)?.resolve(report.value);
+        const pending = this.#settle(report.id);
+        pending?.onAnswer?.();
+        return pending?.resolve(report.value);
+      }
       case "refusal":
-        return this.#settle(report.id)?.reject(new Error(report.failure.message));
+        return this.#settle(report.id)?.reject(refusal(report.failure));
       case "output": {
         const { stderr, bytes } = report;
         return this.#pending.get(report.id)?.onOutput?.({ stream: stderr ? "stderr" : "stdout", bytes });
       }
+      case "asked":
+        return asked(served, report.ask);
       case "compiled":
         return void shared(this.#platform).then(({ compiled }) => compiled.set(report.file, report.module));
     }
@@ -124,7 +185,7 @@ export class Connection {
   #settle(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#worker?.hold(false);
+    if (this.#pending.size === 0) this.#served?.worker.hold(false);
     return pending;
   }
 
@@ -135,17 +196,22 @@ export class Connection {
       return;
     }
     const message = `the sandbox had to start again (${reason}); its files are those after the last call that was answered`;
-    this.#restart(new Error(message));
+    this.#restart(new SandboxError(message + this.#loss(), "RESTARTED"));
+  }
+
+  /** What is lost with a Worker, as the end of a sentence. */
+  #loss(): string {
+    return this.#copiesOnWrite ? ", and what was changed in copy-on-write mounts is lost" : "";
   }
 
   /** Puts another Worker in the place of this one. Who waits for it learns `why`. */
   #restart(why: Error): void {
-    const worker = this.#worker;
+    const served = this.#served;
     this.#options.id = this.#id;
     this.#ready = this.open();
     // Whoever calls next is told.
     this.#ready.catch(() => {});
-    worker?.terminate();
+    leave(served);
     this.#reject(why);
   }
 
@@ -156,50 +222,139 @@ export class Connection {
   }
 
   /** Calls a method of the kernel's sandbox. */
-  async call<T>(method: string, args: readonly unknown[], onOutput?: ExecuteOptions["onOutput"]): Promise<T> {
+  async call<T>(method: string, args: readonly unknown[], calling: Calling = {}): Promise<T> {
     await this.#ready;
-    const worker = this.#worker;
+    const worker = this.#served?.worker;
     if (worker === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
     const id = ++this.#last;
-    // A command whose caller watches is told the number under which its output comes.
-    const all = method === "execute" ? [...args, onOutput === undefined ? 0 : id] : args;
+    const { onOutput, onAnswer, onCall } = calling;
+    // A command is told its number, under which its output comes and under which it is given up.
+    const all = method === "execute" ? [...args, id, onOutput !== undefined] : args;
     // What cannot be sent is thrown here, before anybody waits for an answer.
     worker.send({ id, method, args: all });
     worker.hold(true);
+    onCall?.(id);
     return new Promise<T>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onOutput });
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onOutput, onAnswer });
     });
   }
 
-  async execute(command: string, given: ExecuteOptions): Promise<ExecuteResult> {
-    const { onOutput, ...options } = checkExecuteOptions(given);
-    const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
-    await this.#ready;
-    const worker = this.#worker;
-    const late = () => {
-      if (this.#worker === worker) this.#restart(new Overdue());
-    };
-    const timer = setTimeout(late, Math.min(limit + GRACE_MS, LONGEST_MS));
+  /** The same, as far as its caller waits for it. */
+  async callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T> {
+    if (!signal) return this.call<T>(method, args);
+    const aborted = () => new SandboxError("the call was given up by its caller", "ABORTED", { cause: signal.reason });
+    if (signal.aborted) throw aborted();
+    let stop = () => {};
+    const given = new Promise<never>((_, reject) => {
+      stop = () => reject(aborted());
+      signal.addEventListener("abort", stop, { once: true });
+    });
     try {
-      return await this.call("execute", [String(command), defined(options)], onOutput);
-    } catch (error) {
-      if (!(error instanceof Overdue)) throw error;
-      const output =
-        `tidebox: the command was stopped because it ran for ${limit} ms, and with it all that ran beside it; ` +
-        "the files are those after the last call that was answered\n";
-      return { output, exitCode: 124, truncated: false, stoppedBy: "timeout" };
+      return await Promise.race([this.call<T>(method, args), given]);
     } finally {
-      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
     }
   }
 
+  async execute(command: string, given: ExecuteOptions): Promise<ExecuteResult> {
+    const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(given);
+    if (signal?.aborted) {
+      const output = "tidebox: the command was not started because its caller had given it up\n";
+      return { output, exitCode: 137, truncated: false, stoppedBy: "cancelled" };
+    }
+    const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
+    await this.#ready;
+    const served = this.#served;
+    const late = () => {
+      if (this.#served === served) this.#restart(new Overdue());
+    };
+    const timers = [setTimeout(late, Math.min(limit + GRACE_MS, LONGEST_MS))];
+    let call = 0;
+    const cancel = () => {
+      if (call === 0 || this.#served !== served || served === undefined) return;
+      if (served.cancelled !== undefined) Atomics.store(served.cancelled, call % CANCELLED, call);
+      served.worker.send({ cancel: call });
+      timers.push(setTimeout(late, GRACE_MS));
+    };
+    const watch = Watch.of({ onOutput, onStdout, onStderr }, cancel);
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      const result = await this.call<ExecuteResult>("execute", [String(command), defined(options)], {
+        onOutput: watch?.piece,
+        onCall: (id) => {
+          call = id;
+          if (signal?.aborted) cancel();
+        },
+      });
+      return watch?.ended(result) ?? result;
+    } catch (error) {
+      if (!(error instanceof Overdue)) throw error;
+      return signal?.aborted ? this.#givenUp() : this.#late(limit);
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  #late(limit: number): ExecuteResult {
+    const output =
+      `tidebox: the command was stopped because it ran for ${limit} ms, and with it all that ran beside it; ` +
+      `the files are those after the last call that was answered${this.#loss()}\n`;
+    return { output, exitCode: 124, truncated: false, stoppedBy: "timeout" };
+  }
+
+  #givenUp(): ExecuteResult {
+    const output =
+      "tidebox: the command was stopped because its caller gave it up, and with it all that ran beside it; " +
+      `the files are those after the last call that was answered${this.#loss()}\n`;
+    return { output, exitCode: 137, truncated: false, stoppedBy: "cancelled" };
+  }
+
+  /** Refuses what would lose changes silently. */
+  checkKept(what: string): void {
+    if (!this.#copiesOnWrite) return;
+    const message = `a sandbox with copy-on-write mounts cannot ${what}: their changes are in no snapshot; copy the files out instead`;
+    throw new SandboxError(message, "UNSUPPORTED");
+  }
+
+  /** Puts the sandbox back to a snapshot, and begins to count changes from there. */
+  async restore(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) throw new SandboxError("the call was given up by its caller", "ABORTED");
+    const onAnswer = () => {
+      const { files: _, tar: __, ...options } = this.#options;
+      this.#options = { ...options, snapshot: bytes };
+      this.#changes = [];
+    };
+    await this.call<void>("restore", [bytes], { onAnswer });
+  }
+
   close(): void {
-    const worker = this.#worker;
+    const served = this.#served;
     const error = new SandboxError("the sandbox was closed", "CLOSED");
-    this.#worker = undefined;
+    this.#served = undefined;
     this.#changes = [];
     this.#opened?.reject(error);
     this.#reject(error);
-    worker?.terminate();
+    leave(served);
   }
+}
+
+function asked({ tools, requests }: Served, ask: Ask): void {
+  if (ask.ask.startsWith("tool")) tools.asked(ask);
+  else requests.asked(ask);
+}
+
+/** Ends a Worker and what the application does for it. */
+function leave(served: Served | undefined): void {
+  served?.tools.stop();
+  served?.requests.stop();
+  served?.worker.terminate();
+}
+
+const CODES: Readonly<Record<string, SandboxErrorCode>> = {
+  closed: "CLOSED", invalid_request: "INVALID_OPTIONS", file_operation_failed: "FILE_OPERATION_FAILED", unsupported: "UNSUPPORTED",
+};
+
+function refusal({ kind, message }: Failure): SandboxError {
+  return new SandboxError(message, CODES[kind] ?? "FILE_OPERATION_FAILED");
 }

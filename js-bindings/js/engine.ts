@@ -11,6 +11,7 @@ import * as kernel from "./kernel.js";
 import type { Program } from "./programs.js";
 import { Programs } from "./programs.js";
 import { hasJspi, imports } from "./imports.js";
+import type { Ask, Outgoing, ToolCall } from "./messages.js";
 import { breathe, monotonic as now, sleep } from "./time.js";
 
 /** What the kernel answers to a call, or to a check, of a guest that cannot go on now; see `src/syscalls.rs`. */
@@ -70,6 +71,10 @@ let programs: Programs | undefined;
 export interface Owner {
   /** A piece of the output of a command whose caller watches. */
   output(call: number, stderr: boolean, bytes: Uint8Array): void;
+  /** Something that the application does for the sandbox. */
+  ask(ask: Ask): void;
+  /** Whether the caller has given a call up, as far as can be known without taking messages. */
+  cancelled(call: number): boolean;
   /** The kernel trapped; nothing here can be trusted any more. */
   broken(error: unknown): void;
 }
@@ -387,6 +392,46 @@ export function programBytes(name: string): Uint8Array {
 
 export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {
   owner?.output(call, stderr, bytes.slice());
+}
+
+export function cancelled(call: number): boolean {
+  return owner?.cancelled(call) ?? false;
+}
+
+export function toolCall(call: number, told: ToolCall): void {
+  owner?.ask({ ask: "toolCall", call, told });
+}
+
+export function toolReply(call: number, request: number, good: boolean, bytes: Uint8Array): void {
+  owner?.ask({ ask: "toolReply", call, request, good, bytes: bytes.slice() });
+}
+
+export function toolOver(call: number): void {
+  owner?.ask({ ask: "toolOver", call });
+}
+
+export function netResolve(request: number, name: string, withinMs: number): void {
+  owner?.ask({ ask: "netResolve", request, name, withinMs });
+}
+
+export function netSend(request: number, told: Outgoing): void {
+  owner?.ask({ ask: "netSend", request, told });
+}
+
+export function netBody(request: number, piece: Uint8Array, end: boolean): void {
+  owner?.ask({ ask: "netBody", request, piece: piece.slice(), end });
+}
+
+export function netBroken(request: number): void {
+  owner?.ask({ ask: "netBroken", request });
+}
+
+export function netPull(request: number): void {
+  owner?.ask({ ask: "netPull", request });
+}
+
+export function netOver(request: number): void {
+  owner?.ask({ ask: "netOver", request });
 }
 
 export function realtime(): number {

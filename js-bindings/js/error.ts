@@ -1,11 +1,17 @@
 /** The one error that this package throws, and only outside of the tools of an agent. */
 
-/** Codes of Deep Agents, and `SETUP_FAILED` for a sandbox that could not be made. */
-export type SandboxErrorCode = "NOT_INITIALIZED" | "ALREADY_INITIALIZED" | "INVALID_OPTIONS" | "SETUP_FAILED" | "CLOSED";
+/**
+ * Codes of Deep Agents, and beside them: `INVALID_OPTIONS` for options and snapshots that cannot be, `SETUP_FAILED` for a
+ * sandbox that could not be made, `CLOSED`, `UNSUPPORTED` for what such a sandbox cannot do, `ABORTED` for a call that its
+ * caller gave up, `RESTARTED` for one that was in progress when the sandbox had to start again.
+ */
+export type SandboxErrorCode =
+  | "NOT_INITIALIZED" | "ALREADY_INITIALIZED" | "FILE_OPERATION_FAILED"
+  | "INVALID_OPTIONS" | "SETUP_FAILED" | "CLOSED" | "UNSUPPORTED" | "ABORTED" | "RESTARTED";
 
 const BRAND = Symbol.for("sandbox.error");
 
-/** A sandbox could not be made. Deep Agents recognises it across copies of packages by its brand. */
+/** A sandbox could not be made, or could not do what it was asked. Deep Agents recognises it across copies of packages by its brand. */
 export class SandboxError extends Error {
   readonly [BRAND] = true;
   readonly code: SandboxErrorCode;

@@ -5,6 +5,10 @@ import type { Listed } from "./programs.js";
 /** The options of a sandbox, as far as the kernel is concerned: plain values that can be sent to a Worker. */
 export interface KernelOptions {
   files?: Record<string, string | Uint8Array>;
+  /** A compact file to begin with. */
+  snapshot?: Uint8Array;
+  /** A tar to begin with. */
+  tar?: Uint8Array;
   env?: Record<string, string>;
   cwd?: string;
   hostname?: string;
@@ -12,6 +16,29 @@ export interface KernelOptions {
   shellMode?: "fresh" | "persistent";
   limits?: Record<string, number>;
   deterministic?: { seed: number; timeMs: number };
+  /** Names of the functions that are commands. */
+  hostTools?: string[];
+  /** Modules that are commands, by name. */
+  programs?: Record<string, Uint8Array>;
+  network?: NetworkSettings;
+  mounts?: MountSettings[];
+}
+
+/** A network policy as `src/policy.rs` reads it. */
+export interface NetworkSettings {
+  allow: { host: string; methods?: string[] | "any"; ports?: number[]; http?: boolean }[];
+  inject: { host: string; header: string; value: string; name?: string; overHttp?: boolean }[];
+  resolve: { host: string; address: string }[];
+  limits: Record<string, number>;
+  /** Requests are sent by what connects to names and cannot be told addresses. */
+  byName: boolean;
+}
+
+/** A folder of the host, absolute, and where it shows. */
+export interface MountSettings {
+  path: string;
+  folder: string;
+  mode: "readOnly" | "readWrite" | "copyOnWrite";
 }
 
 /** The first message to a Worker. */
@@ -23,6 +50,8 @@ export interface Setup {
   readonly options: KernelOptions;
   /** Changes of a Worker that is no more, in their order. */
   readonly changes: readonly Uint8Array[];
+  /** Where calls stand that were given up, for a Worker that takes no messages while a command runs. */
+  readonly cancelled: Int32Array | undefined;
 }
 
 /** A call of a method of the kernel's sandbox. */
@@ -31,6 +60,82 @@ export interface Call {
   readonly method: string;
   readonly args: readonly unknown[];
 }
+
+/** The caller has given a command up. */
+export interface Cancel {
+  readonly cancel: number;
+}
+
+/** What a host tool is called with; see `src/host_tool.rs`. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly sandboxId: string;
+  readonly argv: readonly Uint8Array[];
+  readonly env: readonly Uint8Array[];
+  readonly cwd: string;
+}
+
+/** A request that the policy has allowed; see `src/gateway.rs`. */
+export interface Outgoing {
+  readonly method: string;
+  readonly url: string;
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly encrypted: boolean;
+  /** With the query. */
+  readonly path: string;
+  /** Those that may be connected to; none for what connects by name. */
+  readonly addresses: readonly string[];
+  readonly headers: readonly (readonly [string, Uint8Array])[];
+  readonly hasBody: boolean;
+  /** The exact length of the body, when it is known. */
+  readonly length?: number;
+  readonly headBytes: number;
+  readonly connectMs: number;
+  readonly totalMs: number;
+}
+
+/** The head of a reply. */
+export interface ReplyHead {
+  readonly status: number;
+  readonly reason: string;
+  readonly minorVersion: number;
+  readonly headers: readonly (readonly [string, Uint8Array])[];
+  /** `address:port`. */
+  readonly peer?: string;
+  readonly connectedMs: number;
+  readonly encryptedMs: number;
+  readonly answeredMs: number;
+}
+
+/** What a Worker asks of the application: calls of its functions, and requests to the network. */
+export type Ask =
+  | { readonly ask: "toolCall"; readonly call: number; readonly told: ToolCall }
+  | { readonly ask: "toolReply"; readonly call: number; readonly request: number; readonly good: boolean; readonly bytes: Uint8Array }
+  | { readonly ask: "toolOver"; readonly call: number }
+  | { readonly ask: "netResolve"; readonly request: number; readonly name: string; readonly withinMs: number }
+  | { readonly ask: "netSend"; readonly request: number; readonly told: Outgoing }
+  | { readonly ask: "netBody"; readonly request: number; readonly piece: Uint8Array; readonly end: boolean }
+  | { readonly ask: "netBroken"; readonly request: number }
+  | { readonly ask: "netPull"; readonly request: number }
+  | { readonly ask: "netOver"; readonly request: number };
+
+/** What the application tells the kernel of them: an export of `src/host_tool.rs` or `src/gateway.rs` and its arguments. */
+export type Tell =
+  | { readonly tell: "toolReads"; readonly args: readonly [call: number, request: number, most: number] }
+  | { readonly tell: "toolWrites"; readonly args: readonly [call: number, request: number, stderr: boolean, bytes: Uint8Array] }
+  | { readonly tell: "toolReadsFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, most: number] }
+  | { readonly tell: "toolWritesFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, bytes: Uint8Array] }
+  | { readonly tell: "toolEnds"; readonly args: readonly [call: number, code: number] }
+  | { readonly tell: "netResolved"; readonly args: readonly [request: number, addresses: string[]] }
+  | { readonly tell: "netWants"; readonly args: readonly [request: number] }
+  | { readonly tell: "netHead"; readonly args: readonly [request: number, head: ReplyHead] }
+  | { readonly tell: "netPiece"; readonly args: readonly [request: number, piece: Uint8Array] }
+  | { readonly tell: "netFailed"; readonly args: readonly [request: number, kind: string, message: string] };
+
+/** What an owner says. */
+export type Order = Setup | Call | Cancel | Tell;
 
 /** What went wrong on our side. */
 export interface Failure {
@@ -53,4 +158,5 @@ export type Report =
   | { readonly what: "answer"; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
   | { readonly what: "refusal"; readonly id: number; readonly failure: Failure }
   | { readonly what: "output"; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
+  | { readonly what: "asked"; readonly ask: Ask }
   | { readonly what: "compiled"; readonly file: string; readonly module: WebAssembly.Module };

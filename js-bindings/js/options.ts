@@ -1,7 +1,12 @@
 /** Options, and their check: a wrong one is an error that names it, never something else that happens. */
 
-import { SandboxError } from "./error.js";
-import type { KernelOptions } from "./messages.js";
+import { defined, isBytes, isContent, isCount, isText, known, record, wrong } from "./check.js";
+import type { HostTool } from "./host_tool.js";
+import type { KernelOptions, MountSettings } from "./messages.js";
+import type { NetworkOptions } from "./network_options.js";
+import { checkNetwork } from "./network_options.js";
+import type { Platform } from "./platform.js";
+import { Snapshot } from "./snapshot.js";
 
 /** What a sandbox may use. Sizes are in bytes; `core/src/limits.rs` gives the reasons for the defaults. */
 export interface Limits {
@@ -39,10 +44,29 @@ export interface Limits {
   shellStateBytes?: number;
 }
 
+/** A folder of the host that a sandbox sees. */
+export interface Mount {
+  /** The folder; a relative path is below the working directory of the program. */
+  folder: string | URL;
+  /**
+   * `readOnly` (the default): nothing can be changed. `readWrite`: changes are made in the folder, at once; the host's disk has
+   * no quota of ours. `copyOnWrite`: changes stay in the sandbox and count as its files; such a sandbox has no snapshots and
+   * forks, and the changes are lost when its Worker has to be started again.
+   */
+  mode?: "readOnly" | "readWrite" | "copyOnWrite";
+}
+
 /** How a sandbox begins. */
 export interface SandboxOptions {
   /** Files by path; relative paths are below the working directory. A WebAssembly module is executable. */
   files?: Readonly<Record<string, string | Uint8Array>>;
+  /** Begins with the files and the shell session of a snapshot; {@link files} come on top. */
+  snapshot?: Snapshot;
+  /**
+   * Begins with the files of a tar, whose names count from `/`; {@link files} come on top. Names with `..`, devices and the
+   * like are refused.
+   */
+  tar?: Uint8Array;
   /** Variables of every command, beside the defaults (`PATH`, `HOME`, `USER`, `LANG`, ...). Nothing of the host is passed. */
   env?: Readonly<Record<string, string>>;
   /** Working directory of commands that name none. Default `/workspace`. */
@@ -60,10 +84,37 @@ export interface SandboxOptions {
   id?: string;
   /** Whether each command starts a fresh shell (the default) or goes on in the session of the one before. */
   shellMode?: "fresh" | "persistent";
+  /**
+   * Commands of your own, by name; each is `/usr/local/bin/NAME` inside and comes before a command of that name in `/bin`. A
+   * function runs here, with what it knows; bytes are a WebAssembly module (WASI preview1) that runs inside. Functions take
+   * an engine that can suspend WebAssembly (JSPI).
+   */
+  tools?: Readonly<Record<string, HostTool | Uint8Array>>;
+  /** Which hosts programs may speak to. Default: none. Takes an engine that can suspend WebAssembly (JSPI). */
+  network?: NetworkOptions;
+  /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
+  mounts?: Readonly<Record<string, string | URL | Mount>>;
+}
+
+/** What every call takes beside its own arguments. */
+export interface CallOptions {
+  /** Gives the call up. What it has done so far is not undone. */
+  signal?: AbortSignal;
+}
+
+/** A piece of the output of a command. */
+export interface OutputPiece {
+  readonly stream: "stdout" | "stderr";
+  readonly bytes: Uint8Array;
 }
 
 /** How one command is run, for direct callers; the tool of Deep Agents passes none. */
-export interface ExecuteOptions {
+export interface ExecuteOptions extends CallOptions {
+  /**
+   * Gives the command up: it and what it started are killed, nothing else is, and files stay. The answer has what was written
+   * so far, exit code 137 and `stoppedBy` `cancelled`.
+   */
+  signal?: AbortSignal;
   /** Wall time in milliseconds. Default `limits.wallTimeMs`; 0 ends the command at once. */
   timeoutMs?: number;
   /** Working directory of this command. */
@@ -74,8 +125,15 @@ export interface ExecuteOptions {
   stdin?: string | Uint8Array;
   /** Whether this command takes part in the session of the shell. */
   shellMode?: "fresh" | "persistent";
-  /** Is given pieces of output as they come. */
-  onOutput?: (piece: { stream: "stdout" | "stderr"; bytes: Uint8Array }) => void;
+  /**
+   * Is given pieces of output as they come, in their order. What it throws stops the command. Where the engine cannot suspend
+   * WebAssembly, all output comes when the command has ended.
+   */
+  onOutput?: (piece: OutputPiece) => void;
+  /** Is given standard output as it comes, as text; U+FFFD for what is not UTF-8. */
+  onStdout?: (text: string) => void;
+  /** Is given standard error as it comes, as text; U+FFFD for what is not UTF-8. */
+  onStderr?: (text: string) => void;
 }
 
 const LIMITS: readonly (keyof Limits)[] = [
@@ -84,46 +142,37 @@ const LIMITS: readonly (keyof Limits)[] = [
   "shellStateBytes",
 ];
 
-const OPTIONS = ["files", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode"];
+const OPTIONS = [
+  "files", "snapshot", "tar", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode", "tools", "network",
+  "mounts",
+];
 
-const EXECUTE_OPTIONS = ["timeoutMs", "cwd", "env", "stdin", "shellMode", "onOutput"];
+const EXECUTE_OPTIONS = [
+  "timeoutMs", "cwd", "env", "stdin", "shellMode", "signal", "onOutput", "onStdout", "onStderr",
+];
 
-function wrong(message: string): SandboxError {
-  return new SandboxError(`wrong options: ${message}`, "INVALID_OPTIONS");
+const MODES: readonly unknown[] = ["readOnly", "readWrite", "copyOnWrite"];
+
+/** Options that were checked: what the kernel takes, and what stays with the caller. */
+export interface Checked {
+  readonly kernel: KernelOptions;
+  readonly tools: Readonly<Record<string, HostTool>>;
+  readonly fetch: typeof fetch | undefined;
 }
 
-function known(what: string, object: object, names: readonly string[]): void {
-  for (const name of Object.keys(object)) {
-    if (!names.includes(name)) throw wrong(`there is no ${what} '${name}'; there are ${names.join(", ")}`);
-  }
-}
-
-function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array;
-}
-
-function record<T>(name: string, value: unknown, check: (value: unknown) => value is T, kind: string): Record<string, T> {
-  if (typeof value !== "object" || value === null) throw wrong(`${name} must be an object`);
-  for (const [key, item] of Object.entries(value)) {
-    if (!check(item)) throw wrong(`${name}: '${key}' must be ${kind}`);
-  }
-  return { ...(value as Record<string, T>) };
-}
-
-const isText = (value: unknown): value is string => typeof value === "string";
-const isContent = (value: unknown): value is string | Uint8Array => isText(value) || isBytes(value);
-const isCount = (value: unknown): value is number => typeof value === "number" && value >= 0;
-
-/** The options as the kernel takes them. */
-export function checkOptions(options: SandboxOptions): KernelOptions {
+/** The options as the two sides take them. `byName` says that the platform connects to names. */
+export function checkOptions(options: SandboxOptions, platform: Platform): Checked {
   known("option", options, OPTIONS);
-  const { files, env, cwd, limits, deterministic, hostname, id, shellMode } = options;
-  const checked: KernelOptions = {};
-  if (files !== undefined) checked.files = record("files", files, isContent, "a string or a Uint8Array");
-  if (env !== undefined) checked.env = record("env", env, isText, "a string");
+  const { files, snapshot, tar, env, cwd, limits, deterministic, hostname, id, shellMode } = options;
+  const kernel: KernelOptions = {};
+  if (files !== undefined) kernel.files = record("files", files, isContent, "a string or a Uint8Array");
+  if (snapshot !== undefined && tar !== undefined) throw wrong("a sandbox begins with a snapshot or with a tar, not with both");
+  if (snapshot !== undefined && !(snapshot instanceof Snapshot)) throw wrong("snapshot must be a Snapshot; see Snapshot.fromBytes");
+  if (tar !== undefined && !isBytes(tar)) throw wrong("tar must be a Uint8Array");
+  if (env !== undefined) kernel.env = record("env", env, isText, "a string");
   if (limits !== undefined) {
     known("limit", limits, LIMITS);
-    checked.limits = record("limits", limits, isCount, "a number that is not negative");
+    kernel.limits = record("limits", limits, isCount, "a number that is not negative");
   }
   for (const [name, value] of Object.entries({ cwd, hostname, id })) {
     if (value !== undefined && !isText(value)) throw wrong(`${name} must be a string`);
@@ -132,31 +181,70 @@ export function checkOptions(options: SandboxOptions): KernelOptions {
   if (deterministic) {
     const { seed = 0, timeMs = 0 } = deterministic === true ? {} : deterministic;
     if (!isCount(seed) || !isCount(timeMs)) throw wrong("deterministic: seed and timeMs must be numbers, not negative");
-    checked.deterministic = { seed, timeMs };
+    kernel.deterministic = { seed, timeMs };
   }
-  return { ...checked, ...defined({ cwd, hostname, id, shellMode }) };
+  Object.assign(kernel, defined({ snapshot: snapshot?.bytes, tar, cwd, hostname, id, shellMode }));
+  const tools = checkTools(options.tools ?? {}, kernel);
+  if (options.network !== undefined) kernel.network = checkNetwork(options.network, platform.connectsByName);
+  if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
+  return { kernel, tools, fetch: options.network?.fetch };
 }
+
+function checkTools(given: NonNullable<SandboxOptions["tools"]>, kernel: KernelOptions): Record<string, HostTool> {
+  const isTool = (value: unknown): value is HostTool | Uint8Array => typeof value === "function" || isBytes(value);
+  const all = record("tools", given, isTool, "a function or a Uint8Array");
+  const functions: Record<string, HostTool> = {};
+  const programs: Record<string, Uint8Array> = {};
+  for (const [name, tool] of Object.entries(all)) {
+    if (isBytes(tool)) programs[name] = tool;
+    else functions[name] = tool;
+  }
+  if (Object.keys(functions).length > 0) kernel.hostTools = Object.keys(functions);
+  if (Object.keys(programs).length > 0) kernel.programs = programs;
+  return functions;
+}
+
+function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Platform): MountSettings[] {
+  if (typeof given !== "object" || given === null) throw wrong("mounts must be an object");
+  return Object.entries(given).map(([path, mount]) => {
+    const { folder, mode = "readOnly" } = isText(mount) || mount instanceof URL ? { folder: mount } : (mount ?? {});
+    if (!isText(folder) && !(folder instanceof URL)) throw wrong(`mounts: '${path}' must be a folder, or have one`);
+    if (!MODES.includes(mode)) throw wrong(`mounts: the mode of '${path}' must be 'readOnly', 'readWrite' or 'copyOnWrite'`);
+    try {
+      return { path, folder: platform.folder(folder), mode };
+    } catch (error) {
+      throw wrong(`mounts: ${error instanceof Error ? error.message : error}`);
+    }
+  });
+}
+
+const FUNCTIONS = ["onOutput", "onStdout", "onStderr"] as const;
 
 /** The same options, when they are some. */
 export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
   known("option", options, EXECUTE_OPTIONS);
-  const { timeoutMs, cwd, env, stdin, shellMode, onOutput } = options;
+  const { timeoutMs, cwd, env, stdin, shellMode } = options;
   if (timeoutMs !== undefined && !isCount(timeoutMs)) throw wrong("timeoutMs must be a number that is not negative");
   if (cwd !== undefined && !isText(cwd)) throw wrong("cwd must be a string");
   if (env !== undefined) record("env", env, isText, "a string");
   if (stdin !== undefined && !isContent(stdin)) throw wrong("stdin must be a string or a Uint8Array");
-  if (onOutput !== undefined && typeof onOutput !== "function") throw wrong("onOutput must be a function");
+  for (const name of FUNCTIONS) {
+    if (options[name] !== undefined && typeof options[name] !== "function") throw wrong(`${name} must be a function`);
+  }
+  checkSignal(options.signal);
   checkShellMode(shellMode);
   return options;
+}
+
+/** A signal, when there is one. */
+export function checkSignal(signal: unknown): void {
+  const good = signal === undefined || signal === null ||
+    (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal);
+  if (!good) throw wrong("signal must be an AbortSignal");
 }
 
 function checkShellMode(mode: unknown): void {
   if (mode !== undefined && mode !== "fresh" && mode !== "persistent") {
     throw wrong("shellMode must be 'fresh' or 'persistent'");
   }
-}
-
-/** Without what is undefined. */
-export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }

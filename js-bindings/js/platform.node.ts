@@ -1,6 +1,8 @@
 /** Node, and Deno, whose own Workers would keep a program running. */
 
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import type { Platform } from "./platform.js";
@@ -18,5 +20,11 @@ export const node: Platform = {
     };
   },
   kernel: async () => WebAssembly.compile(await readFile(new URL("./kernel_bg.wasm", import.meta.url))),
+  connectsByName: false,
+  gateway: async () => (await import("./gateway.node.js")).gateway,
+  folder(folder) {
+    if (process.platform === "win32") throw new Error("folders of the host can be mounted on Unix only");
+    return resolve(folder instanceof URL || folder.startsWith("file:") ? fileURLToPath(folder) : folder);
+  },
   programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
 };

@@ -1,11 +1,12 @@
 /** What the class needs of the platform that it runs on. */
 
-import type { Call, Report, Setup } from "./messages.js";
+import type { Gateway } from "./gateway.js";
+import type { Order, Report } from "./messages.js";
 import type { Listed } from "./programs.js";
 
 /** A Worker that serves one sandbox. */
 export interface SandboxWorker {
-  send(message: Setup | Call): void;
+  send(message: Order): void;
   /** Ends it at once, whatever it does. */
   terminate(): void;
   /** Whether it keeps the program running. */
@@ -23,4 +24,10 @@ export interface Platform {
   start(listener: Listener): SandboxWorker;
   kernel(): Promise<WebAssembly.Module>;
   programs(): Promise<readonly Listed[]>;
+  /** Whether its gateway connects to names and knows no addresses. */
+  readonly connectsByName: boolean;
+  /** What sends the requests of sandboxes. */
+  gateway(): Promise<Gateway>;
+  /** A folder of the host by the absolute path that a Worker opens; throws where there are none. */
+  folder(folder: string | URL): string;
 }

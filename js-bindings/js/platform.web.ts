@@ -24,5 +24,10 @@ export const web: Platform = {
     };
   },
   kernel: async () => WebAssembly.compile(await (await bytes(new URL("./kernel_bg.wasm", import.meta.url))).arrayBuffer()),
+  connectsByName: true,
+  gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
+  folder() {
+    throw new Error("a browser has no folders to mount; give the sandbox files instead");
+  },
   programs: async () => (await bytes(new URL("../userland/programs.json", import.meta.url))).json(),
 };

@@ -3,5 +3,11 @@
 export { SandboxError } from "./error.js";
 export type { SandboxErrorCode } from "./error.js";
 export { Sandbox } from "./sandbox.js";
-export type { ExecuteOptions, Limits, SandboxOptions } from "./options.js";
+export { Disconnected } from "./host_tool.js";
+export type * from "./host_tool.js";
+export type * from "./network_options.js";
+export type { CallOptions, ExecuteOptions, Limits, Mount, OutputPiece, SandboxOptions } from "./options.js";
 export type * from "./protocol.js";
+export { Snapshot } from "./snapshot.js";
+export type { SnapshotChange, SnapshotDiff, SnapshotEntry } from "./snapshot.js";
+export type { OutputChunk, RunningCommand } from "./watch.js";

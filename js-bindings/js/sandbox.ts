@@ -2,13 +2,18 @@
 
 import { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
-import type { ExecuteOptions, SandboxOptions } from "./options.js";
-import { checkOptions } from "./options.js";
+import type { NetworkLog } from "./network_options.js";
+import type { CallOptions, ExecuteOptions, SandboxOptions } from "./options.js";
+import { checkOptions, checkSignal } from "./options.js";
 import type { Platform } from "./platform.js";
 import type {
   DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult,
   ReadRawResult, ReadResult, WriteResult,
 } from "./protocol.js";
+import type { SnapshotDiff } from "./snapshot.js";
+import { Snapshot } from "./snapshot.js";
+import type { RunningCommand } from "./watch.js";
+import { running } from "./watch.js";
 
 let platform: Platform | undefined;
 
@@ -54,7 +59,7 @@ export class Sandbox {
     if (this.#connection !== undefined || this.#closed) {
       throw new SandboxError("the sandbox was started already; create another one", "ALREADY_INITIALIZED");
     }
-    const connection = new Connection(platform, checkOptions(this.#options));
+    const connection = new Connection(platform, checkOptions(this.#options, platform));
     this.#connection = connection;
     try {
       await connection.open();
@@ -74,7 +79,10 @@ export class Sandbox {
     return this.#connection?.isOpen ?? false;
   }
 
-  /** Runs a command line in `bash`. */
+  /**
+   * Runs a command line in `bash`, and answers when it has ended. It never rejects: what goes wrong on our side is in `output`,
+   * with `exitCode` `null`.
+   */
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResult> {
     try {
       return await this.#open().execute(command, options);
@@ -83,64 +91,166 @@ export class Sandbox {
     }
   }
 
+  /**
+   * Runs a command line whose output can be gone through while it runs:
+   *
+   * ```js
+   * const running = sandbox.executeStream("make test");
+   * for await (const { stream, text } of running) process[stream].write(text);
+   * const { exitCode } = await running.result;
+   * ```
+   *
+   * Leaving the loop stops the command. What nobody has gone through is kept, at most `limits.outputBytes` of it.
+   */
+  executeStream(command: string, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
+    return running((watched) => this.execute(command, { ...options, ...watched }), options.signal);
+  }
+
   /** Lists a directory. A directory that is not there has no files. */
-  async ls(path: string): Promise<FilesResult> {
-    return this.#tool("ls", path);
+  async ls(path: string, options?: CallOptions): Promise<FilesResult> {
+    return this.#tool(options, "ls", path);
   }
 
   /** Reads `limit` lines of a text file after the first `offset`, or a whole binary file. */
-  async read(filePath: string, offset = 0, limit = 500): Promise<ReadResult> {
-    return this.#tool("read", filePath, offset, limit);
+  async read(filePath: string, offset = 0, limit = 500, options?: CallOptions): Promise<ReadResult> {
+    return this.#tool(options, "read", filePath, offset, limit);
   }
 
   /** Reads a whole file. */
-  async readRaw(filePath: string): Promise<ReadRawResult> {
-    return this.#tool("readRaw", filePath);
+  async readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
+    return this.#tool(options, "readRaw", filePath);
   }
 
   /** Creates or replaces a file. */
-  async write(filePath: string, content: string | Uint8Array): Promise<WriteResult> {
-    return this.#tool("write", filePath, content);
+  async write(filePath: string, content: string | Uint8Array, options?: CallOptions): Promise<WriteResult> {
+    return this.#tool(options, "write", filePath, content);
   }
 
   /** Replaces a string that must occur once, or all its occurrences. */
-  async edit(filePath: string, oldString: string, newString: string, replaceAll = false): Promise<EditResult> {
-    return this.#tool("edit", filePath, oldString, newString, replaceAll);
+  async edit(
+    filePath: string, oldString: string, newString: string, replaceAll = false, options?: CallOptions,
+  ): Promise<EditResult> {
+    return this.#tool(options, "edit", filePath, oldString, newString, replaceAll);
   }
 
   /** Removes a file, or a directory and what is in it. */
-  async delete(filePath: string): Promise<DeleteResult> {
-    return this.#tool("delete", filePath);
+  async delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
+    return this.#tool(options, "delete", filePath);
   }
 
   /** Finds lines that hold a text, literally. */
   async grep(
     pattern: string, path: string | null = null, glob: string | null = null, maxCount: number | null = null,
+    options?: CallOptions,
   ): Promise<GrepResult> {
-    return this.#tool("grep", pattern, path ?? "/", glob ?? undefined, maxCount ?? undefined);
+    return this.#tool(options, "grep", pattern, path ?? "/", glob ?? undefined, maxCount ?? undefined);
   }
 
   /** Finds files by name; paths are relative to `path`. */
-  async glob(pattern: string, path: string | null = "/"): Promise<FilesResult> {
-    return this.#tool("glob", pattern, path ?? "/");
+  async glob(pattern: string, path: string | null = "/", options?: CallOptions): Promise<FilesResult> {
+    return this.#tool(options, "glob", pattern, path ?? "/");
   }
 
   /** Puts files in, one answer for each, in the same order. Paths must be absolute. */
-  async uploadFiles(files: readonly (readonly [string, Uint8Array])[]): Promise<FileUploadResponse[]> {
+  async uploadFiles(
+    files: readonly (readonly [string, Uint8Array])[], options?: CallOptions,
+  ): Promise<FileUploadResponse[]> {
     try {
-      return await this.#open().call<FileUploadResponse[]>("uploadFiles", [files]);
+      return await this.#call<FileUploadResponse[]>(options, "uploadFiles", files);
     } catch {
       return files.map(([path]) => ({ path, error: "permission_denied" as const }));
     }
   }
 
   /** Takes files out, one answer for each, in the same order. Paths must be absolute. */
-  async downloadFiles(paths: readonly string[]): Promise<FileDownloadResponse[]> {
+  async downloadFiles(paths: readonly string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     try {
-      return await this.#open().call<FileDownloadResponse[]>("downloadFiles", [paths]);
+      return await this.#call<FileDownloadResponse[]>(options, "downloadFiles", paths);
     } catch {
       return paths.map((path) => ({ path, content: null, error: "permission_denied" as const }));
     }
+  }
+
+  /**
+   * Keeps what the sandbox is now: its files and its shell session. Commands may run meanwhile: the files are those between two
+   * of their system calls. Takes time for what the sandbox has written, of which equal blocks count once.
+   *
+   * @throws {SandboxError} for a sandbox that is not open, and for one with copy-on-write mounts.
+   */
+  async snapshot(options?: CallOptions): Promise<Snapshot> {
+    this.#open().checkKept("be kept in a snapshot");
+    return new Snapshot(await this.#call(options, "snapshot"));
+  }
+
+  /**
+   * Puts files and shell session back to what they were. Commands that run are stopped; they answer with exit code 137 and
+   * `stoppedBy` `cancelled`. The snapshot may be another sandbox's. What lies in mounts, and tools, stay as they are.
+   *
+   * @throws {SandboxError} as {@link snapshot}, and for bytes that are no snapshot or more than the limits hold; nothing has
+   * changed then.
+   */
+  async restore(snapshot: Snapshot, options?: CallOptions): Promise<void> {
+    checkSignal(options?.signal);
+    const connection = this.#open();
+    connection.checkKept("go back to a snapshot");
+    await connection.restore(bytesOf(snapshot), options?.signal);
+  }
+
+  /**
+   * A second sandbox, in a Worker of its own, that begins as this one is now: with the same options, an id of its own, and the
+   * same functions as tools. From here on each goes its own way. What runs here does not run there.
+   *
+   * The time of a deterministic sandbox goes on in its fork, with randomness of its own that is the same in every run.
+   *
+   * @throws {SandboxError} as {@link create} and {@link snapshot}.
+   */
+  async fork(options?: CallOptions): Promise<Sandbox> {
+    this.#open().checkKept("be forked");
+    const { snapshot, id, timeMs, seed } = await this.#call<Forked>(options, "fork");
+    const { files: _, tar: __, ...same } = this.#options;
+    const deterministic = same.deterministic ? { seed, timeMs } : false;
+    return Sandbox.create({ ...same, snapshot: new Snapshot(snapshot), id, deterministic });
+  }
+
+  /**
+   * What changed from one snapshot to another, by default to what the sandbox is now. Either may be another sandbox's. Times,
+   * owners and hard links are not compared.
+   *
+   * @throws {SandboxError} as {@link restore}.
+   */
+  async diff(before: Snapshot, after?: Snapshot, options?: CallOptions): Promise<SnapshotDiff> {
+    const to = after === undefined ? undefined : bytesOf(after);
+    return this.#call(options, "diff", bytesOf(before), to);
+  }
+
+  /**
+   * All that the sandbox, or a snapshot, has made or changed as a tar, with names that count from `/`. It keeps modes, times of
+   * change and links; not the shell session. {@link SandboxOptions.tar} reads it.
+   *
+   * @throws {SandboxError} as {@link restore}.
+   */
+  async toTar(snapshot?: Snapshot, options?: CallOptions): Promise<Uint8Array> {
+    return this.#call(options, "toTar", snapshot === undefined ? undefined : bytesOf(snapshot));
+  }
+
+  /**
+   * A tar as a snapshot, to begin with or to compare with. The tar is not trusted: names with `..`, devices, sparse files and
+   * what lies in the place of the system's files are refused by name.
+   *
+   * @throws {SandboxError} for bytes that are no such tar, or more than the limits hold.
+   */
+  async fromTar(tar: Uint8Array, options?: CallOptions): Promise<Snapshot> {
+    return new Snapshot(await this.#call(options, "fromTar", tar));
+  }
+
+  /**
+   * All requests that programs of this sandbox have sent, refused ones included. Empty without {@link SandboxOptions.network};
+   * begins anew when the Worker does.
+   *
+   * @throws {SandboxError} for a sandbox that is not open.
+   */
+  async networkLog(options?: CallOptions): Promise<NetworkLog> {
+    return this.#call(options, "networkLog");
   }
 
   /** Ends what runs, and the Worker. The files are gone. Closing twice is no error. */
@@ -162,13 +272,31 @@ export class Sandbox {
     return this.#connection;
   }
 
-  async #tool<T extends { error?: string }>(method: string, ...args: unknown[]): Promise<T> {
+  async #call<T>(options: CallOptions | undefined, method: string, ...args: unknown[]): Promise<T> {
+    checkSignal(options?.signal);
+    return this.#open().callUntil<T>(options?.signal, method, args);
+  }
+
+  async #tool<T extends { error?: string }>(options: CallOptions | undefined, method: string, ...args: unknown[]): Promise<T> {
     try {
-      return await this.#open().call<T>(method, args);
+      return await this.#call<T>(options, method, ...args);
     } catch (error) {
       return { error: message(error) } as T;
     }
   }
+}
+
+/** What the kernel answers to `fork`. */
+interface Forked {
+  readonly snapshot: { bytes: Uint8Array; fileBytes: number; inodes: number };
+  readonly id: string;
+  readonly timeMs: number;
+  readonly seed: number;
+}
+
+function bytesOf(snapshot: Snapshot): Uint8Array {
+  if (snapshot instanceof Snapshot) return snapshot.bytes;
+  throw new SandboxError("this is no Snapshot; see Snapshot.fromBytes", "INVALID_OPTIONS");
 }
 
 function message(error: unknown): string {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
 
+import { NodeFolders } from "./folders.node.js";
 import type { Report } from "./messages.js";
 import { serve } from "./worker.js";
 
@@ -17,7 +18,10 @@ serve(
     receive: (handle) => void port.on("message", handle),
   },
   {
-    compile: async (file) => WebAssembly.compile(await readFile(new URL(file, userland))),
-    bytes: (file) => readFileSync(new URL(file, userland)),
+    files: {
+      compile: async (file) => WebAssembly.compile(await readFile(new URL(file, userland))),
+      bytes: (file) => readFileSync(new URL(file, userland)),
+    },
+    folders: new NodeFolders(),
   },
 );

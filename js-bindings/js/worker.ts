@@ -1,42 +1,59 @@
 /** The Worker's side of a sandbox, on every platform. */
 
 import { configure } from "./engine.js";
+import type { FolderHost } from "./folders.js";
+import { useFolders } from "./folders.js";
 import { hasJspi } from "./imports.js";
 import { instantiateKernel } from "./instance.js";
-import { SandboxKernel } from "./kernel.js";
-import type { Call, Changes, Failure, Report, Setup } from "./messages.js";
+import * as kernel from "./kernel.js";
+import type { Call, Changes, Failure, Order, Report, Setup, Tell } from "./messages.js";
 import type { PackageFiles } from "./programs.js";
 import { Programs } from "./programs.js";
 
 /** How a Worker speaks with its owner. */
 export interface Port {
   send(report: Report): void;
-  receive(handle: (message: Setup | Call) => void): void;
+  receive(handle: (message: Order) => void): void;
+}
+
+/** Where files come from. */
+export interface Sources {
+  readonly files: PackageFiles;
+  /** Folders of the host; absent where there are none. */
+  readonly folders?: FolderHost;
 }
 
 /** Serves the sandbox that the first message asks for. */
-export function serve(port: Port, files: PackageFiles): void {
-  let sandbox: SandboxKernel | undefined;
+export function serve(port: Port, sources: Sources): void {
+  let sandbox: kernel.SandboxKernel | undefined;
   port.receive((message) => {
     if ("kernel" in message) {
-      sandbox = setUp(port, files, message);
+      sandbox = setUp(port, sources, message);
+    } else if ("tell" in message) {
+      tell(port, message);
+    } else if ("cancel" in message) {
+      sandbox?.cancel(message.cancel);
     } else if (sandbox !== undefined) {
       void answer(port, sandbox, message);
     }
   });
 }
 
-function setUp(port: Port, files: PackageFiles, setup: Setup): SandboxKernel | undefined {
+function setUp(port: Port, sources: Sources, setup: Setup): kernel.SandboxKernel | undefined {
   try {
     instantiateKernel(setup.kernel);
-    const programs = new Programs(setup.programs, files, setup.compiled, (file, module) => {
+    const programs = new Programs(setup.programs, sources.files, setup.compiled, (file, module) => {
       port.send({ what: "compiled", file, module });
     });
+    const { cancelled, options } = setup;
     configure(programs, {
       output: (id, stderr, bytes) => port.send({ what: "output", id, stderr, bytes }),
+      ask: (ask) => port.send({ what: "asked", ask }),
+      cancelled: (call) => cancelled !== undefined && Atomics.load(cancelled, call % cancelled.length) === call,
       broken: (error) => broken(port, error),
     });
-    const sandbox = new SandboxKernel(setup.programs, setup.options, hasJspi());
+    useFolders(sources.folders, options.mounts ?? []);
+    const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
     for (const changes of setup.changes) sandbox.apply(changes);
     port.send({ what: "ready", id: sandbox.id });
     return sandbox;
@@ -46,7 +63,16 @@ function setUp(port: Port, files: PackageFiles, setup: Setup): SandboxKernel | u
   }
 }
 
-async function answer(port: Port, sandbox: SandboxKernel, { id, method, args }: Call): Promise<void> {
+/** Hands on what the application says of something that it does for the sandbox. */
+function tell(port: Port, { tell, args }: Tell): void {
+  try {
+    (kernel[tell] as (...args: readonly unknown[]) => void)(...args);
+  } catch (error) {
+    broken(port, error);
+  }
+}
+
+async function answer(port: Port, sandbox: kernel.SandboxKernel, { id, method, args }: Call): Promise<void> {
   try {
     const call = (sandbox as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method];
     if (call === undefined) throw new Error(`the sandbox has no method ${method}`);

@@ -1,12 +1,12 @@
 /** The Worker in browsers. */
 
-import type { Call, Report, Setup } from "./messages.js";
+import type { Order, Report } from "./messages.js";
 import userland from "./userland.web.js";
 import { serve } from "./worker.js";
 
 interface Scope {
   postMessage(report: Report): void;
-  onmessage: ((event: MessageEvent<Setup | Call>) => void) | null;
+  onmessage: ((event: MessageEvent<Order>) => void) | null;
 }
 
 const scope = globalThis as unknown as Scope;
@@ -46,5 +46,5 @@ serve(
       scope.onmessage = ({ data }) => handle(data);
     },
   },
-  { compile, bytes },
+  { files: { compile, bytes } },
 );

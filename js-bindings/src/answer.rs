@@ -20,7 +20,7 @@ pub(crate) fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)
     object.into()
 }
 
-fn text(bytes: &[u8]) -> JsValue {
+pub(crate) fn text(bytes: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(bytes))
 }
 
@@ -28,7 +28,7 @@ fn bytes(bytes: &[u8]) -> JsValue {
     Uint8Array::from(bytes).into()
 }
 
-fn count(n: u64) -> JsValue {
+pub(crate) fn count(n: u64) -> JsValue {
     JsValue::from_f64(n as f64)
 }
 

@@ -15,6 +15,7 @@ use tidebox_kernel::engine::{Engine, EngineError};
 use tidebox_kernel::{Chunk, Errno, HostProcess, Pid, SessionId, SharedKernel, Start, Stop};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cancel::current_call;
 use crate::guest::{Guest, guest, guests, lock};
 use crate::program::{Found, Programs};
 use crate::{ending, host};
@@ -49,6 +50,8 @@ struct Driven {
     kernel: SharedKernel,
     programs: Arc<Programs>,
     session: SessionId,
+    /// The number that the caller knows the command by; 0 when it has none.
+    call: u32,
     /// In milliseconds of [`host::monotonic`].
     deadline: f64,
     /// Who waits for something to happen.
@@ -99,7 +102,7 @@ impl<'a> Driving<'a> {
         let milliseconds = wall_time.as_secs_f64() * 1e3;
         let deadline = host::monotonic() + milliseconds;
         let (kernel_too, programs) = (Arc::clone(kernel), Arc::clone(&engine.programs));
-        let entry = Driven { kernel: kernel_too, programs, session, deadline, waker: None };
+        let entry = Driven { kernel: kernel_too, programs, session, call: current_call(), deadline, waker: None };
         DRIVEN.with(|all| all.borrow_mut().insert(number(session), entry));
         host::alarm(number(session), milliseconds);
         Self { programs: &engine.programs, kernel, session, deadline, hosts: FuturesUnordered::new(), on_output }
@@ -223,14 +226,34 @@ pub fn is_repeatable(pid: u32) -> bool {
     guest(pid, |guest| lock(&guest.kernel).is_repeatable()).unwrap_or(false)
 }
 
-/// Stops a session whose time is up; whether it was.
-pub(crate) fn stop_if_late(session: u32) -> bool {
-    let late = driven(session, |entry| {
-        (host::monotonic() >= entry.deadline).then(|| (Arc::clone(&entry.kernel), entry.session))
+/// Stops a session whose time is up or whose caller has given it up, where nothing else runs that could.
+pub(crate) fn stop_if_unwanted(session: u32) {
+    let found = driven(session, |entry| {
+        let why = if entry.call != 0 && host::cancelled(entry.call) {
+            Stop::Caller
+        } else if host::monotonic() >= entry.deadline {
+            Stop::Time
+        } else {
+            return None;
+        };
+        Some((Arc::clone(&entry.kernel), entry.session, why))
     });
-    let Some(Some((kernel, session))) = late else { return late.is_none() };
-    lock(&kernel).stop(session, Stop::Time);
-    true
+    if let Some(Some((kernel, session, why))) = found {
+        lock(&kernel).stop(session, why);
+    }
+}
+
+/// Stops the command of a call, when it still runs.
+pub(crate) fn stop_call(call: u32) {
+    let found = DRIVEN.with(|all| {
+        let all = all.borrow();
+        let (number, entry) = all.iter().find(|(_, entry)| entry.call == call)?;
+        Some((*number, Arc::clone(&entry.kernel), entry.session))
+    });
+    if let Some((number, kernel, session)) = found {
+        lock(&kernel).stop(session, Stop::Caller);
+        wake_session(number);
+    }
 }
 
 /// Where guests run to completion: has JavaScript take in what was spawned, while the guest that waits is on the stack.

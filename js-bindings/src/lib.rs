@@ -7,19 +7,31 @@
 //! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) makes the instances and has them
 //!   take turns.
 //! - [`syscalls`] are the functions that guests import.
+//! - [`snapshots`] keeps, compares and restores what a sandbox holds.
+//! - [`host_tool`], [`gateway`] and `host_mount` are ways out of the sandbox that the application has opened: its functions,
+//!   the network, folders of the host.
 //! - [`rewrite`] changes guest modules so that limits hold; it is plain Rust and runs natively too.
 //! - `host` is what JavaScript does for this side.
 //!
 //! `docs/javascript.md` says how it works together.
 
 mod answer;
+mod cancel;
 mod clock;
+mod create;
 pub mod ending;
 pub mod engine;
+pub mod gateway;
 mod guest;
 mod host;
+mod host_mount;
+pub mod host_tool;
+mod inbox;
+mod network_log;
 mod options;
+mod policy;
 mod program;
 pub mod rewrite;
 pub mod sandbox;
+pub mod snapshots;
 pub mod syscalls;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use js_sys::{Array, Object, Reflect, Uint8Array};
-use tidebox_core::Limits;
+use tidebox_core::{Limits, ShellMode};
+use tidebox_kernel::fs::MountMode;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::program::Listed;
@@ -36,6 +37,18 @@ pub(crate) fn duration(object: &JsValue, name: &str) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(milliseconds.max(0.0) / 1e3).unwrap_or(Duration::MAX))
 }
 
+pub(crate) fn shell_mode(mode: &str) -> ShellMode {
+    if mode == "persistent" { ShellMode::Persistent } else { ShellMode::Fresh }
+}
+
+pub(crate) fn mount_mode(mode: &str) -> MountMode {
+    match mode {
+        "readWrite" => MountMode::ReadWrite,
+        "copyOnWrite" => MountMode::CopyOnWrite,
+        _ => MountMode::ReadOnly,
+    }
+}
+
 /// Text as its UTF-8, bytes as they are.
 pub(crate) fn bytes(value: &JsValue) -> Vec<u8> {
     match value.as_string() {
@@ -54,6 +67,11 @@ pub(crate) fn entries(object: &JsValue) -> Vec<(String, JsValue)> {
             (entry.get(0).as_string().unwrap_or_default(), entry.get(1))
         })
         .collect()
+}
+
+/// The items of an array; none of what is none.
+pub(crate) fn list(value: &JsValue) -> Vec<JsValue> {
+    value.dyn_ref::<Array>().map(Array::to_vec).unwrap_or_default()
 }
 
 /// Names and texts of an object.

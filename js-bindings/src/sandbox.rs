@@ -5,31 +5,27 @@ use std::sync::Arc;
 
 use js_sys::{Array, Promise, Uint8Array};
 use tidebox_core::{
-    EditRequest, Error, ExecuteRequest, FileError, FileResult, GlobRequest, GrepRequest, Limits, OutputEvent,
-    OutputStream, ReadRequest, SandboxBackend, SandboxPath, ShellMode, Upload, WriteRequest,
+    EditRequest, Error, ExecuteRequest, FileResult, GlobRequest, GrepRequest, Limits, OutputEvent, OutputStream,
+    ReadRequest, SandboxBackend, SandboxPath, Upload, WriteRequest,
 };
-use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
+use tidebox_vfs_backend::{Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::answer::{self, failure, invalid, object, refused, told};
-use crate::clock::{PlatformClock, PlatformEntropy};
-use crate::engine::{self, JsEngine};
-use crate::host;
-use crate::options::{self, bytes, count, get, text};
-use crate::program::Programs;
-
-/// What a pipe may hold where the programs of a pipeline run one after the other: a few times what an agent looks at, and
-/// little enough for a browser's tab.
-const SPOOL_BYTES: usize = 32 << 20;
+use crate::answer::{self, failure, object, refused, told};
+use crate::cancel::InCall;
+use crate::create::Making;
+use crate::options::{self, bytes, get, text};
+use crate::{engine, host};
 
 /// One sandbox. This module holds one at a time: process numbers tell guests apart, and two kernels would give the same.
 #[wasm_bindgen(js_name = SandboxKernel)]
 #[derive(Debug)]
 pub struct Sandbox {
-    backend: Arc<VfsBackend>,
-    limits: Limits,
+    pub(crate) backend: Arc<VfsBackend>,
+    pub(crate) limits: Limits,
+    pub(crate) making: Making,
     saved: RefCell<Saved>,
 }
 
@@ -49,6 +45,10 @@ struct Saved {
 const JOIN_BYTES: usize = 4 << 20;
 
 impl Saved {
+    fn new(created: Snapshot) -> Self {
+        Self { last: created.clone(), created, bytes: 0, joined: 0 }
+    }
+
     /// What has changed since the last call, or since the beginning when `joined` says so.
     fn changes(&mut self, now: Snapshot) -> Option<(bool, Vec<u8>)> {
         let changes = now.changes_since(&self.last)?;
@@ -64,7 +64,7 @@ impl Saved {
 }
 
 /// A future of an answer as a promise. What is thrown is a plain object of `kind` and `message`.
-fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
+pub(crate) fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
     future_to_promise(async move { answer.await.map_err(|error| failure(&error)) })
 }
 
@@ -78,18 +78,11 @@ impl Sandbox {
     #[wasm_bindgen(constructor)]
     pub fn new(programs: &JsValue, given: &JsValue, suspends: bool) -> Result<Self, JsValue> {
         engine::set_suspends(suspends);
-        let (programs, installed) = Programs::new(options::programs(programs));
-        let base = BaseImage::new(&installed).map_err(|error| failure(&error))?;
-        let engine = Arc::new(JsEngine { programs: Arc::new(programs) });
-        let mut builder = SandboxBuilder::new(engine, &base, Box::new(PlatformClock), Box::new(PlatformEntropy));
-        if !suspends {
-            builder = builder.spool_pipes(SPOOL_BYTES);
-        }
-        let backend = build(builder, given)?;
+        let making = Making::new(programs, given.clone(), suspends).map_err(|error| failure(&error))?;
+        let backend = making.sandbox()?;
         let created = backend.snapshot().map_err(|error| failure(&error))?;
-        let saved = Saved { last: created.clone(), created, bytes: 0, joined: 0 };
         let limits = options::limits(&get(given, "limits"));
-        Ok(Self { backend: Arc::new(backend), limits, saved: RefCell::new(saved) })
+        Ok(Self { backend: Arc::new(backend), limits, making, saved: RefCell::new(Saved::new(created)) })
     }
 
     /// What has changed since this was last asked, for the owner of the Worker to keep: `bytes`, and `joined` when they
@@ -113,14 +106,21 @@ impl Sandbox {
         Ok(())
     }
 
+    /// From here on changes are told from what the sandbox is now: its owner has begun to count anew.
+    pub(crate) fn begin_anew(&self) -> Result<(), Error> {
+        *self.saved.borrow_mut() = Saved::new(self.backend.snapshot()?);
+        Ok(())
+    }
+
     /// The sandbox's id; never empty.
     #[wasm_bindgen(getter)]
     pub fn id(&self) -> String {
         self.backend.id().as_str().to_owned()
     }
 
-    /// Runs a command line. `call` names the command for the pieces of output that the caller watches; 0 is nobody.
-    pub fn execute(&self, command: String, given: &JsValue, call: u32) -> Promise {
+    /// Runs a command line. `call` names the command when it is to be cancelled, and for the pieces of its output when
+    /// `watched`.
+    pub fn execute(&self, command: String, given: &JsValue, call: u32, watched: bool) -> Promise {
         let backend = Arc::clone(&self.backend);
         let request = request(&backend, command, given);
         promise(async move {
@@ -132,16 +132,19 @@ impl Sandbox {
                     return Ok(object([("output", output), ("exitCode", 126.into()), ("truncated", truncated)]));
                 }
             };
-            let response = if call == 0 {
-                backend.execute(request).await?
-            } else {
-                let mut watch = |event: OutputEvent| {
-                    host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
-                };
-                backend.execute_streaming(request, &mut watch).await?
+            let mut watch = |event: OutputEvent| {
+                host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
             };
-            Ok(answer::executed(&response))
+            let running =
+                if watched { backend.execute_streaming(request, &mut watch) } else { backend.execute(request) };
+            Ok(answer::executed(&InCall::new(call, running).await?))
         })
+    }
+
+    /// Stops the command that [`execute`](Self::execute) was given this number for, when it still runs. It answers as one
+    /// that its caller has given up.
+    pub fn cancel(&self, call: u32) {
+        engine::stop_call(call);
     }
 
     /// Lists a directory.
@@ -278,40 +281,6 @@ fn request(backend: &VfsBackend, command: String, given: &JsValue) -> FileResult
     request.cwd = text(given, "cwd").map(|cwd| backend.cwd().resolve(cwd)).transpose()?;
     request.env = options::variables(&get(given, "env"));
     request.stdin = bytes(&get(given, "stdin"));
-    request.shell_mode = text(given, "shellMode").map(|mode| shell_mode(&mode));
+    request.shell_mode = text(given, "shellMode").map(|mode| options::shell_mode(&mode));
     Ok(request)
-}
-
-fn shell_mode(mode: &str) -> ShellMode {
-    if mode == "persistent" { ShellMode::Persistent } else { ShellMode::Fresh }
-}
-
-fn build(mut builder: SandboxBuilder, given: &JsValue) -> Result<VfsBackend, JsValue> {
-    let refuse = |error: FileError| invalid("create", &error.message);
-    builder = builder.limits(options::limits(&get(given, "limits")));
-    if let Some(cwd) = text(given, "cwd") {
-        builder = builder.cwd(SandboxPath::root().resolve(cwd).map_err(refuse)?);
-    }
-    if let Some(hostname) = text(given, "hostname") {
-        builder = builder.hostname(hostname);
-    }
-    if let Some(id) = text(given, "id") {
-        builder = builder.id(tidebox_core::SandboxId::parse(id).map_err(|error| failure(&error))?);
-    }
-    if let Some(mode) = text(given, "shellMode") {
-        builder = builder.shell_mode(shell_mode(&mode));
-    }
-    for (name, value) in options::variables(&get(given, "env")) {
-        builder = builder.env(name, value);
-    }
-    let deterministic = get(given, "deterministic");
-    if deterministic.is_object() {
-        let seed = count(&deterministic, "seed").unwrap_or(0);
-        let milliseconds = count(&deterministic, "timeMs").unwrap_or(0);
-        builder = builder.deterministic(seed, milliseconds.saturating_mul(1_000_000));
-    }
-    for (path, content) in options::entries(&get(given, "files")) {
-        builder = builder.file(path, bytes(&content));
-    }
-    builder.build().map_err(|error| failure(&error))
 }

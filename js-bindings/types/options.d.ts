@@ -1,5 +1,9 @@
 /** Options, and their check: a wrong one is an error that names it, never something else that happens. */
+import type { HostTool } from "./host_tool.js";
 import type { KernelOptions } from "./messages.js";
+import type { NetworkOptions } from "./network_options.js";
+import type { Platform } from "./platform.js";
+import { Snapshot } from "./snapshot.js";
 /** What a sandbox may use. Sizes are in bytes; `core/src/limits.rs` gives the reasons for the defaults. */
 export interface Limits {
     /** Wall time of a command that names no timeout. Default 120,000. Exit code 124. */
@@ -35,10 +39,28 @@ export interface Limits {
     /** What the shell of a persistent session keeps. Default 4 MiB. */
     shellStateBytes?: number;
 }
+/** A folder of the host that a sandbox sees. */
+export interface Mount {
+    /** The folder; a relative path is below the working directory of the program. */
+    folder: string | URL;
+    /**
+     * `readOnly` (the default): nothing can be changed. `readWrite`: changes are made in the folder, at once; the host's disk has
+     * no quota of ours. `copyOnWrite`: changes stay in the sandbox and count as its files; such a sandbox has no snapshots and
+     * forks, and the changes are lost when its Worker has to be started again.
+     */
+    mode?: "readOnly" | "readWrite" | "copyOnWrite";
+}
 /** How a sandbox begins. */
 export interface SandboxOptions {
     /** Files by path; relative paths are below the working directory. A WebAssembly module is executable. */
     files?: Readonly<Record<string, string | Uint8Array>>;
+    /** Begins with the files and the shell session of a snapshot; {@link files} come on top. */
+    snapshot?: Snapshot;
+    /**
+     * Begins with the files of a tar, whose names count from `/`; {@link files} come on top. Names with `..`, devices and the
+     * like are refused.
+     */
+    tar?: Uint8Array;
     /** Variables of every command, beside the defaults (`PATH`, `HOME`, `USER`, `LANG`, ...). Nothing of the host is passed. */
     env?: Readonly<Record<string, string>>;
     /** Working directory of commands that name none. Default `/workspace`. */
@@ -59,9 +81,34 @@ export interface SandboxOptions {
     id?: string;
     /** Whether each command starts a fresh shell (the default) or goes on in the session of the one before. */
     shellMode?: "fresh" | "persistent";
+    /**
+     * Commands of your own, by name; each is `/usr/local/bin/NAME` inside and comes before a command of that name in `/bin`. A
+     * function runs here, with what it knows; bytes are a WebAssembly module (WASI preview1) that runs inside. Functions take
+     * an engine that can suspend WebAssembly (JSPI).
+     */
+    tools?: Readonly<Record<string, HostTool | Uint8Array>>;
+    /** Which hosts programs may speak to. Default: none. Takes an engine that can suspend WebAssembly (JSPI). */
+    network?: NetworkOptions;
+    /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
+    mounts?: Readonly<Record<string, string | URL | Mount>>;
+}
+/** What every call takes beside its own arguments. */
+export interface CallOptions {
+    /** Gives the call up. What it has done so far is not undone. */
+    signal?: AbortSignal;
+}
+/** A piece of the output of a command. */
+export interface OutputPiece {
+    readonly stream: "stdout" | "stderr";
+    readonly bytes: Uint8Array;
 }
 /** How one command is run, for direct callers; the tool of Deep Agents passes none. */
-export interface ExecuteOptions {
+export interface ExecuteOptions extends CallOptions {
+    /**
+     * Gives the command up: it and what it started are killed, nothing else is, and files stay. The answer has what was written
+     * so far, exit code 137 and `stoppedBy` `cancelled`.
+     */
+    signal?: AbortSignal;
     /** Wall time in milliseconds. Default `limits.wallTimeMs`; 0 ends the command at once. */
     timeoutMs?: number;
     /** Working directory of this command. */
@@ -72,17 +119,25 @@ export interface ExecuteOptions {
     stdin?: string | Uint8Array;
     /** Whether this command takes part in the session of the shell. */
     shellMode?: "fresh" | "persistent";
-    /** Is given pieces of output as they come. */
-    onOutput?: (piece: {
-        stream: "stdout" | "stderr";
-        bytes: Uint8Array;
-    }) => void;
+    /**
+     * Is given pieces of output as they come, in their order. What it throws stops the command. Where the engine cannot suspend
+     * WebAssembly, all output comes when the command has ended.
+     */
+    onOutput?: (piece: OutputPiece) => void;
+    /** Is given standard output as it comes, as text; U+FFFD for what is not UTF-8. */
+    onStdout?: (text: string) => void;
+    /** Is given standard error as it comes, as text; U+FFFD for what is not UTF-8. */
+    onStderr?: (text: string) => void;
 }
-/** The options as the kernel takes them. */
-export declare function checkOptions(options: SandboxOptions): KernelOptions;
+/** Options that were checked: what the kernel takes, and what stays with the caller. */
+export interface Checked {
+    readonly kernel: KernelOptions;
+    readonly tools: Readonly<Record<string, HostTool>>;
+    readonly fetch: typeof fetch | undefined;
+}
+/** The options as the two sides take them. `byName` says that the platform connects to names. */
+export declare function checkOptions(options: SandboxOptions, platform: Platform): Checked;
 /** The same options, when they are some. */
 export declare function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions;
-/** Without what is undefined. */
-export declare function defined<T extends object>(object: T): {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-};
+/** A signal, when there is one. */
+export declare function checkSignal(signal: unknown): void;

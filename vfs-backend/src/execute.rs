@@ -193,7 +193,7 @@ pub(crate) async fn execute(
             .with_context("sandbox", backend.name())
             .with_source(error));
     }
-    conclude(&mut delivery, &report, wall_time);
+    conclude(&mut delivery, &report, wall_time, backend.is_closed());
     let mut response = delivery.response;
     response.duration = Duration::from_nanos(now.saturating_sub(started));
     response.truncated = report.truncated;
@@ -284,7 +284,7 @@ fn not_begun(kernel: &Kernel, cwd: &[u8], errno: Errno) -> Refused {
 
 /// Exit code and reason. Our own message comes on top of the limit on output, because without it nobody would know why the
 /// command ended. Of memory the engine has told already.
-fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration) {
+fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration, closed: bool) {
     let (reason, code, message) = match report.stopped_by {
         None => (None, report.status.map(|status| status.code()), None),
         Some(Stop::Time) => {
@@ -299,8 +299,8 @@ fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration) {
             (Some(StopReason::Output), Some(KILLED), Some(message))
         }
         Some(Stop::Caller) => {
-            let message = "the command was stopped because the sandbox was closed".to_owned();
-            (Some(StopReason::Cancelled), Some(KILLED), Some(message))
+            let why = if closed { "the sandbox was closed" } else { "its caller gave it up" };
+            (Some(StopReason::Cancelled), Some(KILLED), Some(format!("the command was stopped because {why}")))
         }
         Some(Stop::Restore) => {
             let message = "the command was stopped because the sandbox went back to a snapshot".to_owned();

@@ -33,7 +33,17 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 5] = ["error.d.ts", "options.d.ts", "protocol.d.ts", "public.d.ts", "sandbox.d.ts"];
+const TYPES: [&str; 9] = [
+    "error.d.ts",
+    "host_tool.d.ts",
+    "network_options.d.ts",
+    "options.d.ts",
+    "protocol.d.ts",
+    "public.d.ts",
+    "sandbox.d.ts",
+    "snapshot.d.ts",
+    "watch.d.ts",
+];
 
 /// Packs the package from the guest programs that are there; answers the archive.
 pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> Result<PathBuf> {

@@ -128,10 +128,10 @@ impl Network {
         let request_time = request.request_time.unwrap_or(limits.request_time).min(limits.request_time);
         let connect_time = request.connect_time.unwrap_or(limits.connect_time).min(limits.connect_time);
         let addresses = match permit.known() {
-            Some(addresses) => addresses,
-            None => self.look_up(&target.host, connect_time.min(request_time)).await?,
+            Some(addresses) => permit.admit(&addresses)?,
+            None if self.gateway.connects_by_name() => Vec::new(),
+            None => permit.admit(&self.look_up(&target.host, connect_time.min(request_time)).await?)?,
         };
-        let addresses = permit.admit(&addresses)?;
         let resolved = driven.passed();
         driven.send(head_bytes + (request.method.len() + target.path.len()) as u64)?;
         let (headers, scrubber) = inject(request.headers, &permit, driven);

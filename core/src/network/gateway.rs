@@ -17,6 +17,13 @@ use crate::secret::Secret;
 /// or `Transfer-Encoding`, `Connection`), keeps no cookies and does not decompress. Dropping a future or a body ends the
 /// connection.
 pub trait HttpGateway: Send + Sync + fmt::Debug {
+    /// Whether the platform looks names up by itself when it connects and cannot be told an address, as in browsers. Names
+    /// are then neither resolved nor are their addresses checked before the request is sent, and
+    /// [`GatewayRequest::addresses`] is empty. Default: no.
+    fn connects_by_name(&self) -> bool {
+        false
+    }
+
     /// Looks a name up. An empty answer is [`GatewayErrorKind::Resolve`].
     fn resolve(&self, host: String, within: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>>;
 

@@ -1,0 +1,207 @@
+/** The gateway of Node and of Deno: it connects to the very addresses that were checked. */
+
+import { lookup } from "node:dns/promises";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { request as httpRequest } from "node:http";
+import type { Socket } from "node:net";
+import { connect as connectPlain, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
+
+import type { FailureKind, Gateway, Reply } from "./gateway.js";
+import { GatewayFailure } from "./gateway.js";
+import type { Outgoing } from "./messages.js";
+
+/** The longest time that a timer can be set to. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export const gateway: Gateway = {
+  byName: false,
+
+  async resolve(name) {
+    try {
+      return (await lookup(name, { all: true, order: "verbatim" })).map(({ address }) => address);
+    } catch (error) {
+      throw new GatewayFailure("resolve", `${name} cannot be resolved (${code(error)})`);
+    }
+  },
+
+  async send(request, body, signal) {
+    const clock = new Clock();
+    const { socket, peer } = await connected(request, clock, signal);
+    let reply: Reply | undefined;
+    const ended = () => void socket.destroy(new GatewayFailure("timeout", "the request took longer than the policy allows"));
+    const timer = setTimeout(ended, Math.min(Math.max(request.totalMs - clock.now(), 0), LONGEST_MS));
+    socket.once("close", () => clearTimeout(timer));
+    const stop = () => void socket.destroy();
+    signal.addEventListener("abort", stop, { once: true });
+    socket.once("close", () => signal.removeEventListener("abort", stop));
+    try {
+      const answer = await exchanged(request, body, socket);
+      reply = {
+        head: {
+          status: answer.statusCode ?? 0, reason: answer.statusMessage ?? "", minorVersion: answer.httpVersionMinor,
+          headers: headers(answer.rawHeaders), peer,
+          connectedMs: clock.connected, encryptedMs: clock.encrypted, answeredMs: clock.now(),
+        },
+        body: received(answer, socket),
+      };
+      return reply;
+    } finally {
+      if (reply === undefined) socket.destroy();
+    }
+  },
+};
+
+/** Milliseconds since a request began. */
+class Clock {
+  readonly #started = performance.now();
+  connected = 0;
+  encrypted = 0;
+
+  now(): number {
+    return performance.now() - this.#started;
+  }
+}
+
+/** Connects to the first address that takes the connection, and encrypts it. */
+async function connected(request: Outgoing, clock: Clock, signal: AbortSignal): Promise<{ socket: Socket; peer: string }> {
+  let last: unknown;
+  for (const address of request.addresses) {
+    const left = Math.min(request.connectMs, request.totalMs) - clock.now();
+    if (left <= 0) break;
+    try {
+      const plain = await ready(connectPlain({ host: address, port: request.port }), "connect", left, signal);
+      clock.connected = clock.now();
+      const peer = isIP(address) === 6 ? `[${address}]:${request.port}` : `${address}:${request.port}`;
+      if (!request.encrypted) return { socket: plain, peer };
+      const named = isIP(request.host) === 0 ? { servername: request.host } : { host: request.host };
+      const socket = connectTls({ socket: plain, ALPNProtocols: ["http/1.1"], ...named });
+      await ready(socket, "secureConnect", Math.min(request.connectMs, request.totalMs) - clock.now(), signal);
+      clock.encrypted = clock.now();
+      return { socket, peer };
+    } catch (error) {
+      last = error;
+      if (signal.aborted || (error instanceof GatewayFailure && error.kind !== "connect")) throw error;
+    }
+  }
+  throw last ?? new GatewayFailure("timeout", `no connection to ${request.host} stood in time`);
+}
+
+/** Waits for an event of a socket; destroys the socket when it does not come. */
+function ready<T extends Socket>(socket: T, event: string, withinMs: number, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      leave();
+      socket.on("error", () => {});
+      socket.destroy();
+      reject(error);
+    };
+    const failed = (error: Error) => fail(connectFailure(error, event));
+    const late = () => fail(new GatewayFailure("timeout", "the connection did not stand in time"));
+    const given = () => fail(new GatewayFailure("internal", "the request was given up"));
+    const closed = () => fail(new GatewayFailure(event === "connect" ? "connect" : "tls", "the server closed the connection"));
+    const done = () => {
+      leave();
+      resolve(socket);
+    };
+    const timer = setTimeout(late, Math.min(Math.max(withinMs, 0), LONGEST_MS));
+    const leave = () => {
+      clearTimeout(timer);
+      socket.off(event, done);
+      socket.off("error", failed);
+      socket.off("close", closed);
+      signal.removeEventListener("abort", given);
+    };
+    socket.once(event, done);
+    socket.once("error", failed);
+    socket.once("close", closed);
+    signal.addEventListener("abort", given, { once: true });
+    if (signal.aborted) given();
+  });
+}
+
+/** Sends the request and waits for the head of the reply. */
+function exchanged(request: Outgoing, body: AsyncIterable<Uint8Array> | undefined, socket: Socket): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      method: request.method, path: request.path, headers: requestHeaders(request) as never,
+      maxHeaderSize: request.headBytes, createConnection: () => socket,
+    });
+    sent.once("response", resolve);
+    sent.once("upgrade", () => reject(new GatewayFailure("protocol", "the server wants another protocol")));
+    sent.on("error", (error) => reject(replyFailure(error)));
+    if (body === undefined) sent.end();
+    else pour(body, sent).catch((error: unknown) => sent.destroy(error as Error));
+  });
+}
+
+/** In pairs, so that names stay as they were spelled and none is added but those of the frame. */
+function requestHeaders(request: Outgoing): [string, string][] {
+  const usual = request.port === (request.encrypted ? 443 : 80);
+  const host = isIP(request.host) === 6 ? `[${request.host}]` : request.host;
+  const headers: [string, string][] = [["Host", usual ? host : `${host}:${request.port}`]];
+  for (const [name, value] of request.headers) headers.push([name, Buffer.from(value).toString("latin1")]);
+  if (request.hasBody) {
+    headers.push(request.length === undefined ? ["Transfer-Encoding", "chunked"] : ["Content-Length", String(request.length)]);
+  }
+  headers.push(["Connection", "close"]);
+  return headers;
+}
+
+async function pour(body: AsyncIterable<Uint8Array>, sent: ClientRequest): Promise<void> {
+  for await (const piece of body) {
+    if (!sent.write(piece)) await drained(sent);
+  }
+  sent.end();
+}
+
+function drained(sent: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    sent.once("drain", resolve);
+    sent.once("close", resolve);
+  });
+}
+
+async function* received(answer: IncomingMessage, socket: Socket): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const piece of answer) yield piece as Uint8Array;
+    if (!answer.complete) throw new GatewayFailure("receive", "the reply broke off");
+  } catch (error) {
+    if (error instanceof GatewayFailure) throw error;
+    throw new GatewayFailure("receive", `the reply broke off (${code(error)})`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Names and values in turns, as Node keeps them. */
+function headers(raw: readonly string[]): [string, Uint8Array][] {
+  const pairs: [string, Uint8Array][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    pairs.push([raw[at] as string, Buffer.from(raw[at + 1] as string, "latin1")]);
+  }
+  return pairs;
+}
+
+function code(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "the connection ended";
+}
+
+/** Codes that say that a certificate is not to be trusted. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL|HOSTNAME_MISMATCH/;
+
+function connectFailure(error: Error, event: string): GatewayFailure {
+  if (error instanceof GatewayFailure) return error;
+  const kind: FailureKind = event === "connect" ? "connect" : CERTIFICATE.test(code(error)) ? "certificate" : "tls";
+  const what = { connect: "the connection failed", certificate: "the server's certificate is not trusted", tls: "the encryption failed" };
+  return new GatewayFailure(kind, `${what[kind as keyof typeof what]} (${code(error)})`);
+}
+
+function replyFailure(error: Error): GatewayFailure {
+  if (error instanceof GatewayFailure) return error;
+  const what = code(error);
+  if (what.startsWith("HPE_")) return new GatewayFailure("protocol", `the reply is not HTTP, or its head is too large (${what})`);
+  if (what === "ECONNRESET") return new GatewayFailure("empty", "the server closed the connection without an answer");
+  return new GatewayFailure("receive", `there is no reply (${what})`);
+}

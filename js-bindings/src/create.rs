@@ -1,0 +1,139 @@
+//! Making a sandbox from the options of `Sandbox.create`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tidebox_core::{Error, FileError, SandboxId, SandboxPath};
+use tidebox_kernel::engine::Engine;
+use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
+use wasm_bindgen::JsValue;
+
+use crate::answer::{failure, invalid};
+use crate::clock::{PlatformClock, PlatformEntropy};
+use crate::engine::JsEngine;
+use crate::gateway::JsGateway;
+use crate::host_mount::HostFolder;
+use crate::host_tool::JsTool;
+use crate::options::{self, bytes, count, get, text};
+use crate::policy;
+use crate::program::Programs;
+
+/// What a pipe may hold where the programs of a pipeline run one after the other: a few times what an agent looks at, and
+/// little enough for a browser's tab.
+const SPOOL_BYTES: usize = 32 << 20;
+
+/// What a sandbox is made of, kept because restoring makes its ground anew.
+pub(crate) struct Making {
+    engine: Arc<dyn Engine>,
+    base: BaseImage,
+    given: JsValue,
+    suspends: bool,
+}
+
+impl fmt::Debug for Making {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Making").field("suspends", &self.suspends).finish_non_exhaustive()
+    }
+}
+
+impl Making {
+    pub(crate) fn new(programs: &JsValue, given: JsValue, suspends: bool) -> Result<Self, Error> {
+        let (programs, installed) = Programs::new(options::programs(programs));
+        let base = BaseImage::new(&installed)?;
+        Ok(Self { engine: Arc::new(JsEngine { programs: Arc::new(programs) }), base, given, suspends })
+    }
+
+    /// The sandbox that the options ask for.
+    pub(crate) fn sandbox(&self) -> Result<VfsBackend, JsValue> {
+        let mut builder = self.builder()?;
+        let snapshot = get(&self.given, "snapshot");
+        if snapshot.is_object() {
+            builder = builder.snapshot_bytes(&bytes(&snapshot)).map_err(|error| failure(&error))?;
+        }
+        let tar = get(&self.given, "tar");
+        if tar.is_object() {
+            builder = builder.tar(bytes(&tar));
+        }
+        for (path, content) in options::entries(&get(&self.given, "files")) {
+            builder = builder.file(path, bytes(&content));
+        }
+        builder.build().map_err(|error| failure(&error))
+    }
+
+    /// What the options make without any files: programs, tools and mounts. Snapshots are read on top of it.
+    pub(crate) fn ground(&self) -> Result<Snapshot, JsValue> {
+        let ground = self.builder()?.build().map_err(|error| failure(&error))?;
+        ground.snapshot().map_err(|error| failure(&error))
+    }
+
+    /// The base image, for tars.
+    pub(crate) fn base(&self) -> &BaseImage {
+        &self.base
+    }
+
+    fn builder(&self) -> Result<SandboxBuilder, JsValue> {
+        let (given, engine) = (&self.given, Arc::clone(&self.engine));
+        let builder = SandboxBuilder::new(engine, &self.base, Box::new(PlatformClock), Box::new(PlatformEntropy));
+        let builder = settings(builder, given)?;
+        let builder = programs(builder, given);
+        let builder = mounts(network(builder, given)?, given);
+        Ok(if self.suspends { builder } else { builder.spool_pipes(SPOOL_BYTES) })
+    }
+}
+
+fn settings(mut builder: SandboxBuilder, given: &JsValue) -> Result<SandboxBuilder, JsValue> {
+    let refuse = |error: FileError| invalid("create", &error.message);
+    builder = builder.limits(options::limits(&get(given, "limits")));
+    if let Some(cwd) = text(given, "cwd") {
+        builder = builder.cwd(SandboxPath::root().resolve(cwd).map_err(refuse)?);
+    }
+    if let Some(hostname) = text(given, "hostname") {
+        builder = builder.hostname(hostname);
+    }
+    if let Some(id) = text(given, "id") {
+        builder = builder.id(SandboxId::parse(id).map_err(|error| failure(&error))?);
+    }
+    if let Some(mode) = text(given, "shellMode") {
+        builder = builder.shell_mode(options::shell_mode(&mode));
+    }
+    for (name, value) in options::variables(&get(given, "env")) {
+        builder = builder.env(name, value);
+    }
+    let deterministic = get(given, "deterministic");
+    if deterministic.is_object() {
+        let seed = count(&deterministic, "seed").unwrap_or(0);
+        let milliseconds = count(&deterministic, "timeMs").unwrap_or(0);
+        builder = builder.deterministic(seed, milliseconds.saturating_mul(1_000_000));
+    }
+    Ok(builder)
+}
+
+/// Functions and modules of the application as commands.
+fn programs(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
+    for name in options::list(&get(given, "hostTools")).iter().filter_map(JsValue::as_string) {
+        let tool = JsTool::new(&name);
+        builder = builder.host_tool(name, move |call| tool.call(call));
+    }
+    for (name, wasm) in options::entries(&get(given, "programs")) {
+        builder = builder.tool(name, bytes(&wasm));
+    }
+    builder
+}
+
+fn network(builder: SandboxBuilder, given: &JsValue) -> Result<SandboxBuilder, JsValue> {
+    let given = get(given, "network");
+    if !given.is_object() {
+        return Ok(builder);
+    }
+    let policy = policy::policy(&given).map_err(|error| failure(&error))?;
+    Ok(builder.network(policy).gateway(Arc::new(JsGateway::new(&given))))
+}
+
+fn mounts(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
+    for (index, mount) in (0..).zip(options::list(&get(given, "mounts"))) {
+        let path = text(&mount, "path").unwrap_or_default();
+        let mode = options::mount_mode(&text(&mount, "mode").unwrap_or_default());
+        builder = builder.mount(path, Arc::new(HostFolder::new(index)), mode);
+    }
+    builder
+}
