@@ -503,6 +503,8 @@ pub(crate) enum Cond {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CondOp {
     Match,
+    /// `=`, which means what `==` does.
+    Same,
     NoMatch,
     Regex,
     Before,

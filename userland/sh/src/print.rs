@@ -500,6 +500,7 @@ impl Printer {
                 self.put(&left.raw);
                 match op {
                     CondOp::Match => self.put(" == "),
+                    CondOp::Same => self.put(" = "),
                     CondOp::NoMatch => self.put(" != "),
                     CondOp::Regex => self.put(" =~ "),
                     CondOp::Before => self.put(" < "),

@@ -89,6 +89,8 @@ pub(crate) struct Shell {
     pub(crate) line: u32,
     /// The line was changed for good, and those of the commands to come with it.
     pub(crate) recounts: bool,
+    /// A default value could not be assigned to all of an array, for which subshells have a status of its own.
+    pub(crate) bad_default: bool,
     /// The line from which a substitution counts, where it is another than the one that messages name.
     pub(crate) text_line: Option<u32>,
     /// The line of the command that ended last, which the ERR trap sees.
@@ -96,6 +98,8 @@ pub(crate) struct Shell {
     /// The script's file for `BASH_SOURCE` outside functions.
     pub(crate) script: Rc<[u8]>,
     pub(crate) pipe_status: Vec<u8>,
+    /// What runs is a substitution, whose errors have the status of a subshell's.
+    pub(crate) substituting: bool,
     /// The child to come is a substitution, in which `break` still knows of the loops around it.
     pub(crate) keeps_loops: bool,
     /// Patterns among the words that are being expanded, which become names of files when all of them have been: where each
@@ -209,10 +213,12 @@ impl Shell {
             frames: Vec::new(),
             line: 1,
             recounts: false,
+            bad_default: false,
             text_line: None,
             ended_line: 1,
             script: Rc::from(&b""[..]),
             pipe_status: Vec::new(),
+            substituting: false,
             keeps_loops: false,
             globs: None,
             loops: 0,
@@ -379,7 +385,7 @@ impl Shell {
     /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
     pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
         let string = self.options.from_string && !self.options.interactive;
-        let status = if string && self.subshell == 0 && !self.options.errexit { 127 } else { 1 };
+        let status = if string && self.subshell == 0 && !self.substituting && !self.options.errexit { 127 } else { 1 };
         self.complain(text);
         self.status = status;
         Err(self.fatal())
@@ -398,6 +404,13 @@ impl Shell {
         self.complain(text);
         self.status = 1;
         Err(Stop::Discard)
+    }
+
+    /// The same for an expansion that is none, with which `set -e` ends the shell wherever it stands.
+    pub(crate) fn discard_expansion<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
+        self.complain(text);
+        self.status = 1;
+        Err(if self.options.errexit { Stop::Exit } else { Stop::Discard })
     }
 
     /// Makes an error give up what the shell itself has read: the command in a script, and all of a command string.

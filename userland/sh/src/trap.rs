@@ -62,6 +62,8 @@ pub(crate) struct Traps {
     pending: u64,
     /// In a subshell, the traps of its parent, which `trap` shows until the subshell sets its own.
     inherited: Option<Vec<(u8, Rc<Bytes>)>>,
+    /// Traps of signals that arrive wait until the redirections of the command are taken back.
+    pub(crate) holds: bool,
 }
 
 impl Traps {
@@ -105,11 +107,13 @@ impl Traps {
 
     /// Takes away the traps that `goes` names, as a function or a sourced file does that inherits none.
     pub(crate) fn set_aside(&mut self, goes: impl Fn(u8) -> bool) -> Vec<(u8, Rc<Bytes>)> {
-        if !self.set.iter().any(|(signal, _)| goes(*signal)) {
+        // What is ignored stays so.
+        let goes = |(signal, text): &(u8, Rc<Bytes>)| goes(*signal) && !text.is_empty();
+        if !self.set.iter().any(goes) {
             return Vec::new();
         }
-        let aside = self.set.iter().filter(|(signal, _)| goes(*signal)).cloned().collect();
-        self.set.retain(|(signal, _)| !goes(*signal));
+        let aside = self.set.iter().filter(|trap| goes(trap)).cloned().collect();
+        self.set.retain(|trap| !goes(trap));
         aside
     }
 

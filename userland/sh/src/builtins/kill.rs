@@ -58,7 +58,9 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     shell.status = status;
-    shell.run_pending_traps()?;
+    if !shell.traps.holds {
+        shell.run_pending_traps()?;
+    }
     Ok(status)
 }
 

@@ -30,6 +30,10 @@ impl Shell {
                 let wrong = |subscript: &Subscript| {
                     [&assign.name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat()
                 };
+                let value = self.expand_text(word)?;
+                if shown {
+                    self.trace_assign(assign, &value);
+                }
                 let key = match &assign.subscript {
                     None => Some(Key::Whole),
                     Some(subscript) if subscript.key.raw.is_empty() => None,
@@ -40,10 +44,6 @@ impl Shell {
                     }
                     Some(subscript) => self.key_for(&assign.name, subscript)?,
                 };
-                let value = self.expand_text(word)?;
-                if shown {
-                    self.trace_assign(assign, &value);
-                }
                 let Some(key) = key else {
                     let message = assign.subscript.as_ref().map(wrong).unwrap_or_default();
                     self.complain(message);
@@ -59,14 +59,19 @@ impl Shell {
     /// What a subscript means that something is assigned to; `None` where nothing can be.
     fn key_for(&mut self, name: &[u8], subscript: &Subscript) -> Run<Option<Key>> {
         let key = self.key_of(name, subscript)?;
-        let before_start = match (&key, self.vars.get(name).map(|var| &var.value)) {
-            (Key::Index(index), Some(Value::Indexed(map))) if *index < 0 => {
-                crate::expand::position(map, *index).is_none()
-            }
-            (Key::Index(index), _) => *index < 0,
+        Ok((!self.is_no_place(name, &key)).then_some(key))
+    }
+
+    /// Whether nothing can be stored under this key: it is empty, or before the first element.
+    pub(crate) fn is_no_place(&self, name: &[u8], key: &Key) -> bool {
+        match key {
+            Key::Index(index) if *index < 0 => match self.vars.get(name).map(|var| &var.value) {
+                Some(Value::Indexed(map)) => crate::expand::position(map, *index).is_none(),
+                _ => true,
+            },
+            Key::Word(word) => word.is_empty(),
             _ => false,
-        };
-        Ok((key != Key::Word(Bytes::new()) && !before_start).then_some(key))
+        }
     }
 
     /// Whether a name means an associative array.

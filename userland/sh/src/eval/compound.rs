@@ -151,7 +151,10 @@ impl Shell {
             self.status = 1;
             return Ok(());
         }
-        let values = self.loop_words(words)?;
+        let values = self.loop_words(words).inspect_err(|stop| {
+            // bash counts the loop before it expands the words, and on from there when they are given up.
+            self.loops += u32::from(*stop == Stop::Discard);
+        })?;
         let line = self.line;
         if values.is_empty() {
             self.status = 0;
@@ -177,7 +180,13 @@ impl Shell {
                 };
                 if !assigned {
                     shell.status = shell.status_of_refusal();
-                    return if shell.options.posix { Err(shell.fatal()) } else { Ok(()) };
+                    return if shell.options.posix {
+                        Err(shell.fatal())
+                    } else if shell.options.errexit && shell.tested == 0 {
+                        Err(Stop::Exit)
+                    } else {
+                        Ok(())
+                    };
                 }
                 if !shell.run_body(body)? {
                     break;

@@ -85,25 +85,30 @@ impl Shell {
             && let Some(compare) = comparison(&name)
             && (left.raw.contains(&b'[') || right.raw.contains(&b'['))
         {
+            if self.options.xtrace {
+                let shown = [self.shown_side(left)?, self.shown_side(right)?];
+                self.trace_test(not, &[&shown[0], &[b'-', name[0], name[1]], &shown[1]]);
+            }
             let Some(a) = self.cond_side(left)? else { return Ok(None) };
             let Some(b) = self.cond_side(right)? else { return Ok(None) };
-            if self.options.xtrace {
-                self.trace_test(not, &[&left.raw, &[b'-', name[0], name[1]], &right.raw]);
-            }
             return Ok(Some(compare(a, b)));
         }
         let subject = self.expand_text(left)?;
         match op {
-            CondOp::Match | CondOp::NoMatch => {
+            CondOp::Match | CondOp::Same | CondOp::NoMatch => {
                 let pattern = self.expand_pattern(right)?;
                 if self.options.xtrace {
-                    let name: &[u8] = if op == CondOp::Match { b"==" } else { b"!=" };
+                    let name: &[u8] = match op {
+                        CondOp::Match => b"==",
+                        CondOp::Same => b"=",
+                        _ => b"!=",
+                    };
                     let shown = self.shown_pattern(right, &pattern);
                     self.trace_test(not, &[&subject, name, &shown]);
                 }
                 let style = Style { extended: true, fold: self.options.nocasematch };
                 let matches = Pattern::new(&pattern, style).matches(&subject);
-                Ok(Some(matches == (op == CondOp::Match)))
+                Ok(Some(matches == (op != CondOp::NoMatch)))
             }
             CondOp::Regex => {
                 let pattern = self.expand_as(&right.parts, Mode::Regex)?;
@@ -138,6 +143,14 @@ impl Shell {
                 Ok(Some(compare(a, b)))
             }
         }
+    }
+
+    /// Such an operand as it is traced; what cannot be expanded twice is shown as it is written.
+    fn shown_side(&mut self, word: &Word) -> Run<Bytes> {
+        if word.raw.iter().any(|byte| b"(`=+-".contains(byte)) {
+            return Ok(word.raw.to_vec());
+        }
+        self.expand_text(word)
     }
 
     /// An operand of `-eq` and its kind in which elements of arrays may stand: their subscripts are expanded once.

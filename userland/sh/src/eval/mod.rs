@@ -145,6 +145,14 @@ impl Shell {
 
     /// Reads and runs commands one after the other. `origin` stands before the line number in syntax errors.
     pub(crate) fn run_source(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
+        // What makes the lines of this text count from elsewhere does not touch the text that it stands in.
+        let recounts = std::mem::take(&mut self.recounts);
+        let result = self.read_and_run(text, line, source, origin);
+        self.recounts = recounts;
+        result
+    }
+
+    fn read_and_run(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
         let clean: Vec<u8>;
         // The end of the text is the end of its last line too, which the grammar tells from the end of everything.
         let ends = matches!(text.last(), None | Some(b'\n' | b'\\'));
@@ -162,8 +170,6 @@ impl Shell {
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
-        // How far the numbers of lines are off since commands were given up.
-        let mut recounted: u32 = 0;
         loop {
             parser.set_extglob(self.options.extglob);
             parser.set_posix(self.options.posix);
@@ -180,7 +186,7 @@ impl Shell {
                 }
                 Err(error) => {
                     self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
-                    let read = parser.text_of_line(line, error.line.saturating_add(recounted));
+                    let read = parser.text_of_line(line, error.line);
                     self.syntax_error(&error, read, origin);
                     if error.place == Place::Elements {
                         // Only the line is given up.
@@ -220,14 +226,14 @@ impl Shell {
                 Err(Stop::Abandon) if self.levels > 0 => return Err(Stop::Abandon),
                 Err(Stop::Discard | Stop::Abandon) => {
                     self.status = self.status.max(1);
+                    self.pipe_status.clear();
+                    self.pipe_status.push(self.status);
                     parser.recount(last_line, self.line);
-                    recounted = recounted.saturating_add(last_line.saturating_sub(self.line));
                 }
                 other => other?,
             }
             if std::mem::take(&mut self.recounts) {
                 parser.recount(last_line, self.line);
-                recounted = recounted.saturating_add(last_line.saturating_sub(self.line));
             }
             self.run_pending_traps()?;
             if self.levels == 0 {
@@ -262,7 +268,11 @@ impl Shell {
     /// Tells of an error in a text; sets the status.
     #[inline(never)]
     pub(crate) fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
-        let (messages, shows_line) = error.messages();
+        let (mut messages, shows_line) = error.messages();
+        if self.options.errexit {
+            // The first one ends the shell.
+            messages.truncate(1);
+        }
         let saved = self.line;
         let mut lines = Vec::new();
         for (line, message) in messages {
@@ -283,7 +293,7 @@ impl Shell {
             (Place::Elements, _) => 1,
             (Place::Substitution, _) if self.options.from_string && self.levels == 0 && shows_line => 127,
             // A script ends at such an error with the status that it has.
-            (_, Problem::Condition { ended: false, .. }) if self.levels == 0 => self.status,
+            (_, Problem::Condition { ended: false, .. }) if self.levels == 0 && !self.options.errexit => self.status,
             _ => 2,
         };
     }

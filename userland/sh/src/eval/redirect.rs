@@ -292,7 +292,7 @@ impl Shell {
         };
         if !digits.iter().all(u8::is_ascii_digit) {
             if output && number == 1 && !moves {
-                return self.open_for(&RedirectKind::Both { word: word.clone(), append: false }, text, number, undo);
+                return self.both_to(text, number, undo);
             }
             self.complain([&text[..], b": ambiguous redirect"].concat());
             return Ok(false);
@@ -314,6 +314,19 @@ impl Shell {
             self.point(from, None, undo);
         }
         Ok(true)
+    }
+
+    /// `>& word`, of which only its expansion showed that it is no number. bash expands it once more.
+    fn both_to(&mut self, text: Bytes, number: u32, undo: &mut Undo) -> Run<bool> {
+        let path = match crate::parse::word_from_text(&text) {
+            Some(word) => self.redirect_path(&word)?,
+            None => Some(text),
+        };
+        let kind = RedirectKind::Both { word: Word::default(), append: false };
+        match path {
+            Some(path) => self.open_for(&kind, path, number, undo),
+            None => Ok(false),
+        }
     }
 
     /// Makes text readable at a descriptor: in a pipe when it fits, else in a file without a name.

@@ -137,16 +137,36 @@ impl Shell {
                 }
                 self.call_simple(builtin, simple, &args)
             }
-            Some(builtin) => {
+            Some(Builtin { call: Call::Declare(run), name, .. }) if simple.declares => {
+                // The values are expanded before the redirections are made.
+                let list = self.declared_list(name, &simple.args, &args)?;
                 let result = self.with_redirects(simple, |shell| {
-                    shell.call_simple(builtin, simple, &args)?;
+                    shell.run_declaring(name, *run, &list)?;
+                    shell.io.flush();
+                    shell.running = name;
+                    let status = shell.status;
+                    shell.builtin_done(Ok(status))
+                });
+                self.stop_after_special(name, result)
+            }
+            Some(builtin) => {
+                // What traps write goes where it went before the command.
+                let holds = builtin.name == "kill";
+                let result = self.with_redirects(simple, |shell| {
+                    shell.traps.holds = holds;
+                    let called = shell.call_simple(builtin, simple, &args);
+                    shell.traps.holds = false;
+                    called?;
                     // What the builtin wrote goes where the redirections point, and a failure is its own.
                     shell.io.flush();
                     shell.running = builtin.name;
                     let status = shell.status;
                     shell.builtin_done(Ok(status))
                 });
-                self.stop_after_special(builtin, result)
+                if holds {
+                    self.run_pending_traps()?;
+                }
+                self.stop_after_special(builtin.name, result)
             }
             None => self.run_external(simple, &args),
         }
@@ -159,9 +179,9 @@ impl Shell {
     }
 
     /// In posix mode a special builtin whose redirection fails ends the shell.
-    fn stop_after_special(&mut self, builtin: &Builtin, result: Run<bool>) -> Run {
+    fn stop_after_special(&mut self, builtin: &str, result: Run<bool>) -> Run {
         let applied = result?;
-        if !applied && builtins::is_special(builtin.name.as_bytes()) { self.fatal_in_posix() } else { Ok(()) }
+        if !applied && builtins::is_special(builtin.as_bytes()) { self.fatal_in_posix() } else { Ok(()) }
     }
 
     /// A command without a name: its assignments stay, its redirections come and go.
@@ -223,6 +243,12 @@ impl Shell {
                 continue;
             }
             let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
+            if self.is_constant(&name) {
+                // Its value is not even expanded.
+                self.complain([&assign.name[..], b": readonly variable"].concat());
+                allowed = false;
+                continue;
+            }
             self.vars.make_temporary(&name);
             if let Some(var) = self.vars.get_mut(&name)
                 && !var.has(crate::vars::READONLY)
@@ -260,7 +286,7 @@ impl Shell {
     #[inline(never)]
     fn call_simple(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
         match builtin.call {
-            Call::Declare(run) if simple.declares => self.call_declaring(builtin, run, &simple.args, args),
+            Call::Declare(run) if simple.declares => self.call_declaring(builtin.name, run, &simple.args, args),
             // `command export name=value`, which in posix mode is a declaration still.
             Call::Plain(_) if simple.declares && builtin.name == "command" => {
                 let before = args.iter().take_while(|word| word.as_slice() == b"command").count();
@@ -269,7 +295,7 @@ impl Shell {
                 let Some(builtin) = words.first().and_then(|name| builtins::find(name)) else { return Ok(()) };
                 let Call::Declare(run) = builtin.call else { return Ok(()) };
                 self.commanded += 1;
-                let result = self.call_declaring(builtin, run, given, words);
+                let result = self.call_declaring(builtin.name, run, given, words);
                 self.commanded -= 1;
                 result
             }
@@ -302,11 +328,17 @@ impl Shell {
     /// Runs a builtin whose arguments may be assignments: `given` as they stand, `args` the words among them expanded.
     fn call_declaring(
         &mut self,
-        builtin: &'static Builtin,
+        name: &'static str,
         run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
         given: &[Arg],
         args: &[Bytes],
     ) -> Run {
+        let list = self.declared_list(name, given, args)?;
+        self.run_declaring(name, run, &list)
+    }
+
+    /// The arguments of the declaration builtin `name`, expanded and traced.
+    fn declared_list(&mut self, name: &str, given: &[Arg], args: &[Bytes]) -> Run<Vec<DeclArg>> {
         let (mut words, mut shown) = (args.iter(), Vec::new());
         let mut list = Vec::with_capacity(given.len());
         // Words may have become several or none; assignments stay in place among what the words before them became.
@@ -343,13 +375,22 @@ impl Shell {
         }
         if self.options.xtrace {
             self.trace_words(&shown);
-            if matches!(builtin.name, "export" | "readonly") {
+            if matches!(name, "export" | "readonly") {
                 self.trace_declared(&list);
             }
         }
-        self.running = builtin.name;
+        Ok(list)
+    }
+
+    fn run_declaring(
+        &mut self,
+        name: &'static str,
+        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
+        list: &[DeclArg],
+    ) -> Run {
+        self.running = name;
         let traced = std::mem::replace(&mut self.options.xtrace, false);
-        let result = run(self, &list);
+        let result = run(self, list);
         self.options.xtrace = traced;
         let done = self.builtin_done(result);
         self.last_arg = match list.last() {

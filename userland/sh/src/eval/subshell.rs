@@ -13,12 +13,15 @@ impl Shell {
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
         self.io.flush();
         self.note_own_pids();
+        // A substitution is counted as a step of what `set -x` shows by whoever starts it.
+        let substitutes = self.keeps_loops;
         let forked = rt::fork(|| {
             self.enter_subshell();
             let result = body(self);
             if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
                 self.status = 1;
             }
+            self.sourcing_depth += u32::from(!substitutes);
             let code = self.finish();
             rt::exit(code)
         });
@@ -68,7 +71,13 @@ impl Shell {
     /// `( list )`.
     #[inline(never)]
     pub(crate) fn run_subshell(&mut self, list: &List) -> Run {
-        let pid = self.fork_child(|child| child.run_list(list))?;
+        let pid = self.fork_child(|child| {
+            let result = child.run_list(list);
+            if child.bad_default && result == Err(Stop::Discard) {
+                child.status = 2;
+            }
+            result
+        })?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
         self.names_command(|| crate::print::subshell(list));

@@ -70,7 +70,13 @@ impl Shell {
             Fault::Stop(stop) => Err(stop),
             Fault::Reported => {
                 self.status = 1;
-                Err(if self.options.posix && self.running.is_empty() { self.fatal() } else { Stop::Discard })
+                Err(if self.options.posix && self.running.is_empty() {
+                    self.fatal()
+                } else if self.options.errexit {
+                    Stop::Exit
+                } else {
+                    Stop::Discard
+                })
             }
             Fault::Message(text) if !matches!(self.running, "" | "((") => {
                 self.complain_builtin(text);
@@ -94,7 +100,10 @@ impl Shell {
         };
         if arith.expansions.is_empty() {
             return match self.eval(tree, &[]) {
-                Err(fault) => Err(located(fault, &arith.text.raw)),
+                Err(fault @ (Fault::Zero(_) | Fault::Exponent(_))) => {
+                    let text = self.arith_text(&arith.text.parts, &[], &[])?;
+                    Err(located(fault, &text))
+                }
                 other => other,
             };
         }
@@ -141,7 +150,7 @@ impl Shell {
         if self.arith_levels >= MAX_LEVELS {
             return Err(Fault::Message(b"expression recursion level exceeded".to_vec()));
         }
-        let trimmed = text.trim_ascii_start();
+        let trimmed = trim_blanks(text);
         let tree = match parse_expr(trimmed) {
             Ok(Some(tree)) if self.arith_levels + 1 < MAX_LEVELS => tree,
             Ok(None) => return Ok(0),
@@ -198,45 +207,61 @@ impl Shell {
                 let Some(op) = op else {
                     // Where nothing is read before, the subscript comes after the value.
                     let value = self.eval(value, values)?;
-                    let key = self.place(name, subscript.as_ref())?;
-                    self.set_number(name, key, value)?;
+                    let Some(key) = self.place(name, subscript.as_ref())? else {
+                        self.refuse_place(name);
+                        return Ok(value);
+                    };
+                    self.set_number(name, subscript.as_ref(), key, value)?;
                     return Ok(value);
                 };
-                if subscript.is_some() {
+                if let Some(subscript) = subscript {
                     self.check_set(name)?;
+                    if self.is_no_subscript(subscript)? {
+                        let old = self.element_value(name, subscript)?;
+                        let value = self.eval(value, values)?;
+                        let value = binary(*op, old, value, *at)?;
+                        self.refuse_place(name);
+                        return Ok(value);
+                    }
                 }
-                let key = self.place(name, subscript.as_ref())?;
+                let key = self.place(name, subscript.as_ref())?.unwrap_or(Key::Whole);
                 let old = self.value_at(name, &key)?;
                 let value = self.eval(value, values)?;
                 let value = binary(*op, old, value, *at)?;
-                self.set_number(name, key, value)?;
+                self.set_number(name, subscript.as_ref(), key, value)?;
                 Ok(value)
             }
             Expr::Step { name, subscript, by, prefix } => {
                 if let Some(subscript) = subscript {
                     self.check_set(name)?;
                     if self.is_no_subscript(subscript)? {
-                        self.element_value(name, subscript)?;
+                        let old = self.element_value(name, subscript)?;
+                        self.refuse_place(name);
+                        return Ok(if *prefix { old.wrapping_add(*by) } else { old });
                     }
                 }
-                let key = self.place(name, subscript.as_ref())?;
+                let key = self.place(name, subscript.as_ref())?.unwrap_or(Key::Whole);
                 let old = self.value_at(name, &key)?;
                 let new = old.wrapping_add(*by);
-                self.set_number(name, key, new)?;
+                self.set_number(name, subscript.as_ref(), key, new)?;
                 Ok(if *prefix { new } else { old })
             }
         }
     }
 
-    /// Where an assignment goes; its subscript is evaluated once.
-    fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Key, Fault> {
+    /// Where an assignment goes, its subscript being evaluated once; `None` when there is nothing in the brackets.
+    fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Option<Key>, Fault> {
         Ok(match subscript {
-            Some(subscript) if self.is_no_subscript(subscript)? => {
-                return Err(Fault::Message([b"`", &name[..], b"[]': not a valid identifier"].concat()));
-            }
-            Some(subscript) => self.key_of(name, subscript)?,
-            None => Key::Whole,
+            Some(subscript) if self.is_no_subscript(subscript)? => None,
+            Some(subscript) => Some(self.key_of(name, subscript)?),
+            None => Some(Key::Whole),
         })
+    }
+
+    /// Complains of an assignment to brackets with nothing in them. The expression goes on with the value.
+    fn refuse_place(&mut self, name: &Name) {
+        let message = [b"`", &name[..], b"[]': not a valid identifier"].concat();
+        if self.running.is_empty() { self.complain(message) } else { self.complain_builtin(message) }
     }
 
     /// Whether nothing stands in the brackets, or what comes out as nothing.
@@ -315,7 +340,21 @@ impl Shell {
         }
     }
 
-    fn set_number(&mut self, name: &Name, key: Key, value: i64) -> Result<(), Fault> {
+    fn set_number(
+        &mut self,
+        name: &Name,
+        subscript: Option<&Rc<Subscript>>,
+        key: Key,
+        value: i64,
+    ) -> Result<(), Fault> {
+        if let Some(subscript) = subscript
+            && self.is_no_place(name, &key)
+            && !self.is_constant(name)
+        {
+            // It is shown as it is written, and the expression goes on with the value.
+            self.complain([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
+            return Ok(());
+        }
         if self.assign(name, key, false, value.to_string().into_bytes())? {
             self.forget_computed(name);
             return Ok(());
@@ -334,6 +373,12 @@ fn same_part(a: &Part, b: &Part) -> bool {
     }
 }
 
+/// The text from its first character on that is no blank; messages show newlines.
+fn trim_blanks(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    text.get(blanks..).unwrap_or_default()
+}
+
 fn message(text: &[u8], problem: &str, token: &[u8]) -> Bytes {
     format!("{}: {problem} (error token is \"{}\")", lossy(text), lossy(token)).into_bytes()
 }
@@ -345,7 +390,7 @@ fn located(fault: Fault, text: &[u8]) -> Fault {
         Fault::Exponent(at) => ("exponent less than 0", at),
         other => return other,
     };
-    let skipped = text.len() - text.trim_ascii_start().len();
+    let skipped = text.len() - trim_blanks(text).len();
     let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
     Fault::Message(message(text.get(skipped..).unwrap_or_default(), problem, token))
 }

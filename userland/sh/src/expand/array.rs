@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Bytes, Element, Name, Subscript};
+use crate::ir::{Bytes, Element, Name, Part, Subscript};
 use crate::state::{Run, Shell};
 use crate::vars::{self, Assoc, Meant, Value};
 
-/// One value of an indexed array: where it goes, whether it joins what is there, the element that it comes from.
-struct Placed<'a> {
-    at: Option<(i64, &'a Element)>,
+/// One value of an indexed array: where it goes and how that is written, and whether it joins what is there.
+struct Placed {
+    at: Option<(i64, Bytes)>,
     joins: bool,
     value: Bytes,
 }
@@ -52,7 +52,20 @@ impl Shell {
             var.value = Value::Assoc(map);
             return Ok(true);
         }
-        let values = self.indexed_values(elements, flags)?;
+        let values = match self.indexed_values(elements, flags) {
+            Ok(values) => values,
+            Err(stop) => {
+                // It was made an array before the values were looked at.
+                let var = self.vars.entry(name);
+                var.flags &= !vars::BARE;
+                var.value = match std::mem::take(&mut var.value) {
+                    Value::Unset => Value::Indexed(BTreeMap::new()),
+                    Value::Text(text) => Value::Indexed(BTreeMap::from([(0, text)])),
+                    value => value,
+                };
+                return Err(stop);
+            }
+        };
         let map = match std::mem::take(&mut self.vars.entry(name).value) {
             Value::Indexed(map) if append => map,
             Value::Text(text) if append => BTreeMap::from([(0, text)]),
@@ -69,16 +82,16 @@ impl Shell {
     fn put_values(
         &mut self,
         mut map: BTreeMap<u64, Bytes>,
-        values: Vec<Placed<'_>>,
+        values: Vec<Placed>,
         integer: bool,
     ) -> BTreeMap<u64, Bytes> {
         let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
         for Placed { at, joins, value } in values {
-            if let Some((index, element)) = at {
+            if let Some((index, subscript)) = at {
                 match super::position(&map, index) {
                     Some(at) => next = at,
                     None => {
-                        self.bad_element(element);
+                        self.bad_element(&subscript, &value);
                         continue;
                     }
                 }
@@ -97,20 +110,35 @@ impl Shell {
         map
     }
 
-    fn bad_element(&mut self, element: &Element) {
-        let subscript = element.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
-        self.complain([b"[", subscript, b"]=", &element.value.raw, b": bad array subscript"].concat());
+    fn bad_element(&mut self, subscript: &[u8], value: &[u8]) {
+        self.complain([b"[", subscript, b"]=", value, b": bad array subscript"].concat());
     }
 
-    fn indexed_values<'a>(&mut self, elements: &'a [Element], flags: u16) -> Run<Vec<Placed<'a>>> {
+    /// The number that a subscript in a list of elements is, and its text; `None` when there is nothing in it.
+    fn index_of_element(&mut self, subscript: &Subscript) -> Run<Option<(i64, Bytes)>> {
+        let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Command(_) | Part::Double(_));
+        let (index, text) = if subscript.key.parts.iter().any(expands) {
+            let text = self.expand_text(&subscript.key)?;
+            (self.evaluate_text(&text), text)
+        } else {
+            (self.evaluate(&subscript.index), subscript.key.raw.to_vec())
+        };
+        let index = self.abandon(index)?;
+        Ok((!text.is_empty()).then_some((index, text)))
+    }
+
+    fn indexed_values(&mut self, elements: &[Element], flags: u16) -> Run<Vec<Placed>> {
         let mut values = Vec::with_capacity(elements.len());
         let mut fields = Vec::new();
         for element in elements {
             match &element.subscript {
                 Some(subscript) => {
-                    let index = self.evaluate(&subscript.index)?;
+                    let at = self.index_of_element(subscript)?;
                     let value = self.expand_text(&element.value)?;
-                    values.push(Placed { at: Some((index, element)), joins: element.append, value });
+                    match at {
+                        at @ Some(_) => values.push(Placed { at, joins: element.append, value }),
+                        None => self.bad_element(b"", &value),
+                    }
                 }
                 None => {
                     self.expand_fields(&element.value, &mut fields)?;
@@ -152,8 +180,14 @@ impl Shell {
             };
             let key = self.expand_text(key)?;
             let mut value = self.expand_text(&element.value)?;
+            if key.is_empty() && again {
+                let (key, value) = (super::single_quote(&key), super::single_quote(&value));
+                self.complain([b"[", &key[..], b"]=", &value, b": bad array subscript"].concat());
+                continue;
+            }
             if key.is_empty() {
-                self.bad_element(element);
+                let written = element.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
+                self.bad_element(written, &element.value.raw);
                 continue;
             }
             if element.append {

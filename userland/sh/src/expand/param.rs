@@ -2,7 +2,7 @@
 
 use super::lossy;
 use super::word::{Out, Place};
-use crate::ir::{Bytes, Index, Name, Op, Param, Target, Test};
+use crate::ir::{Bytes, Index, Name, Op, Param, Part, Target, Test};
 use crate::parse::token::name_len;
 use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Key, Meant, Value};
@@ -44,7 +44,7 @@ impl Shell {
                 self.status = 1;
                 return Err(Stop::Discard);
             }
-            Op::Bad => return self.discard([&param.raw[..], b": bad substitution"].concat()),
+            Op::Bad => return self.discard_expansion([&param.raw[..], b": bad substitution"].concat()),
             Op::Names { star } => {
                 let prefix = self.target_name(param);
                 let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
@@ -81,6 +81,17 @@ impl Shell {
                 }
                 _ => {}
             }
+        }
+        if let (Op::Length, Target::Var(name), Index::One(subscript)) = (&param.op, &param.target, &param.index)
+            && self.key_of(name, subscript).map(|key| self.is_no_place(name, &key))?
+        {
+            let var = self.variable_meant(name).and_then(|name| self.vars.get(&name));
+            let var = var.filter(|var| !var.has(vars::BARE));
+            if var.is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Text(_))) {
+                // bash names what follows the first bracket.
+                return self.discard_expansion([&subscript.key.raw[..], b"]: bad array subscript"].concat());
+            }
+            return self.emit(b"0", out, place);
         }
         let content = self.content(&param.target, &param.index)?;
         self.apply(param, (&param.target, &param.index), content, out, place)
@@ -129,11 +140,11 @@ impl Shell {
             }
             Content::Unset => {
                 let message = format!("{}: invalid indirect expansion", lossy(&self.target_name(param)));
-                return self.discard(message);
+                return self.discard_expansion(message);
             }
         };
         let Some((target, index)) = self.reference(&name)? else {
-            return self.discard(format!("{}: invalid variable name", lossy(&name)));
+            return self.discard_expansion(format!("{}: invalid variable name", lossy(&name)));
         };
         let content = self.content(&target, &index)?;
         self.apply(param, (&target, &index), content, out, place)
@@ -144,7 +155,9 @@ impl Shell {
         if let [byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0')] = text {
             return Ok(Some((Target::Special(*byte), Index::None)));
         }
-        if let Some(number) = crate::parse::plain_number(text).and_then(|n| usize::try_from(n).ok()) {
+        let zeros = text.iter().take_while(|&&byte| byte == b'0').count();
+        let digits = text.get(zeros..).unwrap_or_default();
+        if let Some(number) = crate::parse::plain_number(digits).and_then(|n| usize::try_from(n).ok()) {
             return Ok(Some((Target::Positional(number), Index::None)));
         }
         let len = name_len(text);
@@ -177,7 +190,12 @@ impl Shell {
             }
             (Target::Var(name), Index::One(subscript)) => {
                 let key = self.key_of(name, subscript)?;
-                one(self.element(name, &key))
+                let found = self.element(name, &key);
+                if found.is_none() && self.options.errexit && self.is_no_place(name, &key) {
+                    self.status = 1;
+                    return Err(Stop::Exit);
+                }
+                one(found)
             }
             (Target::Positional(number), _) => one(self.positional.get(number.wrapping_sub(1)).cloned()),
             (Target::Special(byte), _) => self.special(*byte),
@@ -285,6 +303,10 @@ impl Shell {
                     _ => self.emit_edited(content, out, place),
                 },
                 (Test::Assign, false) => {
+                    if !matches!(param.target, Target::Var(_)) {
+                        let name = lossy(&self.target_name(param)).into_owned();
+                        return self.discard_expansion(format!("${name}: cannot assign in this way"));
+                    }
                     let value = self.expand_text(word)?;
                     self.assign_default(param, value)?;
                     // The attributes of the variable may have made something else of it.
@@ -301,7 +323,7 @@ impl Shell {
                     let text = match (word.raw.is_empty(), colon) {
                         (true, true) => b"parameter null or not set".to_vec(),
                         (true, false) => b"parameter not set".to_vec(),
-                        (false, _) => self.expand_complaint(word, place.quoted || out.document)?,
+                        (false, _) => self.expand_complaint(word)?,
                     };
                     let name = lossy(&self.target_name(param)).into_owned();
                     let index = shown_index(&param.index);
@@ -397,41 +419,52 @@ impl Shell {
     }
 
     /// The word after `?`, in which quotes quote wherever it stands, and what is split is joined by blanks.
-    fn expand_complaint(&mut self, word: &crate::ir::Word, quoted: bool) -> Run<Bytes> {
-        let again = if quoted { crate::parse::word_from_text(&word.raw) } else { None };
+    fn expand_complaint(&mut self, word: &crate::ir::Word) -> Run<Bytes> {
+        let again = crate::parse::word_from_text(&word.raw);
         let mut out = Out::new(super::Mode::Fields, self);
-        for part in &again.as_ref().unwrap_or(word).parts {
-            match part {
-                crate::ir::Part::Tilde(name) if quoted => {
-                    self.emit(&[b"~", &name[..]].concat(), &mut out, Place::default())?
-                }
-                part => self.expand_part(part, &mut out, Place::default())?,
-            }
+        let mut parts = again.as_ref().unwrap_or(word).parts.as_slice();
+        if let Some((home, rest)) = self.leading_home(parts) {
+            self.emit(&home, &mut out, Place { quoted: true, operand: false })?;
+            self.emit(&rest, &mut out, Place::default())?;
+            parts = parts.get(1..).unwrap_or_default();
+        }
+        for part in parts {
+            self.expand_part(part, &mut out, Place::default())?;
         }
         out.end_present();
         let words: Vec<Bytes> = out.done.into_iter().map(|field| field.text).collect();
         Ok(words.join(&b' '))
     }
 
+    /// The home directory that a text with a tilde begins with, and what follows it up to the next part.
+    fn leading_home(&mut self, parts: &[Part]) -> Option<(Bytes, Bytes)> {
+        let Part::Lit(text) = parts.first()? else { return None };
+        let inside = text.strip_prefix(b"~")?;
+        let slash = inside.iter().position(|&byte| byte == b'/');
+        if slash.is_none() && parts.len() > 1 {
+            return None;
+        }
+        let (name, rest) = inside.split_at(slash.unwrap_or(inside.len()));
+        Some((self.tilde(name), rest.to_vec()))
+    }
+
     fn assign_default(&mut self, param: &Param, value: Bytes) -> Run {
-        let Target::Var(name) = &param.target else {
-            let name = lossy(&self.target_name(param)).into_owned();
-            return self.discard(format!("${name}: cannot assign in this way"));
-        };
+        let Target::Var(name) = &param.target else { return Ok(()) };
         let key = match &param.index {
             Index::One(subscript) => self.key_of(name, subscript)?,
             Index::None => Key::Whole,
             index if self.is_keyed(name) => assigned_key(index).unwrap_or(Key::Whole),
             index => {
                 let message = format!("{}{}: bad array subscript", lossy(name), shown_index(index));
-                return self.discard(message);
+                self.bad_default = true;
+                return self.discard_expansion(message);
             }
         };
         if self.assign(name, key, false, value)? {
             return Ok(());
         }
         self.status = 1;
-        Err(Stop::Discard)
+        Err(if self.options.errexit { Stop::Exit } else { Stop::Discard })
     }
 
     /// The home directory that `~` or `~name` means; the text itself when there is none.

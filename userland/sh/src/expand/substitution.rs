@@ -50,6 +50,11 @@ impl Shell {
             Err(errno) => {
                 self.complain([&path[..], b": ", errno.text().as_bytes()].concat());
                 self.substituted = Some(1);
+                if self.options.errexit {
+                    // Whatever the command is that wants the text.
+                    self.status = 1;
+                    return Err(Stop::Exit);
+                }
                 Ok(Bytes::new())
             }
         }
@@ -183,7 +188,9 @@ impl Shell {
         // Nor does the DEBUG trap look into it, unless it was asked to.
         let functrace = self.options.functrace;
         let aside = self.traps.set_aside(|signal| signal == crate::trap::DEBUG && !functrace);
+        let outer = std::mem::replace(&mut self.substituting, true);
         let started = start(self);
+        self.substituting = outer;
         self.traps.put_back(aside);
         self.options.errexit = errexit;
         self.io.flush();
@@ -246,7 +253,8 @@ impl Shell {
         self.keeps_loops = true;
         let forked = self.fork_child(|child| {
             child.traps.forget_inherited();
-            child.in_text(|child| child.run_list(&commands))
+            child.sourcing_depth += 1;
+            child.run_list(&commands)
         });
         self.keeps_loops = false;
         self.io.set_table(table);

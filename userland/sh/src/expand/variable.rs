@@ -64,7 +64,8 @@ impl Shell {
                 Some(at) => map.get(&at).cloned(),
                 None => self.bad_subscript(name),
             },
-            (Some(Value::Text(text)), Key::Index(0 | -1)) => Some(text.clone()),
+            (Some(Value::Text(text)), Key::Index(0)) => Some(text.clone()),
+            (Some(Value::Text(_)), Key::Index(index)) if *index < 0 => self.bad_subscript(name),
             (Some(_), Key::Whole) => self.lookup(name),
             (None, Key::Index(index)) => {
                 if let Some(values) = self.dynamic(name) {

@@ -112,7 +112,7 @@ struct ExprParser<'a> {
     used: Vec<Part>,
     depth: u32,
     operators: u32,
-    /// Where the newest operand starts.
+    /// Where the newest operand starts, or what ended it.
     operand: usize,
     /// The text was made at run time, so that subscripts in it are still to be expanded.
     made: bool,
@@ -213,7 +213,9 @@ impl<'a> ExprParser<'a> {
                 self.pos += text.len();
                 let value = Box::new(self.assignment()?);
                 self.depth -= 1;
-                let at = self.operand;
+                // What was read last, which is what follows the value where anything does.
+                self.skip();
+                let at = if self.rest().is_empty() { self.operand } else { self.pos };
                 return Ok(Expr::Assign { name, subscript, op, value, at });
             }
         }
@@ -350,7 +352,11 @@ impl<'a> ExprParser<'a> {
             Some(b'(') => {
                 self.pos += 1;
                 let inner = self.comma()?;
-                if self.accept(b")") { Ok(inner) } else { Err(()) }
+                if !self.accept(b")") {
+                    return Err(());
+                }
+                self.operand = self.pos - 1;
+                Ok(inner)
             }
             Some(b'0'..=b'9') => self.number(),
             Some(&MARK) => self.expansion(),
@@ -367,6 +373,7 @@ impl<'a> ExprParser<'a> {
         let rest = self.rest();
         for (text, by) in [(b"++", 1), (b"--", -1)] {
             if rest.starts_with(text) {
+                self.operand = self.pos;
                 self.pos += 2;
                 return Expr::Step { name, subscript, by, prefix: false };
             }

@@ -73,7 +73,8 @@ impl Parser<'_> {
     fn cond_term(&mut self) -> Parse<Cond> {
         self.deeper(|p| {
             p.skip_lines()?;
-            if p.keyword(b"!") {
+            // With extended patterns on, `!(` begins one.
+            if !(p.extglob && p.starts_with(b"!(")) && p.keyword(b"!") {
                 return Ok(Cond::Not(Box::new(p.cond_term()?)));
             }
             if p.accept(b"(") {
@@ -131,17 +132,9 @@ impl Parser<'_> {
         self.skip_blanks();
         let right = match op {
             CondOp::Regex if !self.at_keyword(b"]]") && !matches!(self.peek(), None | Some(b'\n')) => {
-                self.word_until(Stop::Regex, false).map_err(|error| match error.problem {
-                    Problem::Unclosed(b')') => {
-                        let (opened, _) = error.messages();
-                        let ended = b"unexpected argument to conditional binary operator".to_vec();
-                        let messages = opened.into_iter().chain([(self.end_line(), ended)]).collect();
-                        SyntaxError::new(Problem::Condition { messages, ended: true, wants_more: true }, error.line)
-                    }
-                    _ => error,
-                })?
+                self.word_until(Stop::Regex, false).map_err(|error| self.unended(error, "binary"))?
             }
-            _ => self.cond_word(matches!(op, CondOp::Match | CondOp::NoMatch), "binary")?,
+            _ => self.cond_word(matches!(op, CondOp::Match | CondOp::Same | CondOp::NoMatch), "binary")?,
         };
         Ok(Cond::Binary(op, first, right))
     }
@@ -158,9 +151,19 @@ impl Parser<'_> {
         self.extglob |= pattern;
         let word = self.word();
         self.extglob = extglob;
-        let mut word = word?.unwrap_or_default();
+        let mut word = word.map_err(|error| self.unended(error, of))?.unwrap_or_default();
         word.braces = false;
         Ok(word)
+    }
+
+    /// An operand that the text ended in is one that was not expected, too.
+    fn unended(&self, error: SyntaxError, of: &str) -> SyntaxError {
+        if of.is_empty() || !matches!(error.problem, Problem::Unclosed(_)) {
+            return error;
+        }
+        let (mut messages, _) = error.messages();
+        messages.push((self.end_of_text(), format!("unexpected argument to conditional {of} operator").into_bytes()));
+        SyntaxError::new(Problem::Condition { messages, ended: true, wants_more: true }, error.line)
     }
 
     /// The binary operator that comes next and its length.
@@ -172,7 +175,7 @@ impl Parser<'_> {
         }
         match self.bare_word() {
             b"==" => Some((CondOp::Match, 2)),
-            b"=" => Some((CondOp::Match, 1)),
+            b"=" => Some((CondOp::Same, 1)),
             b"!=" => Some((CondOp::NoMatch, 2)),
             b"=~" => Some((CondOp::Regex, 2)),
             [b'-', a, b]

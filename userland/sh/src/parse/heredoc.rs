@@ -62,7 +62,7 @@ impl Parser<'_> {
             // Inside `$( )` the delimiter may be followed by the closing parenthesis.
             if let (true, Some(len)) = (self.substitutions > 0 && line.is_empty(), closed_delimiter(text, pending)) {
                 self.pos += len;
-                self.cut_line = Some((self.line, self.pos));
+                self.cut_line = Some((self.line.saturating_add(self.recounted), self.pos));
                 self.unfinished.push((self.line, pending.line, pending.document.delimiter.clone()));
                 return pending.document.delimiter.clone();
             }

@@ -68,6 +68,8 @@ pub(crate) struct Parser<'a> {
     case_line: u32,
     /// Where messages say that a line starts which began with the end of a here-document.
     cut_line: Option<(u32, usize)>,
+    /// How far the numbers of lines are below those of the text, since commands were given up.
+    recounted: u32,
     /// Where the commands of the outermost substitution with a mistake start.
     broken_from: Option<usize>,
     pending: Vec<Pending>,
@@ -107,6 +109,7 @@ impl<'a> Parser<'a> {
             substitutions: 0,
             case_line: line,
             cut_line: None,
+            recounted: 0,
             broken_from: None,
             pending: Vec::new(),
             source,
@@ -212,10 +215,12 @@ impl<'a> Parser<'a> {
     /// Counts the lines to come from another number on, as bash does after an error that gave a command up.
     pub(crate) fn recount(&mut self, from: u32, to: u32) {
         self.line = self.line.saturating_sub(from).saturating_add(to);
+        self.recounted = self.recounted.saturating_add(from.saturating_sub(to));
     }
 
     /// The whole of the source line with this number, for messages.
     pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
+        let line = line.saturating_add(self.recounted);
         if let Some((_, start)) = self.cut_line.filter(|(cut, _)| *cut == line) {
             return self.src.get(start..).and_then(|rest| rest.split(|&b| b == b'\n').next()).unwrap_or_default();
         }

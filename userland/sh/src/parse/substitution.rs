@@ -9,7 +9,7 @@ use crate::ir::{Bytes, Command, Kind, Layout, List, Pipeline, RedirectFd, Redire
 impl Parser<'_> {
     /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
     pub(super) fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
-        let start = self.pos;
+        let (start, unfinished) = (self.pos, self.unfinished.len());
         self.substitutions += 1;
         // Here-documents from before have their bodies behind the line that the substitution ends in.
         let waiting = std::mem::take(&mut self.pending);
@@ -28,7 +28,11 @@ impl Parser<'_> {
             self.broken_from = Some(start);
             error.within(Place::Substitution)
         })?;
-        let text = self.slice(start, self.pos - 1);
+        let mut text = self.slice(start, self.pos - 1);
+        if self.unfinished.len() > unfinished {
+            // The delimiter that the parenthesis follows shall end the document also where the text is read alone.
+            text = text.trim_ascii_end();
+        }
         let one_line = !text.contains(&b'\n') && prints_on_one_line(&body);
         let layout = if one_line { Layout::OneLine } else { Layout::Printed(text.into()) };
         Ok(Rc::new(substitution(body, self.line, layout)))

@@ -1,6 +1,7 @@
 //! What stands between words: blanks, comments, operators, reserved words.
 
 use super::{Parse, Parser, Problem, SyntaxError};
+use crate::ir::Bytes;
 
 /// Operators, the longest first.
 const OPERATORS: &[&[u8]] = &[
@@ -129,22 +130,52 @@ impl Parser<'_> {
     /// The error for the token that comes next.
     pub(super) fn unexpected(&mut self) -> SyntaxError {
         self.skip_blanks();
-        let line = self.line;
-        let problem = match self.peek() {
+        let token = match self.peek() {
             None => return SyntaxError::new(Problem::End, self.end_line()),
-            Some(b'\n') => Problem::Unexpected(b"newline".to_vec()),
+            Some(b'\n') => b"newline".to_vec(),
             Some(_) => match self.operator() {
-                Some(operator) => Problem::Unexpected(operator.to_vec()),
-                None => Problem::Unexpected(self.bare_word().to_vec()),
+                Some(operator) => operator.to_vec(),
+                None => match self.word_in_the_way() {
+                    Ok(word) => word,
+                    Err(error) => return error,
+                },
             },
         };
-        SyntaxError::new(problem, line)
+        SyntaxError::new(Problem::Unexpected(token), self.line)
+    }
+
+    /// The whole word that comes next, as messages show it. What it quotes may take more than one line.
+    fn word_in_the_way(&mut self) -> Parse<Bytes> {
+        let plain = self.bare_word();
+        if !plain.iter().any(|b| b"'\"`$\\".contains(b)) {
+            return Ok(plain.to_vec());
+        }
+        let for_print = std::mem::replace(&mut self.for_print, true);
+        let word = self.word();
+        self.for_print = for_print;
+        let raw = word?.map_or_else(Bytes::new, |word| word.raw.to_vec());
+        let mut text = Bytes::new();
+        for &byte in &raw {
+            // A backslash joins lines.
+            if byte == b'\n' && text.last() == Some(&b'\\') {
+                text.pop();
+            } else {
+                text.push(byte);
+            }
+        }
+        Ok(if crate::expand::needs_ansi(&text) { crate::expand::ansi_quote(&text) } else { text })
     }
 
     /// The line that bash names when the text ends too early: the one after the last.
     pub(super) fn end_line(&self) -> u32 {
         let ends_line = self.src.last() == Some(&b'\n');
         self.line.saturating_add(u32::from(!ends_line))
+    }
+
+    /// The same from a place before the end.
+    pub(super) fn end_of_text(&self) -> u32 {
+        let newlines = self.rest().iter().filter(|&&b| b == b'\n').count();
+        self.end_line().saturating_add(u32::try_from(newlines).unwrap_or(0))
     }
 
     /// The error for a text that ended within a quotation which started at `line`.

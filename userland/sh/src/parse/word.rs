@@ -141,6 +141,7 @@ impl Parser<'_> {
             }
             Stop::Bracket => byte == b']',
             Stop::Regex => matches!(byte, b' ' | b'\t' | b'\n' | b')' | b';' | b'&'),
+            Stop::Arith(b")") if pieces.between => false,
             Stop::Arith(closers) => closers.contains(&byte),
             Stop::End | Stop::Whole => false,
         }
@@ -152,6 +153,12 @@ impl Parser<'_> {
         match byte {
             b'\\' => self.backslash(stop, quoted, pieces),
             b'\'' if !quoted && !arith => pieces.push(Part::Quoted(self.single_quoted()?)),
+            // The quotes are text of the expression, and yet a parenthesis between them closes nothing.
+            b'\'' if arith && (pieces.between || self.quote_closes()) => {
+                pieces.between = !pieces.between;
+                pieces.literal.push(byte);
+                self.pos += 1;
+            }
             b'"' if arith || pieces.between => self.pos += 1,
             b'"' if stop != Stop::End => {
                 let inner = self.double_quoted(quoted)?;
@@ -208,6 +215,13 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Whether the single quote at the position has another one within the same parentheses.
+    fn quote_closes(&self) -> bool {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let inside = rest.iter().position(|&byte| byte == b'\'').and_then(|end| rest.get(..end));
+        inside.is_some_and(|inside| !inside.contains(&b'\n') && !inside.windows(2).any(|pair| pair == b"))"))
+    }
+
     /// A byte that means itself; parentheses and brackets that belong to the text are counted.
     fn plain_byte(&mut self, stop: Stop, byte: u8, pieces: &mut Pieces) {
         let extended = matches!(byte, b'?' | b'*' | b'+' | b'@' | b'!')
@@ -222,11 +236,12 @@ impl Parser<'_> {
                 (Stop::Arith(b"]"), b'[') => pieces.open += 1,
                 (Stop::Arith(b"]"), b']') => pieces.open = pieces.open.saturating_sub(1),
                 (Stop::Arith(b"]"), _) => {}
-                (Stop::Regex | Stop::Arith(_), b'(') => pieces.open += 1,
                 (Stop::Bracket, b'[') => pieces.open += 1,
                 (Stop::Meta | Stop::Brace | Stop::BraceOrSlash, b'(') if pieces.open > 0 => pieces.open += 1,
                 (Stop::Bracket, b']') => pieces.open = pieces.open.saturating_sub(1),
                 (Stop::Bracket, _) => {}
+                (Stop::Arith(b")"), b'(' | b')') if pieces.between => {}
+                (Stop::Regex | Stop::Arith(_), b'(') => pieces.open += 1,
                 (_, b')') => pieces.open = pieces.open.saturating_sub(1),
                 _ => {}
             }

@@ -7,9 +7,11 @@ use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 
 mod extended;
+mod hexadecimal;
 
 use super::strftime;
 use extended::Extended;
+use hexadecimal::hexadecimal;
 
 /// Widest field and finest precision; more would only be a way to use up memory.
 const MAX_WIDTH: usize = 1 << 26;
@@ -383,16 +385,22 @@ impl Printf<'_> {
             }
             return 0.0;
         }
-        if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
-            && let Ok(value) = i64::from_str_radix(hex, 16)
-        {
-            return value as f64;
+        if let Some((value, rest)) = hexadecimal(&text) {
+            if !rest.is_empty() {
+                self.fail([arg, b": invalid hex number"].concat());
+            }
+            return value;
         }
         match text.parse() {
             Ok(value) => value,
             Err(_) => {
                 let good = (1..text.len()).rev().find_map(|len| text.get(..len)?.parse().ok());
-                self.fail([arg, b": invalid number"].concat());
+                let kind: &[u8] = match arg {
+                    [b'0', b'0'..=b'9', ..] => b": invalid octal number",
+                    [b'0', b'x' | b'X', ..] => b": invalid hex number",
+                    _ => b": invalid number",
+                };
+                self.fail([arg, kind].concat());
                 good.unwrap_or(0.0)
             }
         }

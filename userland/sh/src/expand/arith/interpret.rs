@@ -171,7 +171,12 @@ impl Interpreter<'_> {
     fn place_value(&mut self) -> Value {
         match self.at.place.clone() {
             Some((name, subscript)) => {
-                let key = self.shell.place(&name, subscript.as_ref())?;
+                let Some(key) = self.shell.place(&name, subscript.as_ref())? else {
+                    return match &subscript {
+                        Some(subscript) => self.shell.element_value(&name, subscript),
+                        None => Ok(0),
+                    };
+                };
                 match self.shell.value_at(&name, &key) {
                     Err(Fault::Message(_)) if self.shell.arith_levels >= super::MAX_LEVELS => {
                         Err(self.error("expression recursion level exceeded"))
@@ -186,8 +191,11 @@ impl Interpreter<'_> {
     fn store(&mut self, place: Option<Place>, value: i64) -> Result<(), Fault> {
         match place {
             Some((name, subscript)) if self.at.skipping == 0 => {
-                let key = self.shell.place(&name, subscript.as_ref())?;
-                self.shell.set_number(&name, key, value)
+                let Some(key) = self.shell.place(&name, subscript.as_ref())? else {
+                    self.shell.refuse_place(&name);
+                    return Ok(());
+                };
+                self.shell.set_number(&name, subscript.as_ref(), key, value)
             }
             _ => Ok(()),
         }
