@@ -36,6 +36,9 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** Headers that say how a body came, which `fetch` has undone. */
 const UNDONE = ["content-encoding", "content-length", "transfer-encoding"];
 
+/** The longest time that a timer can be set to. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 const encoder = new TextEncoder();
 
 /**
@@ -48,7 +51,7 @@ export function fetchGateway(send: typeof fetch): Gateway {
     resolve: async () => [],
     async send(request, body, signal) {
       const started = performance.now();
-      const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.min(request.totalMs, 2 ** 31 - 1))]);
+      const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(request.totalMs), LONGEST_MS))]);
       const content = body === undefined ? undefined : await whole(body);
       const headers = new Headers();
       const latin1 = new TextDecoder("latin1");

@@ -26,6 +26,12 @@ function toBytes(data: string | Uint8Array): Uint8Array {
   throw new TypeError("write takes a string or a Uint8Array");
 }
 
+/** A promise that may be left alone: a tool that does not wait for it must not end the program. */
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
 /** The calls that are in progress in one Worker. */
 export class HostCalls {
   readonly #tools: Readonly<Record<string, HostTool>>;
@@ -137,27 +143,31 @@ class Calling {
 
   #ask(tell: (request: number) => Tell, refuse: (bytes: Uint8Array) => Error): Promise<Uint8Array> {
     const { signal } = this.#controller;
-    const asked = new Promise<Uint8Array>((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason as Error);
-      const request = ++this.#last;
-      this.#waiting.set(request, { resolve, reject, refuse });
-      this.#tell(tell(request));
-    });
-    // A tool that does not wait for it must not end the program.
-    asked.catch(() => {});
-    return asked;
+    return quiet(
+      new Promise<Uint8Array>((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason as Error);
+        const request = ++this.#last;
+        this.#waiting.set(request, { resolve, reject, refuse });
+        this.#tell(tell(request));
+      }),
+    );
   }
 
   #write(stderr: boolean, data: string | Uint8Array): Promise<void> {
     const bytes = toBytes(data);
-    const written = this.#ask(
+    const asked = this.#ask(
       (request) => ({ tell: "toolWrites", args: [this.#call, request, stderr, bytes] }),
       () => new Disconnected(),
-    ).then(() => {});
-    written.catch(() => {});
+    );
+    const written = quiet(asked.then(() => {}));
     this.#writes.add(written);
-    written.finally(() => this.#writes.delete(written)).catch(() => {});
+    void quiet(written.finally(() => this.#writes.delete(written)));
     return written;
+  }
+
+  /** What cannot be written rejects as everything else does. */
+  async #writeAll(stderr: boolean, data: string | Uint8Array): Promise<void> {
+    await this.#write(stderr, data);
   }
 
   #hostCall(): HostCall {
@@ -178,7 +188,7 @@ class Calling {
 
   #output(stderr: boolean): HostOutput {
     return {
-      write: async (data) => this.#write(stderr, data),
+      write: (data) => quiet(this.#writeAll(stderr, data)),
     };
   }
 
@@ -200,8 +210,8 @@ class Calling {
     };
     return {
       read,
-      bytes,
-      text: async (most) => decoder.decode(await bytes(most)),
+      bytes: (most) => quiet(bytes(most)),
+      text: (most) => quiet(bytes(most).then((all) => decoder.decode(all))),
       async *[Symbol.asyncIterator]() {
         for (let piece = await read(); piece.length > 0; piece = await read()) yield piece;
       },
@@ -217,10 +227,11 @@ class Calling {
       );
     return {
       read,
-      readText: async (path, most) => decoder.decode(await read(path, most)),
-      write: async (path, content) => {
+      readText: (path, most) => quiet(read(path, most).then((bytes) => decoder.decode(bytes))),
+      write: (path, content) => {
         const [name, bytes] = [toBytes(path), toBytes(content)];
-        await this.#ask((request) => ({ tell: "toolWritesFile", args: [this.#call, request, name, bytes] }), refused);
+        const ask = (request: number): Tell => ({ tell: "toolWritesFile", args: [this.#call, request, name, bytes] });
+        return quiet(this.#ask(ask, refused).then(() => {}));
       },
     };
   }
