@@ -7,8 +7,11 @@ use tidebox_rt::{self as rt, Errno, FileKind, Open};
 use crate::ir::Bytes;
 use crate::state::{Run, Shell, Stop};
 
+pub(crate) use reading::Lines;
+
 mod arguments;
 mod interactive;
+mod reading;
 mod startup;
 
 /// Where commands are read from.
@@ -41,10 +44,16 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     shell.options.login_shell = start.login;
     shell.start_args = shell.positional.clone();
     shell.note_source(&source);
-    let result = shell.read_startup(&start).and_then(|()| run_from(&mut shell, source));
+    let result = shell.read_startup(&start).and_then(|()| {
+        if shell.options.history {
+            shell.start_history();
+        }
+        run_from(&mut shell, source)
+    });
     // What stopped the commands has set the status; nothing is left to run but the EXIT trap.
     let _ = result;
     shell.finish();
+    shell.save_history();
     shell.leave_session();
     shell.status
 }
@@ -54,7 +63,7 @@ fn run_from(shell: &mut Shell, source: Source) -> Run {
     match source {
         Source::Text(text) => shell.run_source(&text, 1, Rc::from(&b""[..]), b"-c"),
         Source::File(path) => run_file(shell, &path),
-        Source::Stdin => run_stdin(shell),
+        Source::Stdin => shell.run_lines(Lines::Stdin, 1, &Rc::from(&b""[..]), b""),
     }
 }
 
@@ -77,6 +86,11 @@ impl Shell {
                     let var = crate::vars::Var { value: crate::vars::Value::Text(value.to_vec()), flags: 0 };
                     self.vars.insert(name.into(), var);
                 }
+            }
+            if self.lookup(b"HISTFILE").is_none() {
+                let home = self.lookup(b"HOME").unwrap_or_default();
+                let name: &[u8] = if self.options.posix { b"/.sh_history" } else { b"/.bash_history" };
+                self.vars.entry(&b"HISTFILE"[..].into()).value = crate::vars::Value::Text([&home, name].concat());
             }
             self.options.history = true;
         }
@@ -119,75 +133,4 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
     shell.script = path.into();
     let source = Rc::clone(&shell.script);
     shell.run_source(&text, 1, source, b"")
-}
-
-/// Reads commands from standard input line by line, so that commands can read what follows them.
-fn run_stdin(shell: &mut Shell) -> Run {
-    let mut line_number = 1;
-    let mut text = Bytes::new();
-    loop {
-        if shell.options.interactive {
-            shell.show_prompt(text.is_empty())?;
-        }
-        let line = read_raw_line(shell);
-        if shell.options.interactive && !line.is_empty() {
-            shell.show_line(&line);
-        }
-        let ended = line.last() != Some(&b'\n');
-        text.extend_from_slice(&line);
-        if text.is_empty() {
-            shell.show_end();
-            return Ok(());
-        }
-        if !ended && !is_complete(shell, &text, line_number) {
-            continue;
-        }
-        let lines = u32::try_from(text.iter().filter(|&&b| b == b'\n').count()).unwrap_or(u32::MAX);
-        shell.run_source(&text, line_number, Rc::from(&b""[..]), b"")?;
-        line_number = line_number.saturating_add(lines);
-        text.clear();
-        if ended && (!shell.options.interactive || line.is_empty()) {
-            shell.show_end();
-            return Ok(());
-        }
-    }
-}
-
-/// Whether text ends where a command does.
-fn is_complete(shell: &Shell, text: &[u8], line: u32) -> bool {
-    let texts = crate::parse::Texts::default();
-    let mut parser = crate::parse::Parser::new(text, line, Rc::from(&b""[..]));
-    if parser.ends_joined() {
-        return false;
-    }
-    parser.set_texts(&texts);
-    parser.set_extglob(shell.options.extglob);
-    parser.set_posix(shell.options.posix);
-    parser.set_aliases(shell.options.expand_aliases.then(|| Rc::clone(&shell.aliases)));
-    loop {
-        match parser.next_list() {
-            Ok(None) => return parser.unfinished.is_empty() && !parser.ends_joined(),
-            Ok(Some(_)) => {}
-            Err(error) => return !error.is_incomplete(),
-        }
-    }
-}
-
-fn read_raw_line(shell: &mut Shell) -> Bytes {
-    let mut line = Bytes::new();
-    shell.io.flush();
-    let Some(fd) = shell.io.fd(0) else { return line };
-    let mut byte = [0];
-    loop {
-        match rt::read(fd, &mut byte) {
-            Ok(1) => {
-                line.extend_from_slice(&byte);
-                if byte == *b"\n" {
-                    return line;
-                }
-            }
-            Err(rt::Errno::INTR) => {}
-            _ => return line,
-        }
-    }
 }

@@ -392,6 +392,7 @@ impl crate::state::Shell {
                     crate::vars::Value::Text(b"10".to_vec())
             }
             b"ignoreeof" => drop(self.vars.remove(b"IGNOREEOF")),
+            b"history" if on => self.start_history(),
             _ => {}
         }
         true

@@ -22,6 +22,7 @@ pub(crate) use test::{TestFault, binary_test, unary_test};
 
 use std::rc::Rc;
 
+use crate::invoke::Lines;
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
 use crate::parse::{Parser, Place, Problem, Texts};
 use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
@@ -165,12 +166,16 @@ impl Shell {
         };
         let name = if source.is_empty() { self.name_of_source() } else { source };
         let texts = Texts::default();
-        let mut parser = Parser::new(text, line, name);
+        let mut parser = Parser::new(text, line, Rc::clone(&name));
         parser.set_texts(&texts);
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
         loop {
+            if self.options.history && self.levels == 0 && !self.history.reads_lines {
+                let (rest, line) = parser.unread();
+                return self.run_lines(Lines::Text(rest), line, &name, origin);
+            }
             parser.set_extglob(self.options.extglob);
             parser.set_posix(self.options.posix);
             parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)));
@@ -208,10 +213,6 @@ impl Shell {
                 let read = parser.text_since(from);
                 // Where standard error is closed there is nobody to show it to.
                 let _ = self.io.write(2, read);
-            }
-            if self.options.history && self.levels == 0 {
-                let read = parser.text_since(from).to_vec();
-                self.remember_command(&read);
             }
             if self.options.noexec {
                 continue;

@@ -22,7 +22,12 @@ impl Shell {
         }
         let mut text = match &substitution.file {
             Some(word) => self.file_text(word)?,
-            None => self.in_text(|shell| shell.output_of(substitution))?,
+            None => {
+                self.history.substitutions += 1;
+                let output = self.in_text(|shell| shell.output_of(substitution));
+                self.history.substitutions -= 1;
+                output?
+            }
         };
         if text.contains(&0) {
             self.complain("warning: command substitution: ignored null byte in input");

@@ -212,6 +212,9 @@ impl Shell {
             }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
+            b"HISTSIZE" | b"HISTFILESIZE" | b"HISTTIMEFORMAT" | b"histchars" => {
+                self.history_variable_changed(name, Some(value))
+            }
             b"GLOBIGNORE" if !value.is_empty() => self.options.dotglob = true,
             _ => {}
         }
@@ -223,6 +226,10 @@ impl Shell {
             b"PATH" => self.forget_programs(),
             b"BASH_ALIASES" => self.take_aliases(),
             b"BASH_CMDS" => self.take_commands(),
+            b"HISTSIZE" | b"histchars" => {
+                let value = self.vars.get(name).and_then(Var::scalar).cloned();
+                self.history_variable_changed(name, value.as_deref());
+            }
             b"GLOBIGNORE" if self.vars.get(name).is_none() => self.options.dotglob = false,
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" | b"LC_COLLATE" | b"LC_MESSAGES" | b"LC_NUMERIC" | b"LC_TIME" => {
                 self.locale_changed(name);
@@ -257,7 +264,9 @@ impl Shell {
 
 /// Names that the shell itself looks at or computes, among them all that [`Shell::note_special`] knows.
 fn is_special(name: &[u8]) -> bool {
-    matches!(name, [b'_'] | [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I' | b'G', ..]) && name.len() <= 16
+    let initial = [b'_'] == name
+        || matches!(name, [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I' | b'G' | b'H', ..] | [b'h', b'i', b's', ..]);
+    initial && name.len() <= 16
 }
 
 /// Whether `BASH_COMPAT` may have this value: a version from 3.1 on, with or without its point.

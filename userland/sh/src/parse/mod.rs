@@ -228,6 +228,11 @@ impl<'a> Parser<'a> {
         self.original.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
     }
 
+    /// What is left to be read, and the line that it starts in.
+    pub(crate) fn unread(&self) -> (&'a [u8], u32) {
+        (self.rest(), self.line)
+    }
+
     /// What was read since `from`, an earlier [`Self::offset`].
     pub(crate) fn text_since(&self, from: usize) -> &'a [u8] {
         self.slice(from, self.pos)

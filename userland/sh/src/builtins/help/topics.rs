@@ -103,7 +103,7 @@ pub(super) const TOPICS: &[(&str, &str, &str)] = &[
     (
         "fc",
         "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]",
-        "Lists commands of the history with -l, or runs one of them again with -s.",
+        "Lists commands of the history with -l, runs one of them again with -s, or has an editor change some of them first.",
     ),
     ("fg", "fg [job_spec]", "Waits for a background job as if it had been started in the foreground."),
     ("for", "for NAME [in WORDS ... ] ; do COMMANDS; done", "Runs commands once for every word."),

@@ -1,15 +1,77 @@
 //! `fc`.
 
-use crate::history::Entry;
+use tidebox_rt as rt;
+
+use crate::invoke::Lines;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{Run, Shell, TEXT_LEVELS};
 
 const USAGE: &str = "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]";
 
+/// Entries that `-l` shows when nothing is said of where to begin.
+const LISTED: usize = 16;
+
+#[derive(Default)]
+struct Options {
+    list: bool,
+    bare: bool,
+    reverse: bool,
+    again: bool,
+    editor: Option<Bytes>,
+}
+
 pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let (mut list, mut bare, mut reverse, mut again, mut editor) = (false, false, false, false, None);
-    let mut words = args.get(1..).unwrap_or_default();
+    let mut options = Options::default();
+    let words = match read_options(shell, args.get(1..).unwrap_or_default(), &mut options) {
+        Ok(words) => words,
+        Err(status) => return Ok(status),
+    };
+    if options.again || options.editor.as_deref() == Some(b"-") {
+        return run_again(shell, words);
+    }
+    if shell.history.entries.is_empty() {
+        return Ok(0);
+    }
+    let (mut first, mut last) = match range(shell, words, options.list) {
+        Ok(range) => range,
+        Err(missing) => {
+            shell.complain_builtin(missing.text());
+            return Ok(1);
+        }
+    };
+    if !options.list && shell.history.added {
+        // What asks to edit is not remembered, but what comes of it.
+        shell.history.pop();
+        let end = shell.history.entries.len().saturating_sub(1);
+        (first, last) = (first.min(end), last.min(end));
+        if shell.history.entries.is_empty() {
+            shell.complain_builtin(Missing::Range.text());
+            return Ok(1);
+        }
+    }
+    if last < first {
+        std::mem::swap(&mut first, &mut last);
+        options.reverse = true;
+    }
+    let numbered = options.list && !options.bare;
+    let mut lines = Vec::new();
+    for (at, entry) in shell.history.entries.iter().enumerate().take(last + 1).skip(first) {
+        let number = if numbered { (shell.history.first() + at).to_string() } else { String::new() };
+        let mark: &[u8] = match (options.list, shell.options.posix) {
+            (false, _) => b"",
+            (true, true) => b"\t",
+            (true, false) => b"\t ",
+        };
+        lines.push([number.as_bytes(), mark, &entry.text, b"\n"].concat());
+    }
+    if options.reverse {
+        lines.reverse();
+    }
+    if options.list { Ok(shell.print(lines.concat())) } else { edit(shell, options.editor, &lines.concat()) }
+}
+
+fn read_options<'a>(shell: &mut Shell, mut words: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
     while let Some((first, rest)) = words.split_first() {
         let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
         // A negative number is a command, not an option.
@@ -20,80 +82,106 @@ pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         if letters == b"-" {
             break;
         }
-        for letter in letters {
+        for (at, letter) in letters.iter().enumerate() {
             match letter {
-                b'l' => list = true,
-                b'n' => bare = true,
-                b'r' => reverse = true,
-                b's' => again = true,
+                b'l' => options.list = true,
+                b'n' => options.bare = true,
+                b'r' => options.reverse = true,
+                b's' => options.again = true,
                 b'e' => {
-                    let Some((name, rest)) = words.split_first() else {
+                    let attached = letters.get(at + 1..).unwrap_or_default();
+                    if !attached.is_empty() {
+                        options.editor = Some(attached.to_vec());
+                    } else if let Some((name, rest)) = words.split_first() {
+                        options.editor = Some(name.clone());
+                        words = rest;
+                    } else {
                         shell.complain_builtin("-e: option requires an argument");
-                        return Ok(shell.usage(USAGE));
-                    };
-                    editor = Some(name.clone());
-                    words = rest;
+                        return Err(shell.usage(USAGE));
+                    }
+                    break;
                 }
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+                other => return Err(shell.bad_option(&[b'-', *other], USAGE)),
             }
         }
     }
-    // The command that asks is no part of what it asks for.
-    let mut entries = shell.history.entries.clone();
-    if shell.options.history {
-        entries.pop();
+    Ok(words)
+}
+
+/// The place of the command before the one that runs.
+fn newest(shell: &Shell) -> usize {
+    let count = shell.history.entries.len();
+    count.saturating_sub(usize::from(shell.remembers()) + usize::from(shell.history.added))
+}
+
+/// Why a word means no entry.
+enum Missing {
+    Command,
+    Range,
+}
+
+impl Missing {
+    fn text(&self) -> &'static str {
+        match self {
+            Self::Command => "no command found",
+            Self::Range => "history specification out of range",
+        }
     }
-    if again || editor.as_deref() == Some(b"-") {
-        return run_again(shell, &entries, words);
-    }
-    if !list {
-        shell.complain_builtin("there is no editor that could be started without a terminal; use -l or -s");
-        return Ok(1);
-    }
-    let base = shell.history.base;
-    let count = entries.len();
-    if count == 0 {
-        return Ok(0);
-    }
-    let (first, last) = match words {
-        [] => (Some(count.saturating_sub(16)), Some(count - 1)),
-        [only] => (place(&entries, base, only), Some(count - 1)),
-        [first, last, ..] => (place(&entries, base, first), place(&entries, base, last)),
+}
+
+/// The places of the first and the last entry that are asked for.
+fn range(shell: &Shell, words: &[Bytes], list: bool) -> Result<(usize, usize), Missing> {
+    let newest = newest(shell);
+    let first = match words.first() {
+        None if list => return Ok((newest.saturating_sub(LISTED - 1), newest)),
+        None => return Ok((newest, newest)),
+        // bash takes the first one for what lies behind the command before the last.
+        Some(word) => place(shell, word, list).map(|place| if place.beyond { 0 } else { place.at })?,
     };
-    let (Some(mut first), Some(mut last)) = (first, last) else {
-        shell.complain_builtin("no command found");
-        return Ok(1);
+    let last = match words.get(1) {
+        None if list => newest.max(first),
+        None => first,
+        Some(word) => place(shell, word, list)?.at,
     };
-    if first > last {
-        std::mem::swap(&mut first, &mut last);
-        reverse = !reverse;
-    }
-    let mut lines = Vec::new();
-    for (at, entry) in entries.iter().enumerate().take(last + 1).skip(first) {
-        let number = if bare { String::new() } else { (base + at + 1).to_string() };
-        lines.push([number.as_bytes(), b"\t ", &entry.text, b"\n"].concat());
-    }
-    if reverse {
-        lines.reverse();
-    }
-    Ok(shell.print(lines.concat()))
+    Ok((first, last))
+}
+
+struct Place {
+    at: usize,
+    /// It was asked for by a number that is not smaller than that of the command before this one.
+    beyond: bool,
 }
 
 /// The entry that a number, a distance from the end or the start of a command means. Numbers out of range mean the ends.
-fn place(entries: &[Entry], base: usize, word: &[u8]) -> Option<usize> {
-    let last = entries.len().checked_sub(1)?;
-    match plain_number(word) {
-        Some(number) if number > 0 => Some(usize::try_from(number).ok()?.saturating_sub(base + 1).min(last)),
-        Some(number) => {
-            let back = usize::try_from(number.unsigned_abs()).ok()?.max(1);
-            Some(entries.len().saturating_sub(back))
+fn place(shell: &Shell, word: &[u8], list: bool) -> Result<Place, Missing> {
+    let newest = newest(shell);
+    let at = |at: usize| Ok(Place { at, beyond: false });
+    let (digits, back) = match word {
+        [b'-', digits @ ..] => (digits, true),
+        _ => (word, false),
+    };
+    if !digits.first().is_some_and(u8::is_ascii_digit) {
+        let entries = shell.history.entries.iter().take(newest + 1);
+        let found = entries.enumerate().rfind(|(_, entry)| entry.text.starts_with(word));
+        return found.map(|(at, _)| Place { at, beyond: false }).ok_or(Missing::Command);
+    }
+    let digits = digits.iter().take_while(|b| b.is_ascii_digit());
+    let number = digits.fold(0_usize, |n, b| n.saturating_mul(10).saturating_add(usize::from(b - b'0')));
+    match (number, back) {
+        // The command that runs, where it may be shown.
+        (0, true) if list => at(shell.history.entries.len().saturating_sub(1)),
+        (0, true) => Err(Missing::Range),
+        (0, false) => at(newest),
+        (_, true) => at((newest + 1).saturating_sub(number)),
+        (_, false) => {
+            let place = number.saturating_sub(shell.history.first());
+            Ok(Place { at: place.min(newest), beyond: place >= newest })
         }
-        None => entries.iter().rposition(|entry| entry.text.starts_with(word)),
     }
 }
 
 /// `fc -s [old=new] [command]`
-fn run_again(shell: &mut Shell, entries: &[Entry], words: &[Bytes]) -> Run<u8> {
+fn run_again(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     let mut replacements = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first()
@@ -103,25 +191,26 @@ fn run_again(shell: &mut Shell, entries: &[Entry], words: &[Bytes]) -> Run<u8> {
         rest = after;
     }
     let found = match rest.first() {
-        None => entries.len().checked_sub(1),
-        Some(word) => place(entries, shell.history.base, word),
+        _ if shell.history.entries.is_empty() => None,
+        None => Some(newest(shell)),
+        Some(word) => place(shell, word, false).ok().map(|place| place.at),
     };
-    let Some(entry) = found.and_then(|at| entries.get(at)) else {
-        shell.complain_builtin("no command found");
+    let Some(entry) = found.and_then(|at| shell.history.entries.get(at)) else {
+        shell.complain_builtin(Missing::Command.text());
         return Ok(1);
     };
     let mut text = entry.text.clone();
-    for (old, new) in replacements.into_iter().filter(|(old, _)| !old.is_empty()) {
-        text = replace_all(&text, old, new);
+    for (old, new) in replacements {
+        // bash replaces every byte where there is nothing to look for.
+        text = if old.is_empty() { new.repeat(text.len()) } else { replace_all(&text, old, new) };
     }
     // Where standard error is closed there is nobody to show it to.
     let _ = shell.io.write(2, &[&text[..], b"\n"].concat());
-    if shell.options.history {
-        shell.history.entries.pop();
-    }
-    shell.history.push(text.clone());
+    shell.history.pop();
+    let line = text.strip_suffix(b"\n").unwrap_or(&text).to_vec();
+    shell.note_line(&line);
     let line = shell.line;
-    shell.run_text(&text, line)?;
+    shell.in_text(|shell| shell.run_text(&text, line))?;
     Ok(shell.status)
 }
 
@@ -141,4 +230,54 @@ fn replace_all(text: &[u8], old: &[u8], new: &[u8]) -> Bytes {
         }
     }
     out
+}
+
+/// Has an editor change these commands, and runs what it leaves.
+fn edit(shell: &mut Shell, editor: Option<Bytes>, text: &[u8]) -> Run<u8> {
+    let directory = shell.lookup(b"TMPDIR").filter(|path| !path.is_empty()).unwrap_or_else(|| b"/tmp".to_vec());
+    let number = rt::realtime_ns() ^ u64::from(shell.own_pid());
+    let path = [&directory[..], format!("/bash-fc.{number:x}").as_bytes()].concat();
+    let how = rt::Open { write: true, create: true, exclusive: true, ..rt::Open::default() };
+    let written = shell.open_path(&path, how).and_then(|fd| {
+        let written = rt::write_all(fd, text);
+        shell.io.close(fd);
+        written
+    });
+    if let Err(errno) = written {
+        shell.complain_builtin([&path[..], b": cannot open temp file: ", errno.text().as_bytes()].concat());
+        return Ok(1);
+    }
+    // What is in it was typed, and is nobody else's; it is used all the same where the mode cannot be changed.
+    let _ = rt::chmod(&path, 0o600);
+    let result = edit_file(shell, editor, &path);
+    // An editor may have removed it.
+    let _ = rt::unlink(&path);
+    result
+}
+
+fn edit_file(shell: &mut Shell, editor: Option<Bytes>, path: &[u8]) -> Run<u8> {
+    let command = match editor {
+        Some(editor) => editor,
+        None if shell.options.posix => b"${FCEDIT:-${EDITOR:-ed}}".to_vec(),
+        None => b"${FCEDIT:-${EDITOR:-vi}}".to_vec(),
+    };
+    let line = shell.line;
+    shell.in_text(|shell| shell.run_text(&[&command[..], b" ", path].concat(), line))?;
+    if shell.status != 0 {
+        return Ok(1);
+    }
+    let Ok(fd) = shell.open_path(path, rt::Open { read: true, ..rt::Open::default() }) else {
+        return Ok(1);
+    };
+    let text = shell.read_all(fd);
+    shell.io.close(fd);
+    let (history, verbose) = (shell.options.history, shell.options.verbose);
+    (shell.options.history, shell.options.verbose) = (true, true);
+    let source = shell.current_source();
+    let recording = shell.begin_other_recording();
+    let result = shell.descend(TEXT_LEVELS, |shell| shell.run_lines(Lines::Text(&text), 1, &source, b""));
+    shell.resume_recording(recording);
+    (shell.options.history, shell.options.verbose) = (history, verbose);
+    result?;
+    Ok(shell.status)
 }

@@ -2,9 +2,7 @@
 
 pub(super) mod fc;
 
-use tidebox_rt::{self as rt, Open};
-
-use crate::history::Entry;
+use crate::history::Expanded;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
@@ -49,31 +47,21 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     if clear {
-        shell.history.entries.clear();
-        shell.history.base = 0;
-        shell.history.unsaved = 0;
+        shell.history.clear();
         if words.is_empty() && mode.is_none() {
             return Ok(0);
         }
     }
-    match (delete, mode) {
-        (Some(range), _) => Ok(remove(shell, &range)),
-        (None, Some(b's')) => {
+    match (mode, delete) {
+        (Some(b's'), _) => {
             if !words.is_empty() {
-                // The command that stores is itself forgotten.
-                if shell.options.history {
-                    shell.history.entries.pop();
-                }
-                shell.history.push(words.join(&b' '));
+                store(shell, &words.join(&b' '));
             }
             Ok(0)
         }
-        (None, Some(b'p')) => {
-            // There is no history expansion to carry out.
-            let text = words.iter().flat_map(|word| [&word[..], b"\n"]).collect::<Vec<_>>().concat();
-            Ok(shell.print(text))
-        }
-        (None, Some(letter)) => file(shell, letter, words.first()),
+        (Some(b'p'), _) => show_expanded(shell, words),
+        (_, Some(range)) => Ok(remove(shell, &range)),
+        (Some(letter), None) => Ok(file(shell, letter, words.first())),
         (None, None) => {
             if words.first().is_some_and(|word| plain_number(word).is_some()) {
                 super::flow::at_most_one(shell, &[&[Bytes::new()], words].concat())?;
@@ -81,6 +69,41 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             Ok(list(shell, words))
         }
     }
+}
+
+/// `-s`: the command that stores is itself forgotten.
+fn store(shell: &mut Shell, text: &[u8]) {
+    if shell.options.history && !shell.history.pushed && shell.command_is_recorded() {
+        shell.history.pop();
+    }
+    if shell.admits(text) {
+        shell.history.push(text.to_vec());
+    }
+    shell.history.pushed = true;
+}
+
+/// `-p`: the words with references replaced, which is itself forgotten.
+fn show_expanded(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+    if words.is_empty() {
+        return Ok(0);
+    }
+    if !shell.history.pushed && shell.history.added {
+        shell.history.pop();
+    }
+    let (mut text, mut status) = (Bytes::new(), 0);
+    for word in words {
+        match shell.expand_history(word, None, 0) {
+            Ok(Expanded::Same) => text.extend_from_slice(word),
+            Ok(Expanded::Line(line) | Expanded::Print(line)) => text.extend(line),
+            Err(_) => {
+                shell.complain_builtin([&word[..], b": history expansion failed"].concat());
+                status = 1;
+                continue;
+            }
+        }
+        text.push(b'\n');
+    }
+    Ok(shell.print(text).max(status))
 }
 
 fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
@@ -101,7 +124,10 @@ fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
     for (at, entry) in shell.history.entries.iter().enumerate().skip(count - most) {
         text.extend_from_slice(format!("{:5}  ", first + at).as_bytes());
         if let Some(format) = &format {
-            text.extend(super::strftime::format(format, i64::try_from(entry.at).unwrap_or(0)));
+            match entry.at {
+                Some(at) => text.extend(super::strftime::format(format, i64::try_from(at).unwrap_or(0))),
+                None => text.extend_from_slice(b"??"),
+            }
         }
         text.extend([&entry.text[..], b"\n"].concat());
     }
@@ -125,63 +151,49 @@ fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
         };
         (at < count).then_some(at)
     };
-    match (place(from), place(to)) {
+    let wrong = match (place(from), place(to)) {
         (Some(from), Some(to)) if from <= to => {
-            shell.history.entries.drain(from..=to);
-            0
+            shell.history.remove(from, to);
+            return 0;
         }
-        _ => {
-            shell.complain_builtin([range, b": history position out of range"].concat());
-            1
-        }
-    }
+        (Some(_), Some(_)) => return 1,
+        // Of a range whose numbers are numbers only the wrong one is named.
+        (None, _) if plain_number(from).is_some() && plain_number(to).is_some() => from,
+        (Some(_), None) if plain_number(to).is_some() => to,
+        _ => range,
+    };
+    shell.complain_builtin([wrong, b": history position out of range"].concat());
+    1
 }
 
 /// `-a`, `-n`, `-r`, `-w`: between the list and a file.
-fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> Run<u8> {
-    let Some(path) = name.cloned().or_else(|| shell.lookup(b"HISTFILE")).filter(|path| !path.is_empty()) else {
-        return Ok(1);
+fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
+    let Some(path) = name.cloned().or_else(|| shell.history_path()).filter(|path| !path.is_empty()) else {
+        return 0;
     };
-    if matches!(letter, b'r' | b'n') {
-        let text = match shell.open_path(&path, Open { read: true, ..Open::default() }) {
-            Ok(fd) => {
-                let text = shell.read_all(fd);
-                shell.io.close(fd);
-                text
+    let known = shell.history.file_lines;
+    let result = match letter {
+        // bash says nothing of a file that is not there.
+        b'r' => return u8::from(shell.read_history(&path, 0).is_err()),
+        b'n' => {
+            let base = shell.history.base;
+            let result = shell.read_history(&path, known);
+            if result.is_ok() && !shell.options.histappend {
+                // They are written with the entries of this shell, so that none is lost.
+                let new = (shell.history.file_lines + shell.history.base).saturating_sub(known + base);
+                shell.history.unsaved += new;
             }
-            // bash says nothing of a file that is not there.
-            Err(_) => return Ok(1),
-        };
-        let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').filter(|line| !line.is_empty()).collect();
-        let skip = if letter == b'n' { shell.history.file_lines } else { 0 };
-        shell.history.file_lines = lines.len();
-        let at = rt::realtime_ns() / 1_000_000_000;
-        shell.history.entries.extend(lines.into_iter().skip(skip).map(|line| Entry { text: line.to_vec(), at }));
-        return Ok(0);
-    }
-    let count = shell.history.entries.len();
-    let skip = if letter == b'a' { count.saturating_sub(shell.history.unsaved) } else { 0 };
-    if letter == b'a' && skip == count {
-        // Nothing is new, so not even a file is made.
-        return Ok(0);
-    }
-    let lines = shell.history.entries.iter().skip(skip).flat_map(|entry| [&entry.text[..], b"\n"]);
-    let text = lines.collect::<Vec<_>>().concat();
-    let how = Open { write: true, create: true, truncate: letter == b'w', append: letter == b'a', ..Open::default() };
-    let written = shell.open_path(&path, how).and_then(|fd| {
-        let written = rt::write_all(fd, &text);
-        shell.io.close(fd);
-        written
-    });
-    match written {
-        Ok(()) => {
-            shell.history.unsaved = 0;
-            shell.history.file_lines += count - skip;
-            Ok(0)
+            return u8::from(result.is_err());
         }
+        b'a' if shell.history.unsaved == 0 => Ok(()),
+        b'a' => shell.append_history(&path),
+        _ => return u8::from(shell.write_history(&path).is_err()),
+    };
+    match result {
+        Ok(()) => 0,
         Err(errno) => {
-            shell.complain_builtin([&path[..], b": ", errno.text().as_bytes()].concat());
-            Ok(1)
+            shell.complain_builtin([&path[..], b": cannot create: ", errno.text().as_bytes()].concat());
+            1
         }
     }
 }

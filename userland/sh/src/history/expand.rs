@@ -1,0 +1,266 @@
+//! References to the list in a line: `!!`, `!text`, `^old^new^` and their kin.
+
+use std::collections::VecDeque;
+
+use super::Entry;
+use crate::ir::Bytes;
+use crate::state::Shell;
+
+/// The characters of `histchars`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    pub(super) event: u8,
+    substitution: u8,
+    /// Starts the comment in which nothing is expanded, and the lines of a history file that tell a time.
+    pub(super) comment: u8,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self { event: b'!', substitution: b'^', comment: b'#' }
+    }
+}
+
+impl Marks {
+    /// What they are with this value of `histchars`: those that it leaves out stay.
+    pub(super) fn changed(self, value: Option<&[u8]>) -> Self {
+        let Some(value) = value else { return Self::default() };
+        let at = |at: usize, or: u8| value.get(at).copied().unwrap_or(or);
+        Self { event: at(0, 0), substitution: at(1, self.substitution), comment: at(2, self.comment) }
+    }
+}
+
+/// What references leave behind for those to come.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The text of the newest `!?text?`, and the word that it was found in.
+    pub(super) searched: Option<Bytes>,
+    pub(super) matched: Option<Bytes>,
+    /// The newest substitution.
+    pub(super) old: Option<Bytes>,
+    pub(super) new: Bytes,
+}
+
+/// What has become of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Expanded {
+    /// There was nothing to expand.
+    Same,
+    Line(Bytes),
+    /// It is to be shown and remembered, but not run.
+    Print(Bytes),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fault {
+    Event,
+    Words,
+    Substitution,
+    Modifier,
+    NoSubstitution,
+}
+
+impl Fault {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Event => "event not found",
+            Self::Words => "bad word specifier",
+            Self::Substitution => "substitution failed",
+            Self::Modifier => "unrecognized history modifier",
+            Self::NoSubstitution => "no previous substitution",
+        }
+    }
+}
+
+pub(super) struct Expander<'h> {
+    pub(super) entries: &'h VecDeque<Entry>,
+    /// How many of the newest entries do not count.
+    pub(super) hidden: usize,
+    pub(super) base: usize,
+    pub(super) memory: &'h mut Memory,
+    pub(super) marks: Marks,
+    extglob: bool,
+    posix: bool,
+    /// The quotation that the line starts in.
+    quotation: Option<u8>,
+}
+
+/// The text of one reference.
+struct Reference {
+    text: Bytes,
+    end: usize,
+    print: bool,
+}
+
+impl Shell {
+    /// Replaces the references in a line, without its newline, or says what is wrong with them.
+    pub(crate) fn expand_history(
+        &mut self,
+        line: &[u8],
+        quotation: Option<u8>,
+        hidden: usize,
+    ) -> Result<Expanded, Bytes> {
+        let marks = match self.history.marks {
+            Some(marks) => marks,
+            None => {
+                let marks = Marks::default().changed(self.lookup(b"histchars").as_deref());
+                *self.history.marks.insert(marks)
+            }
+        };
+        let mut expander = Expander {
+            entries: &self.history.entries,
+            hidden,
+            base: self.history.base,
+            memory: &mut self.history.memory,
+            marks,
+            extglob: self.options.extglob,
+            posix: self.options.posix,
+            quotation,
+        };
+        expander.expand(line)
+    }
+}
+
+impl Expander<'_> {
+    pub(super) fn expand(&mut self, line: &[u8]) -> Result<Expanded, Bytes> {
+        if self.marks.event == 0 {
+            return Ok(Expanded::Same);
+        }
+        if line.first() == Some(&self.marks.substitution) {
+            let event = self.marks.event;
+            return self.replace(&[&[event, event, b':', b's'], line].concat());
+        }
+        if self.first_reference(line).is_none() { Ok(Expanded::Same) } else { self.replace(line) }
+    }
+
+    /// Where the first reference of a line is.
+    fn first_reference(&self, line: &[u8]) -> Option<usize> {
+        let mut dquote = self.quotation == Some(b'"');
+        let mut at = 0;
+        if self.quotation == Some(b'\'') {
+            at = line.iter().position(|&b| b == b'\'')? + 1;
+        }
+        while let Some(&byte) = line.get(at) {
+            let next = line.get(at + 1).copied();
+            if byte == self.marks.event {
+                if self.refers(line, at, dquote) {
+                    return Some(at);
+                }
+                at += 1;
+                continue;
+            }
+            match byte {
+                _ if self.starts_comment(line, at) && !dquote => return None,
+                b'\\' if dquote && next == Some(b'"') => at += 1,
+                b'"' => dquote = !dquote,
+                b'\'' if !dquote => at = single_quoted_end(line, at),
+                b'\\' if next == Some(b'\'') || next == Some(self.marks.event) => at += 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn starts_comment(&self, line: &[u8], at: usize) -> bool {
+        let blank = at.checked_sub(1).is_none_or(|before| line.get(before).is_some_and(|&b| super::word::is_blank(b)));
+        line.get(at) == Some(&self.marks.comment) && blank
+    }
+
+    /// Whether the mark at `at` starts a reference, rather than being the shell's or only itself.
+    fn refers(&self, line: &[u8], at: usize, dquote: bool) -> bool {
+        match line.get(at + 1) {
+            None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'=') => return false,
+            Some(b'"') if dquote => return false,
+            _ => {}
+        }
+        !super::quoting::is_the_shells(line, at, self)
+    }
+
+    /// Replaces the references of a line that has some.
+    fn replace(&mut self, line: &[u8]) -> Result<Expanded, Bytes> {
+        let mut out = Bytes::with_capacity(line.len());
+        let mut dquote = self.quotation == Some(b'"');
+        let mut squote = self.quotation == Some(b'\'');
+        let mut print = false;
+        let mut at = 0;
+        while let Some(&byte) = line.get(at) {
+            let mut end = at + 1;
+            if byte == self.marks.event && self.refers(line, at, dquote) {
+                let quote = if squote { Some(b'\'') } else { dquote.then_some(b'"') };
+                let reference = self.reference(line, at, quote, &out)?;
+                out.extend_from_slice(&reference.text);
+                print |= reference.print;
+                at = reference.end;
+                continue;
+            }
+            match byte {
+                _ if byte == self.marks.event => {}
+                _ if !dquote && !squote && self.starts_comment(line, at) => end = line.len(),
+                b'\\' if !squote => end = at + 2,
+                b'"' if !squote => dquote = !dquote,
+                b'\'' if squote => squote = false,
+                b'\'' if !dquote => end = single_quoted_end(line, at) + 1,
+                _ => {}
+            }
+            out.extend_from_slice(line.get(at..end.min(line.len())).unwrap_or_default());
+            at = end;
+        }
+        Ok(if print { Expanded::Print(out) } else { Expanded::Line(out) })
+    }
+
+    /// The reference at `at`; `so_far` is the line before it.
+    fn reference(&mut self, line: &[u8], at: usize, quote: Option<u8>, so_far: &[u8]) -> Result<Reference, Bytes> {
+        let (event, next) = match line.get(at + 1) {
+            Some(b':' | b'$' | b'*' | b'%' | b'^') => (self.event(&[self.marks.event; 2], 0, None).0, at + 1),
+            Some(b'#') => (Some(so_far.to_vec()), at + 2),
+            _ => self.event(line, at, quote),
+        };
+        let fault = |fault: Fault, from: usize, to: usize| {
+            [line.get(from..to).unwrap_or_default(), b": ", fault.text().as_bytes()].concat()
+        };
+        let event = event.ok_or_else(|| fault(Fault::Event, at, next))?;
+        let (text, modifiers) = match self.words(line, next, &event) {
+            Ok(Some(picked)) => picked,
+            Ok(None) => (event, next),
+            Err(kind) => return Err(fault(kind, next, bad_words_end(line, next))),
+        };
+        let modified = self.modify(line, modifiers, text).map_err(|(kind, from, to)| fault(kind, from, to))?;
+        Ok(Reference { text: modified.text, end: modified.end, print: modified.print })
+    }
+
+    pub(super) fn extglob(&self) -> bool {
+        self.extglob
+    }
+
+    pub(super) fn posix(&self) -> bool {
+        self.posix
+    }
+
+    pub(super) fn starts_single_quoted(&self) -> bool {
+        self.quotation == Some(b'\'')
+    }
+}
+
+/// How much of a line is shown of a designator that picks no words.
+fn bad_words_end(line: &[u8], at: usize) -> usize {
+    let rest = line.get(at..).unwrap_or_default();
+    let colon = usize::from(rest.first() == Some(&b':'));
+    let len =
+        rest.iter().skip(colon).take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'$' | b'^' | b'*')).count();
+    at + colon + len
+}
+
+/// Where the quote is that ends what one at `at` starts, or the end of the line.
+fn single_quoted_end(line: &[u8], at: usize) -> usize {
+    let escapes = at > 0 && line.get(at - 1) == Some(&b'$');
+    let mut end = at + 1;
+    while let Some(&byte) = line.get(end) {
+        match byte {
+            b'\'' => return end,
+            b'\\' if escapes => end += 2,
+            _ => end += 1,
+        }
+    }
+    end
+}

@@ -1,0 +1,148 @@
+//! Entries in files: a line each, or more of them where lines tell when an entry was read.
+
+use tidebox_rt::{self as rt, Errno, Open};
+
+use super::Entry;
+use crate::ir::Bytes;
+use crate::state::Shell;
+
+impl Shell {
+    /// The file that `HISTFILE` names.
+    pub(crate) fn history_path(&mut self) -> Option<Bytes> {
+        self.lookup(b"HISTFILE").filter(|path| !path.is_empty())
+    }
+
+    fn time_mark(&self) -> u8 {
+        self.history.marks.unwrap_or_default().comment
+    }
+
+    fn read_file(&mut self, path: &[u8]) -> Result<Bytes, Errno> {
+        let fd = self.open_path(path, Open { read: true, ..Open::default() })?;
+        let text = self.read_all(fd);
+        self.io.close(fd);
+        Ok(text)
+    }
+
+    /// Adds the entries of a file from a line on, as if they had been read now.
+    pub(crate) fn read_history(&mut self, path: &[u8], from: usize) -> Result<(), Errno> {
+        let text = self.read_file(path)?;
+        let mark = self.time_mark();
+        let tells_time = |line: &[u8]| line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
+        if tells_time(&text) && self.lookup(b"HISTTIMEFORMAT").is_some() {
+            self.history.timed = true;
+        }
+        let now = self.history.now();
+        let (mut number, mut at) = (0, None);
+        // What no newline ends is no line yet.
+        for line in text.split_inclusive(|&b| b == b'\n').filter_map(|line| line.strip_suffix(b"\n")) {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if tells_time(line) {
+                let digits = line.iter().skip(1).take_while(|b| b.is_ascii_digit());
+                at = Some(digits.fold(0_u64, |n, b| n.saturating_mul(10).saturating_add(u64::from(b - b'0'))));
+                continue;
+            }
+            number += 1;
+            if number <= from || line.is_empty() {
+                continue;
+            }
+            let joins = at.is_none() && self.history.timed;
+            match self.history.entries.back_mut().filter(|_| joins) {
+                Some(entry) => entry.text.extend([b"\n", line].concat()),
+                None => self.history.append(line.to_vec(), at.take().or(now)),
+            }
+        }
+        self.history.file_lines = number;
+        Ok(())
+    }
+
+    /// The entries from one on, as a file has them.
+    fn entries_as_text(&mut self, from: usize) -> Bytes {
+        let timed = self.lookup(b"HISTTIMEFORMAT").is_some();
+        let mark = self.time_mark();
+        let mut text = Bytes::new();
+        for Entry { text: entry, at } in self.history.entries.iter().skip(from) {
+            if let Some(at) = at.filter(|_| timed) {
+                text.push(mark);
+                text.extend(format!("{at}\n").into_bytes());
+            }
+            text.extend_from_slice(entry);
+            text.push(b'\n');
+        }
+        text
+    }
+
+    fn write_file(&mut self, path: &[u8], text: &[u8], append: bool) -> Result<(), Errno> {
+        let how = Open { write: true, create: true, truncate: !append, append, ..Open::default() };
+        let is_new = rt::stat(path, true).is_err();
+        let fd = self.open_path(path, how)?;
+        if is_new {
+            // What was typed is nobody else's; a file whose mode cannot be changed is written all the same.
+            let _ = rt::chmod(path, 0o600);
+        }
+        let written = rt::write_all(fd, text);
+        self.io.close(fd);
+        written
+    }
+
+    /// Writes all entries to a file.
+    pub(crate) fn write_history(&mut self, path: &[u8]) -> Result<(), Errno> {
+        let text = self.entries_as_text(0);
+        self.write_file(path, &text, false)?;
+        self.history.file_lines = self.history.entries.len();
+        Ok(())
+    }
+
+    /// Adds the entries to a file that no file has yet.
+    pub(crate) fn append_history(&mut self, path: &[u8]) -> Result<(), Errno> {
+        let new = self.history.unsaved.min(self.history.entries.len());
+        if new > 0 {
+            let text = self.entries_as_text(self.history.entries.len() - new);
+            self.write_file(path, &text, true)?;
+            self.history.file_lines += new;
+        }
+        self.history.unsaved = 0;
+        Ok(())
+    }
+
+    /// Leaves the list in `HISTFILE` when the shell ends.
+    pub(crate) fn save_history(&mut self) {
+        if !self.options.history || self.history.unsaved == 0 || self.forked {
+            return;
+        }
+        let Some(path) = self.history_path() else { return };
+        // The end of a shell is no place to complain, nor does bash.
+        let _ = if self.history.unsaved <= self.history.entries.len() || self.options.histappend {
+            self.append_history(&path)
+        } else {
+            self.write_history(&path)
+        };
+        self.shorten_file_as_wanted();
+    }
+
+    /// Cuts the oldest lines from the file, of which this many entries stay.
+    pub(super) fn shorten_history_file(&mut self, most: usize) {
+        let Some(path) = self.history_path() else { return };
+        let Ok(text) = self.read_file(&path) else { return };
+        let mark = self.time_mark();
+        // Before the list cares for times, bash takes their lines for entries.
+        let known = self.history.tells_times;
+        let tells_time =
+            |line: &[u8]| known && line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
+        let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
+        let entries = lines.iter().filter(|line| !tells_time(line)).count();
+        if entries > most {
+            let mut gone = entries - most;
+            let mut from = lines.len();
+            for (at, line) in lines.iter().enumerate() {
+                if gone == 0 {
+                    from = at;
+                    break;
+                }
+                gone -= usize::from(!tells_time(line));
+            }
+            // Where it cannot be written it stays as long as it is.
+            let _ = self.write_file(&path, &lines.get(from..).unwrap_or_default().concat(), false);
+        }
+        self.history.file_lines = self.history.file_lines.min(most);
+    }
+}

@@ -1,0 +1,185 @@
+//! The list of commands that were read, which `set -o history` switches on.
+
+mod control;
+mod event;
+mod expand;
+mod file;
+mod modifier;
+mod quoting;
+mod recorder;
+mod scan;
+mod substitute;
+#[cfg(test)]
+mod tests;
+mod word;
+
+use std::collections::VecDeque;
+
+use crate::ir::Bytes;
+use crate::state::Shell;
+
+pub(crate) use expand::Expanded;
+use expand::Marks;
+
+/// Commands that are kept when `HISTSIZE` says nothing else.
+const KEPT: usize = 500;
+
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    pub(crate) entries: VecDeque<Entry>,
+    /// Entries that have gone from the start of the list, so that the others keep their numbers.
+    pub(crate) base: usize,
+    /// Entries of this shell that no file has yet.
+    pub(crate) unsaved: usize,
+    /// Lines of the file that are known here.
+    pub(crate) file_lines: usize,
+    /// Entries that there may be, once `HISTSIZE` was heard of.
+    most: Option<usize>,
+    /// The line that was read last became an entry, or part of one.
+    pub(crate) added: bool,
+    /// The newest entry is one of `history -s`.
+    pub(crate) pushed: bool,
+    /// Commands are read line by line, each of which is expanded and remembered before it is read on.
+    pub(crate) reads_lines: bool,
+    /// When entries are read is taken note of: since the list was switched on or a format for times was set.
+    tells_times: bool,
+    /// Command substitutions in progress, in which `fc` sees the list as outside.
+    pub(crate) substitutions: u32,
+    /// Texts of several lines for an entry each are in files that were read.
+    timed: bool,
+    marks: Option<Marks>,
+    memory: expand::Memory,
+    recorder: recorder::Recorder,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) text: Bytes,
+    /// When it was read, in seconds since the epoch; `None` where the list was not told to care.
+    pub(crate) at: Option<u64>,
+}
+
+impl History {
+    /// Adds an entry of this shell, and drops the oldest when there are enough.
+    pub(crate) fn push(&mut self, text: Bytes) {
+        self.added = true;
+        self.pushed = false;
+        self.unsaved += 1;
+        self.append(text, self.now());
+    }
+
+    /// Adds an entry that may come from a file.
+    fn append(&mut self, text: Bytes, at: Option<u64>) {
+        if self.most == Some(0) {
+            return;
+        }
+        self.entries.push_back(Entry { text, at });
+        if let Some(most) = self.most
+            && self.entries.len() > most
+        {
+            self.entries.pop_front();
+            self.base += 1;
+        }
+    }
+
+    fn now(&self) -> Option<u64> {
+        self.tells_times.then(|| tidebox_rt::realtime_ns() / 1_000_000_000)
+    }
+
+    /// Removes the newest entry.
+    pub(crate) fn pop(&mut self) {
+        if self.entries.pop_back().is_some() {
+            self.unsaved = self.unsaved.saturating_sub(1);
+        }
+    }
+
+    /// Removes the entries from one to another, which are there.
+    pub(crate) fn remove(&mut self, from: usize, to: usize) {
+        self.entries.drain(from..=to);
+        self.unsaved = self.unsaved.saturating_sub(to - from + 1);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.base = 0;
+        self.unsaved = 0;
+    }
+
+    /// The number of the first entry, counted from 1.
+    pub(crate) fn first(&self) -> usize {
+        self.base + 1
+    }
+
+    /// Lets go of the oldest entries beyond this many, now and from now on.
+    fn limit(&mut self, most: Option<usize>) {
+        self.most = most;
+        if let Some(most) = most {
+            let extra = self.entries.len().saturating_sub(most);
+            self.entries.drain(..extra);
+            // As in bash, what is left is counted from how many have gone just now.
+            if extra > 0 {
+                self.base = extra - 1;
+            }
+            self.unsaved = self.unsaved.min(most);
+        }
+    }
+}
+
+impl Shell {
+    /// Hears that a variable of the list has another value or none.
+    pub(crate) fn history_variable_changed(&mut self, name: &[u8], value: Option<&[u8]>) {
+        match name {
+            b"HISTSIZE" => match value.filter(|text| !text.is_empty()) {
+                None => self.history.limit(None),
+                Some(text) => {
+                    if let Some(most) = crate::parse::plain_number(text) {
+                        self.history.limit(usize::try_from(most).ok());
+                    }
+                }
+            },
+            b"HISTFILESIZE" => {
+                let most = value.and_then(crate::parse::plain_number);
+                if let Some(most) = most.and_then(|most| usize::try_from(most).ok()) {
+                    self.shorten_history_file(most);
+                }
+            }
+            b"HISTTIMEFORMAT" => self.history.tells_times = true,
+            _ => self.history.marks = Some(self.history.marks.unwrap_or_default().changed(value)),
+        }
+    }
+
+    /// `set -o history` begins: the list has a size, and what the file has.
+    pub(crate) fn start_history(&mut self) {
+        self.history.tells_times = true;
+        if self.history.unsaved > 0 {
+            return;
+        }
+        let size = match self.lookup(b"HISTSIZE") {
+            Some(size) => size,
+            None => {
+                let size = KEPT.to_string().into_bytes();
+                self.set_plain(b"HISTSIZE", size.clone());
+                size
+            }
+        };
+        self.history_variable_changed(b"HISTSIZE", Some(&size));
+        if self.lookup(b"HISTFILESIZE").is_none() {
+            self.set_plain(b"HISTFILESIZE", size);
+        }
+        self.shorten_file_as_wanted();
+        if let Some(path) = self.history_path() {
+            // Where there is no file there is nothing to remember.
+            let _ = self.read_history(&path, 0);
+        }
+    }
+
+    /// Cuts the file to `HISTFILESIZE`.
+    fn shorten_file_as_wanted(&mut self) {
+        let size = self.lookup(b"HISTFILESIZE");
+        self.history_variable_changed(b"HISTFILESIZE", size.as_deref());
+    }
+
+    fn set_plain(&mut self, name: &[u8], value: Bytes) {
+        self.vars.entry(&name.into()).value = crate::vars::Value::Text(value);
+    }
+}

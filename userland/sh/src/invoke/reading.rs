@@ -1,0 +1,180 @@
+//! Commands that are read line by line: from standard input, so that they can read what follows them, and wherever lines
+//! are remembered, so that each is expanded before it is read on.
+
+use std::rc::Rc;
+
+use tidebox_rt as rt;
+
+use crate::ir::Bytes;
+use crate::parse::{Parser, Problem, Texts};
+use crate::state::{Run, Shell};
+
+/// Where lines come from.
+pub(crate) enum Lines<'t> {
+    Text(&'t [u8]),
+    Stdin,
+}
+
+impl Lines<'_> {
+    /// The next line with its newline, which the last one may lack; empty at the end.
+    fn next(&mut self, shell: &mut Shell) -> Bytes {
+        match self {
+            Lines::Text(text) => {
+                let len = text.iter().position(|&b| b == b'\n').map_or(text.len(), |at| at + 1);
+                let (line, rest) = text.split_at_checked(len).unwrap_or((text, b""));
+                *text = rest;
+                // Nothing of a script is a NUL.
+                line.iter().copied().filter(|&b| b != 0).collect()
+            }
+            Lines::Stdin => read_raw_line(shell),
+        }
+    }
+}
+
+/// What has to be read before a command could end.
+enum Wanted {
+    Nothing,
+    Line,
+    /// A line with this byte.
+    Quote(u8),
+    /// A line that starts, after tabs, with the end of a here-document.
+    Delimiter(Bytes),
+}
+
+impl Wanted {
+    /// Whether the command may end with this line, which comes after `before`.
+    fn may_be(&self, line: &[u8], before: &[u8]) -> bool {
+        match self {
+            _ if line.is_empty() => true,
+            Self::Nothing | Self::Line => true,
+            Self::Quote(quote) => line.contains(quote),
+            Self::Delimiter(delimiter) => {
+                let tabs = line.iter().take_while(|&&b| b == b'\t').count();
+                line.get(tabs..).unwrap_or_default().starts_with(delimiter)
+                    || line.starts_with(delimiter)
+                    || before.ends_with(b"\\\n")
+            }
+        }
+    }
+}
+
+impl Shell {
+    /// Reads lines and runs the commands of which they are, the first line being `number`.
+    pub(crate) fn run_lines(&mut self, lines: Lines<'_>, number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
+        let outer = std::mem::replace(&mut self.history.reads_lines, true);
+        let result = self.read_and_run(lines, number, source, origin);
+        self.history.reads_lines = outer;
+        result
+    }
+
+    fn read_and_run(&mut self, mut lines: Lines<'_>, mut number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
+        let prompts = matches!(lines, Lines::Stdin) && self.options.interactive;
+        let mut text = Bytes::new();
+        let mut wanted = Wanted::Nothing;
+        // Lines of the command, which are not those of its text when references were replaced.
+        let mut read = 0;
+        loop {
+            if prompts {
+                self.show_prompt(text.is_empty())?;
+            }
+            let line = lines.next(self);
+            if prompts && !line.is_empty() {
+                self.show_line(&line);
+            }
+            let ended = !line.ends_with(b"\n");
+            read += u32::from(!line.is_empty());
+            let recorded = if self.options.history && !line.is_empty() {
+                self.line = number.saturating_add(read).saturating_sub(1);
+                self.record_line(line)
+            } else {
+                Some(line)
+            };
+            let empty = recorded.as_ref().is_none_or(Vec::is_empty);
+            if let Some(line) = recorded {
+                let may_end = wanted.may_be(&line, &text);
+                text.extend_from_slice(&line);
+                if !ended && !may_end {
+                    continue;
+                }
+            } else {
+                // bash does not count it either.
+                read -= 1;
+                if !ended {
+                    continue;
+                }
+            }
+            if text.is_empty() && ended {
+                if prompts {
+                    self.show_end();
+                }
+                return Ok(());
+            }
+            if !ended {
+                wanted = self.wanted(&text, number, source);
+                if !matches!(wanted, Wanted::Nothing) {
+                    continue;
+                }
+            }
+            self.run_source(&text, number, Rc::clone(source), origin)?;
+            self.end_recording();
+            number = number.saturating_add(std::mem::take(&mut read));
+            text.clear();
+            wanted = Wanted::Nothing;
+            if ended && (!prompts || empty) {
+                if prompts {
+                    self.show_end();
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is missing for this text to be whole commands.
+    fn wanted(&self, text: &[u8], line: u32, source: &Rc<[u8]>) -> Wanted {
+        let texts = Texts::default();
+        let mut parser = Parser::new(text, line, Rc::clone(source));
+        if parser.ends_joined() {
+            return Wanted::Line;
+        }
+        parser.set_texts(&texts);
+        parser.set_extglob(self.options.extglob);
+        parser.set_posix(self.options.posix);
+        parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)));
+        loop {
+            let result = parser.next_list();
+            if let Some((_, _, delimiter)) = parser.unfinished.first() {
+                return Wanted::Delimiter(delimiter.clone());
+            }
+            match result {
+                Ok(None) => return if parser.ends_joined() { Wanted::Line } else { Wanted::Nothing },
+                Ok(Some(_)) => {}
+                Err(error) => {
+                    return match error.problem {
+                        Problem::Unclosed(quote @ (b'\'' | b'"' | b'`')) => Wanted::Quote(quote),
+                        _ if error.is_incomplete() => Wanted::Line,
+                        _ => Wanted::Nothing,
+                    };
+                }
+            }
+        }
+    }
+}
+
+fn read_raw_line(shell: &mut Shell) -> Bytes {
+    let mut line = Bytes::new();
+    shell.io.flush();
+    let Some(fd) = shell.io.fd(0) else { return line };
+    let mut byte = [0];
+    loop {
+        match rt::read(fd, &mut byte) {
+            Ok(1) => {
+                line.extend_from_slice(&byte);
+                if byte == *b"\n" {
+                    return line;
+                }
+            }
+            Err(rt::Errno::INTR) => {}
+            _ => return line,
+        }
+    }
+}
