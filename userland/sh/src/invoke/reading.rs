@@ -62,12 +62,12 @@ impl Shell {
     /// Reads lines and runs the commands of which they are, the first line being `number`.
     pub(crate) fn run_lines(&mut self, lines: Lines<'_>, number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
         let outer = std::mem::replace(&mut self.history.reads_lines, true);
-        let result = self.read_and_run(lines, number, source, origin);
+        let result = self.run_line_by_line(lines, number, source, origin);
         self.history.reads_lines = outer;
         result
     }
 
-    fn read_and_run(&mut self, mut lines: Lines<'_>, mut number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
+    fn run_line_by_line(&mut self, mut lines: Lines<'_>, mut number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
         let prompts = matches!(lines, Lines::Stdin) && self.options.interactive;
         let mut text = Bytes::new();
         let mut wanted = Wanted::Nothing;
