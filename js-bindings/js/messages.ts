@@ -1,6 +1,6 @@
 /** What the two sides of a sandbox say to each other: the class in the caller's thread, and the Worker. */
 
-import type { Listed } from "./programs.js";
+import type { Listed } from "./archive.js";
 
 /** The options of a sandbox, as far as the kernel is concerned: plain values that can be sent to a Worker. */
 export interface KernelOptions {

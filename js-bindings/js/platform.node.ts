@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
+import { files } from "./files.node.js";
 import type { Platform } from "./platform.js";
 
 export const node: Platform = {
@@ -27,4 +28,5 @@ export const node: Platform = {
     return resolve(folder instanceof URL || folder.startsWith("file:") ? fileURLToPath(folder) : folder);
   },
   programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
+  files,
 };

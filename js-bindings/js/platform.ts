@@ -1,8 +1,8 @@
 /** What the class needs of the platform that it runs on. */
 
+import type { Listed, PackageFiles } from "./archive.js";
 import type { Gateway } from "./gateway.js";
 import type { Order, Report } from "./messages.js";
-import type { Listed } from "./programs.js";
 
 /** A Worker that serves one sandbox. */
 export interface SandboxWorker {
@@ -30,4 +30,6 @@ export interface Platform {
   gateway(): Promise<Gateway>;
   /** A folder of the host by the absolute path that a Worker opens; throws where there are none. */
   folder(folder: string | URL): string;
+  /** Where the caller's thread can unpack programs without being kept from other work. */
+  readonly files?: PackageFiles;
 }

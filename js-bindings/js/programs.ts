@@ -1,26 +1,12 @@
 /** Compiled programs: those of the package, loaded when they are first started, and those that guests brought. */
 
-/** A program of the package, as `programs.json` lists it. */
-export interface Listed {
-  readonly file: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly commands: readonly string[];
-}
+import type { Archive } from "./archive.js";
 
 /** A compiled module, and what its own section says of it; see `src/rewrite/sections.rs`. */
 export interface Program {
   readonly module: WebAssembly.Module;
   readonly aware: boolean;
   readonly pages: number;
-}
-
-/** Where the files of the package come from. */
-export interface PackageFiles {
-  /** Compiles a program. */
-  compile(file: string): Promise<WebAssembly.Module>;
-  /** All bytes of a program, at once: a guest reads the file. */
-  bytes(file: string): Uint8Array;
 }
 
 const SECTION = "tidebox";
@@ -30,27 +16,24 @@ const VERSION = 1;
 const KEPT = 32;
 
 export class Programs {
-  readonly #listed: ReadonlySet<string>;
-  readonly #files: PackageFiles;
+  readonly #archive: Archive;
   readonly #compiled = new Map<string, Program>();
   readonly #brought = new Map<string, Uint8Array<ArrayBuffer> | Program>();
   readonly #onCompiled: (file: string, module: WebAssembly.Module) => void;
 
   /** `compiled` are modules that other Workers have compiled; `onCompiled` is told of those of this one. */
   constructor(
-    listed: readonly Listed[],
-    files: PackageFiles,
+    archive: Archive,
     compiled: ReadonlyMap<string, WebAssembly.Module>,
     onCompiled: (file: string, module: WebAssembly.Module) => void,
   ) {
-    this.#listed = new Set(listed.map(({ file }) => file));
-    this.#files = files;
+    this.#archive = archive;
     this.#onCompiled = onCompiled;
     for (const [file, module] of compiled) this.#compiled.set(file, about(module));
   }
 
   has(name: string): boolean {
-    return this.#listed.has(name) || this.#brought.has(name);
+    return this.#archive.has(name) || this.#brought.has(name);
   }
 
   /** Takes a module that a guest brought, rewritten. */
@@ -65,7 +48,7 @@ export class Programs {
   }
 
   bytes(file: string): Uint8Array {
-    return this.#listed.has(file) ? this.#files.bytes(file) : new Uint8Array(0);
+    return this.#archive.has(file) ? this.#archive.moduleNow(file) : new Uint8Array(0);
   }
 
   /** A program that is compiled already. */
@@ -84,7 +67,7 @@ export class Programs {
       this.#brought.set(name, program);
       return program;
     }
-    return this.#keep(name, new WebAssembly.Module(this.bytes(name) as Uint8Array<ArrayBuffer>));
+    return this.#keep(name, new WebAssembly.Module(this.#archive.moduleNow(name)));
   }
 
   async load(name: string): Promise<Program> {
@@ -94,8 +77,8 @@ export class Programs {
       this.#brought.set(name, program);
       return program;
     }
-    if (!this.#listed.has(name)) throw new Error("the program is no longer there; start it again");
-    return this.#keep(name, await this.#files.compile(name));
+    if (!this.#archive.has(name)) throw new Error("the program is no longer there; start it again");
+    return this.#keep(name, await WebAssembly.compile(await this.#archive.module(name)));
   }
 
   #keep(name: string, module: WebAssembly.Module): Program {

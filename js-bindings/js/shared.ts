@@ -1,7 +1,8 @@
 /** What all sandboxes of a program share: compiled modules, which are code and no state. */
 
+import type { Listed } from "./archive.js";
+import { Archive } from "./archive.js";
 import type { Platform } from "./platform.js";
-import type { Listed } from "./programs.js";
 
 export interface Shared {
   readonly kernel: WebAssembly.Module;
@@ -21,7 +22,17 @@ export function shared(platform: Platform): Promise<Shared> {
   return loading;
 }
 
+/** What the first command of every sandbox runs. It is compiled while the first Worker starts, which takes longer. */
+const SHELL = "sh.wasm";
+
 async function load(platform: Platform): Promise<Shared> {
-  const [kernel, programs] = await Promise.all([platform.kernel(), platform.programs()]);
-  return { kernel, programs, compiled: new Map() };
+  const compiled = new Map<string, WebAssembly.Module>();
+  const programs = platform.programs();
+  const [kernel, listed] = await Promise.all([platform.kernel(), programs, shell(platform, await programs, compiled)]);
+  return { kernel, programs: listed, compiled };
+}
+
+async function shell(platform: Platform, listed: readonly Listed[], compiled: Map<string, WebAssembly.Module>): Promise<void> {
+  if (platform.files === undefined) return;
+  compiled.set(SHELL, await WebAssembly.compile(await new Archive(listed, platform.files).module(SHELL)));
 }

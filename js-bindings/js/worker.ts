@@ -1,5 +1,7 @@
 /** The Worker's side of a sandbox, on every platform. */
 
+import type { PackageFiles } from "./archive.js";
+import { Archive } from "./archive.js";
 import { configure } from "./engine.js";
 import type { FolderHost } from "./folders.js";
 import { useFolders } from "./folders.js";
@@ -7,7 +9,6 @@ import { hasJspi } from "./imports.js";
 import { instantiateKernel } from "./instance.js";
 import * as kernel from "./kernel.js";
 import type { Call, Changes, Failure, Order, Report, Setup, Tell } from "./messages.js";
-import type { PackageFiles } from "./programs.js";
 import { Programs } from "./programs.js";
 
 /** How a Worker speaks with its owner. */
@@ -42,7 +43,7 @@ export function serve(port: Port, sources: Sources): void {
 function setUp(port: Port, sources: Sources, setup: Setup): kernel.SandboxKernel | undefined {
   try {
     instantiateKernel(setup.kernel);
-    const programs = new Programs(setup.programs, sources.files, setup.compiled, (file, module) => {
+    const programs = new Programs(new Archive(setup.programs, sources.files), setup.compiled, (file, module) => {
       port.send({ what: "compiled", file, module });
     });
     const { cancelled, options } = setup;

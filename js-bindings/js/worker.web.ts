@@ -1,5 +1,6 @@
 /** The Worker in browsers. */
 
+import { unpack } from "./kernel.js";
 import type { Order, Report } from "./messages.js";
 import userland from "./userland.web.js";
 import { serve } from "./worker.js";
@@ -21,15 +22,15 @@ function unless(loaded: boolean, url: URL, status: number): void {
   if (!loaded) throw new Error(`${url} cannot be loaded (${status}); serve the whole package`);
 }
 
-async function compile(file: string): Promise<WebAssembly.Module> {
+async function read(file: string): Promise<Uint8Array> {
   const url = address(file);
   const response = await fetch(url);
   unless(response.ok, url, response.status);
-  return WebAssembly.compile(await response.arrayBuffer());
+  return new Uint8Array(await response.arrayBuffer());
 }
 
 /** A guest that reads the file of a program waits for it; a Worker may. */
-function bytes(file: string): Uint8Array {
+function readNow(file: string): Uint8Array {
   const url = address(file);
   const request = new XMLHttpRequest();
   request.open("GET", url, false);
@@ -46,5 +47,6 @@ serve(
       scope.onmessage = ({ data }) => handle(data);
     },
   },
-  { files: { compile, bytes } },
+  // Browsers have no Brotli for scripts, so the kernel's module has.
+  { files: { read, readNow, unpack: async (packed, bytes) => unpack(packed, bytes), unpackNow: unpack } },
 );

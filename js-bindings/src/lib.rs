@@ -11,6 +11,7 @@
 //! - [`host_tool`], [`gateway`] and `host_mount` are ways out of the sandbox that the application has opened: its functions,
 //!   the network, folders of the host.
 //! - [`rewrite`] changes guest modules so that limits hold; it is plain Rust and runs natively too.
+//! - [`unpack`] unpacks programs of the package where the platform cannot.
 //! - `host` is what JavaScript does for this side.
 //!
 //! `docs/javascript.md` says how it works together.
@@ -35,3 +36,4 @@ pub mod rewrite;
 pub mod sandbox;
 pub mod snapshots;
 pub mod syscalls;
+pub mod unpack;

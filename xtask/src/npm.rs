@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::project::Project;
 use crate::setup;
@@ -14,6 +14,9 @@ const RETRY: &str = "cargo xtask npm";
 
 /// The profile of the kernel that is published; see the workspace's `Cargo.toml`.
 const PROFILE: &str = "npm";
+
+/// Most bytes of the packed package: everybody who installs it downloads them.
+const MOST_BYTES: u64 = 8_600_000;
 
 /// Files of the repository that go into the package as they are.
 const PAPERS: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
@@ -123,8 +126,13 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
         "--example",
         "package_userland",
     ]);
-    userland.arg("--").arg(project.userland()).arg(package.join("userland"));
+    let (rewritten, packed) =
+        (project.target.join("npm-programs/rewritten"), project.target.join("npm-programs/packed"));
+    userland.arg("--").arg(project.userland()).arg(&rewritten);
     progress.run("rewrite the guest programs for JavaScript", userland, RETRY)?;
+    let mut archive = Command::new("node");
+    archive.current_dir(bindings).arg("build/archive.mjs").args([&rewritten, &package.join("userland"), &packed]);
+    progress.run("pack the guest programs", archive, RETRY)?;
     addresses(package)
 }
 
@@ -135,7 +143,7 @@ fn addresses(package: &Path) -> Result<()> {
     let mut module = String::from("/** Where the programs of the package are. */\nexport default {\n");
     for program in &listed {
         let file = program["file"].as_str().context("a program has no file")?;
-        module.push_str(&format!("  {file:?}: new URL(\"../userland/{file}\", import.meta.url),\n"));
+        module.push_str(&format!("  \"{file}.br\": new URL(\"../userland/{file}.br\", import.meta.url),\n"));
     }
     module.push_str("};\n");
     fs::write(package.join("dist/userland.web.js"), module).context("the addresses of the programs cannot be written")
@@ -153,8 +161,9 @@ fn archive(progress: &mut Progress, package: &Path) -> Result<PathBuf> {
             bail!("npm packed nothing; look at js-bindings/package.json");
         };
         let name = packed["filename"].as_str().context("npm told no file name")?;
-        let mib = |field: &str| packed[field].as_f64().unwrap_or(0.0) / f64::from(1 << 20);
-        progress.say(&format!("{name}: {:.2} MiB packed, {:.2} MiB unpacked", mib("size"), mib("unpackedSize")));
+        let [size, unpacked] = ["size", "unpackedSize"].map(|field| packed[field].as_u64().unwrap_or(u64::MAX));
+        progress.say(&format!("{name}: {size} bytes packed, {unpacked} bytes unpacked"));
+        ensure!(size <= MOST_BYTES, "the package is larger than {MOST_BYTES} bytes; look what has grown in {name}");
         Ok(package.join(name))
     })
 }

@@ -1,0 +1,19 @@
+/** The files of the package in Node and in Deno. */
+
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { brotliDecompress, brotliDecompressSync } from "node:zlib";
+
+import type { PackageFiles } from "./archive.js";
+
+const userland = new URL("../userland/", import.meta.url);
+const decompress = promisify(brotliDecompress);
+
+export const files: PackageFiles = {
+  read: (file) => readFile(new URL(file, userland)),
+  readNow: (file) => readFileSync(new URL(file, userland)),
+  // In one piece: what is unpacked is some megabytes.
+  unpack: (packed, bytes) => decompress(packed, { chunkSize: bytes }),
+  unpackNow: (packed, bytes) => brotliDecompressSync(packed, { chunkSize: bytes }),
+};
