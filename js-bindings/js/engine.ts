@@ -386,8 +386,14 @@ export function programAdd(name: string, wasm: Uint8Array<ArrayBuffer>): void {
   known().add(name, wasm);
 }
 
+/** A file of the package that cannot be read is no reason to give a guest something else: the sandbox cannot go on. */
 export function programBytes(name: string): Uint8Array {
-  return known().bytes(name);
+  try {
+    return known().bytes(name);
+  } catch (error) {
+    owner?.broken(error);
+    return new Uint8Array(0);
+  }
 }
 
 export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {

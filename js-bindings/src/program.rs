@@ -54,7 +54,7 @@ impl Programs {
         let mut programs = Vec::new();
         for program in listed {
             let file = program.file.clone();
-            let bytes = FileBytes::elsewhere(program.bytes, move || host::program_bytes(&file));
+            let bytes = FileBytes::elsewhere(program.bytes, b"\0asm", move || host::program_bytes(&file));
             this.by_address.insert(bytes.address(), (bytes.clone(), program.file.clone()));
             this.by_digest.insert(program.digest, program.file);
             programs.push(Program::new(program.commands, bytes));

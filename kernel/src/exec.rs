@@ -272,21 +272,26 @@ impl Kernel {
         let mut path = path.to_vec();
         for _ in 0..=SCRIPT_LEVELS {
             let ino = self.executable(pid, cwd, &path)?;
-            let mut start = [0; START_BYTES];
-            let n = self.fs.read_at(ino, 0, &mut start)?;
-            let start = start.get(..n).unwrap_or(&start);
             let host = self.host_program(ino)?;
-            if host.is_some() || start.starts_with(b"\0asm") {
+            if host.is_some() || self.is_wasm(ino)? {
                 let argv = Arc::new(Strings::new(&argv));
                 let env = Arc::new(Strings::new(&env));
                 return Ok(Program { image: self.image(ino)?, host, path: self.absolute(cwd, &path), argv, env });
             }
-            let (interpreter, argument) = script_line(start).ok_or(Errno::Noexec)?;
+            let mut start = [0; START_BYTES];
+            let n = self.fs.read_at(ino, 0, &mut start)?;
+            let (interpreter, argument) = script_line(start.get(..n).unwrap_or(&start)).ok_or(Errno::Noexec)?;
             let rest = argv.into_iter().skip(1);
             argv = [Some(interpreter.clone()), argument, Some(path)].into_iter().flatten().chain(rest).collect();
             path = interpreter;
         }
         Err(Errno::Loop)
+    }
+
+    /// Reads no more than this takes: the rest may have to be brought from far.
+    fn is_wasm(&self, ino: Ino) -> Result<bool, Errno> {
+        let mut magic = [0; 4];
+        Ok(self.fs.read_at(ino, 0, &mut magic)? == magic.len() && magic == *b"\0asm")
     }
 
     fn check_strings(&self, argv: &[Vec<u8>], env: &[Vec<u8>]) -> Result<(), Errno> {

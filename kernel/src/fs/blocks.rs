@@ -89,7 +89,7 @@ impl Content {
         let Some(dst) = dst.get_mut(..count) else { return 0 };
         if let Head::Image(bytes) = &self.head {
             let start = usize::try_from(offset).unwrap_or(usize::MAX);
-            copy_prefix(bytes.get(start..).unwrap_or_default(), dst);
+            copy_prefix(bytes.onwards(start, count), dst);
             return count;
         }
         let (mut index, mut start) = locate(offset);

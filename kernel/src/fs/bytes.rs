@@ -19,6 +19,7 @@ enum Place {
 /// Bytes that are brought when somebody reads them.
 struct Elsewhere {
     len: usize,
+    start: &'static [u8],
     bring: Box<dyn Fn() -> Vec<u8> + Send + Sync>,
     here: OnceLock<Vec<u8>>,
 }
@@ -34,13 +35,23 @@ impl Elsewhere {
 }
 
 impl FileBytes {
-    /// `len` bytes that `bring` brings when they are first read, for an embedder that keeps most programs of an image
-    /// where they cost no memory. Starting a program does not read them here; that is the engine's business. What
-    /// `bring` does not bring of them reads as zeros.
+    /// `len` bytes that begin with `start`, and that `bring` brings when more of them is read than that, for an embedder that
+    /// keeps most programs of an image where they cost no memory. Starting a program looks at its first four bytes and no
+    /// further here; the rest is the engine's business. What `bring` does not bring of them reads as zeros.
     #[must_use]
-    pub fn elsewhere(len: usize, bring: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
+    pub fn elsewhere(len: usize, start: &'static [u8], bring: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
         let bring = Box::new(bring);
-        Self(Place::Elsewhere(Arc::new(Elsewhere { len, bring, here: OnceLock::new() })))
+        Self(Place::Elsewhere(Arc::new(Elsewhere { len, start, bring, here: OnceLock::new() })))
+    }
+
+    /// All from `offset` on, and at least `count` of them where there are as many; without bringing them when the known
+    /// start suffices.
+    pub(super) fn onwards(&self, offset: usize, count: usize) -> &[u8] {
+        let known = match &self.0 {
+            Place::Elsewhere(bytes) => bytes.start.get(offset..).filter(|known| known.len() >= count),
+            Place::Program(_) | Place::Heap(_) => None,
+        };
+        known.unwrap_or_else(|| self.get(offset..).unwrap_or_default())
     }
 
     /// How many there are, known without bringing them.
@@ -187,13 +198,15 @@ mod tests {
     fn bytes_elsewhere_are_brought_once_and_only_when_read() {
         let brought = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let counter = Arc::clone(&brought);
-        let bytes = FileBytes::elsewhere(4, move || {
+        let bytes = FileBytes::elsewhere(4, &[7, 7], move || {
             counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             vec![7; 3]
         });
         let (copy, watch) = (bytes.clone(), bytes.watch());
         assert!(bytes.len() == 4 && bytes.is_same(&copy));
+        assert_eq!((bytes.onwards(0, 2), bytes.onwards(1, 1)), (&[7, 7][..], &[7][..]));
         assert_eq!(brought.load(std::sync::atomic::Ordering::Relaxed), 0);
+        assert_eq!((bytes.onwards(1, 2), bytes.onwards(9, 1)), (&[7, 7, 0][..], &[][..]));
         assert_eq!((&bytes[..], &copy[..]), (&[7, 7, 7, 0][..], &[7, 7, 7, 0][..]));
         assert_eq!(brought.load(std::sync::atomic::Ordering::Relaxed), 1);
         drop((bytes, copy));
