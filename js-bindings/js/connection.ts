@@ -98,27 +98,29 @@ export class Connection {
 
   /** Starts the Worker, and waits until the sandbox is there. */
   async open(): Promise<void> {
-    // Starting a Worker takes the longest, so that comes first.
-    const served = this.#start();
-    const { worker, cancelled } = served;
     const opened = new Promise<unknown>((resolve, reject) => {
       this.#opened = { resolve, reject };
     });
+    // The Worker may break before anybody waits for it here.
+    opened.catch(() => {});
+    let served: Served | undefined;
     try {
+      // Starting a Worker takes the longest, so that comes first.
+      served = this.#start();
+      const { worker, cancelled } = served;
       const { kernel, programs, compiled } = await shared(this.#platform);
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
       worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes, cancelled });
       await opened;
     } catch (error) {
-      opened.catch(() => {});
       if (this.#served === served) this.#served = undefined;
-      worker.terminate();
+      served?.worker.terminate();
       if (error instanceof SandboxError) throw error;
       throw new SandboxError(`create: ${error instanceof Error ? error.message : error}`, "SETUP_FAILED", { cause: error });
     } finally {
       this.#opened = undefined;
     }
-    if (this.#pending.size === 0) worker.hold(false);
+    if (this.#pending.size === 0) served.worker.hold(false);
   }
 
   async #makeGateway(): Promise<Gateway> {

@@ -2,19 +2,46 @@
 
 import type { Platform } from "./platform.js";
 
-async function bytes(url: URL): Promise<Response> {
+/** Loads a file of the package. Servers that answer every address with their page are found out by what `read` makes of it. */
+async function load<T>(url: URL, read: (response: Response) => Promise<T>): Promise<T> {
+  const hint = "serve the whole package, and keep Vite 7 from moving it by optimizeDeps.exclude";
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} cannot be loaded (${response.status}); serve the whole package`);
-  return response;
+  if (!response.ok) throw new Error(`${url} cannot be loaded (${response.status}); ${hint}`);
+  try {
+    return await read(response);
+  } catch (cause) {
+    throw new Error(`${url} is not the file of the package (${cause}); ${hint}`, { cause });
+  }
+}
+
+/** Not written out in its address, because a bundler that sees it there a second time copies the file as it is. */
+const FILE = "worker.web.js";
+
+/** A Worker that runs `worker.web.js`. */
+function startWorker(): Worker {
+  const here = new URL(import.meta.url);
+  const { origin } = globalThis.location;
+  if (here.origin === origin || origin === "null") {
+    // Bundlers look for exactly this expression.
+    return new Worker(new URL("./worker.web.js", import.meta.url), { type: "module" });
+  }
+  // A page may not start a Worker from another server, but one of its own that imports from there.
+  const program = `import ${JSON.stringify(new URL(FILE, here).href)};`;
+  const address = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
+  try {
+    return new Worker(address, { type: "module" });
+  } finally {
+    URL.revokeObjectURL(address);
+  }
 }
 
 export const web: Platform = {
   start(listener) {
-    const worker = new Worker(new URL("./worker.web.js", import.meta.url), { type: "module" });
+    const worker = startWorker();
     worker.onmessage = ({ data }) => listener.report(data);
     worker.onerror = (event) => {
       event.preventDefault();
-      listener.broke(new Error(event.message));
+      listener.broke(new Error(event.message || "the sandbox's Worker cannot be loaded"));
     };
     return {
       send: (message) => worker.postMessage(message),
@@ -23,11 +50,12 @@ export const web: Platform = {
       hold: () => {},
     };
   },
-  kernel: async () => WebAssembly.compile(await (await bytes(new URL("./kernel_bg.wasm", import.meta.url))).arrayBuffer()),
+  kernel: () =>
+    load(new URL("./kernel_bg.wasm", import.meta.url), async (response) => WebAssembly.compile(await response.arrayBuffer())),
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
   folder() {
     throw new Error("a browser has no folders to mount; give the sandbox files instead");
   },
-  programs: async () => (await bytes(new URL("../userland/programs.json", import.meta.url))).json(),
+  programs: () => load(new URL("../userland/programs.json", import.meta.url), (response) => response.json()),
 };
