@@ -6,7 +6,7 @@ const WORKSPACE = "/workspace";
 
 const element = (id) => document.getElementById(id);
 const [terminal, screen, line, prompt, command] = ["terminal", "screen", "line", "prompt", "command"].map(element);
-const [files, upload, limit] = ["files", "upload", "limit"].map(element);
+const [files, upload, limit, stop] = ["files", "upload", "limit", "stop"].map(element);
 
 /** Puts text on the screen; `kind` is how it looks. */
 function show(text, kind) {
@@ -17,22 +17,24 @@ function show(text, kind) {
   terminal.scrollTop = terminal.scrollHeight;
 }
 
-/** Shows the bytes of a stream as they come, also when a character arrives in two pieces. */
-function shower(kind) {
-  const decoder = new TextDecoder();
-  return (bytes) => show(decoder.decode(bytes, { stream: true }), kind);
-}
+/** Set while a command runs: what ends it. */
+let running;
 
 async function runCommand(sandbox, text) {
-  const streams = { stdout: shower("stdout"), stderr: shower("stderr") };
+  running = new AbortController();
+  stop.hidden = false;
   const { exitCode, stoppedBy, truncated } = await sandbox.execute(text, {
     timeoutMs: limit.valueAsNumber * 1000,
-    onOutput: ({ stream, bytes }) => streams[stream](bytes),
+    signal: running.signal,
+    onStdout: (piece) => show(piece, "stdout"),
+    onStderr: (piece) => show(piece, "stderr"),
   });
-  if (screen.textContent !== "" && !screen.textContent.endsWith("\n")) show("\n", "note");
+  running = undefined;
+  stop.hidden = true;
+  if (!screen.textContent.endsWith("\n")) show("\n", "note");
   if (truncated) show("[the rest of the output was dropped]\n", "note");
-  if (stoppedBy === "timeout") show(`[stopped after ${limit.value} s]\n`, "note");
-  else if (exitCode !== 0) show(`[exit code ${exitCode}]\n`, "note");
+  // A command that was stopped has said so itself.
+  if (exitCode !== 0 && stoppedBy === undefined) show(`[exit code ${exitCode}]\n`, "note");
 }
 
 /** The next line to type; where the shell is, is a part of it. */
@@ -110,6 +112,10 @@ async function start() {
     if (step === undefined) return;
     event.preventDefault();
     recall(step);
+  });
+  stop.addEventListener("click", () => running?.abort());
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey && event.key === "c" && getSelection().isCollapsed) running?.abort();
   });
   upload.addEventListener("change", async () => {
     await put(sandbox, upload.files);

@@ -5,21 +5,28 @@ mod chromium;
 mod engines;
 mod folder;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::npm;
 use crate::project::Project;
-use crate::step::Progress;
+use crate::step::{self, Progress};
 
 use engines::Node;
+use folder::Tests;
 
 pub(crate) const RETRY: &str = "cargo xtask npm test";
 
+/// Tests of what finds errors that nobody caught.
+const GUARD: &str = "guard.test.mjs";
+
 /// What runs in every version: what a person types and what comes back, and the file tools.
-const MAIN: [&str; 3] = ["execute.test.mjs", "files.test.mjs", "guard.test.mjs"];
+const MAIN: [&str; 3] = ["execute.test.mjs", "files.test.mjs", GUARD];
+
+/// What drives Chromium.
+const BROWSER: [&str; 4] = ["suite.test.mjs", "terminal.test.mjs", "bundlers.test.mjs", "workers.test.mjs"];
 
 /// Deno, below the folder of the package.
 const DENO: &str = "node_modules/.bin/deno";
@@ -39,41 +46,60 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         // Calls that overlap are among what is tested, which takes JSPI.
         run(progress, project, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
         run(progress, project, &tests.folder.join("examples"), node, &["examples.test.mjs"])?;
-        if chromium::is_there(progress) {
-            run(
-                progress,
-                project,
-                &tests.folder.join("browser"),
-                node,
-                &["suite.test.mjs", "terminal.test.mjs", "bundlers.test.mjs"],
-            )?;
-        }
+        browser(progress, project, &tests, node)?;
     }
-    deno(progress, &project.root.join("js-bindings").join(DENO), &tests.folder)
+    deno(progress, project, &tests)
 }
 
-/// Runs test files in a folder by one version of Node; says how many passed.
+/// Runs test files in a folder by one version of Node.
 fn run(progress: &mut Progress, project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
+    counted(progress, &format!("Node {}", node.version), &files.join(" "), command(project, folder, node, files))
+}
+
+/// Chromium runs the same tests, and those of pages; Node drives it.
+fn browser(progress: &mut Progress, project: &Project, tests: &Tests, node: &Node) -> Result<()> {
+    let Some(version) = chromium::version(progress) else { return Ok(()) };
+    let command = command(project, &tests.folder.join("browser"), node, &BROWSER);
+    counted(progress, &version, "all, and pages", command)
+}
+
+fn command(project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Command {
     let mut command = Command::new(&node.program);
     // The reporter that prints totals in lines of their own, of which the runner of steps knows the form.
     command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(files);
-    command.env("TIDEBOX_SPEC_CASES", project.root.join("tests/spec/cases"));
+    command.env("TIDEBOX_SPEC_CASES", cases(project));
     command.env("TIDEBOX_DENO", project.root.join("js-bindings").join(DENO));
     command.env("NODE_OPTIONS", format!("--import={}", folder::guard(project)));
-    let before = progress.totals.clone();
-    progress.run_tests(
-        &format!("tests of the npm package in Node {}: {}", node.version, files.join(" ")),
-        command,
-        RETRY,
-    )?;
-    let (passed, skipped) = (progress.totals.passed - before.passed, progress.totals.skipped - before.skipped);
-    progress.say(&format!("Node {}: {passed} passed, {skipped} skipped", node.version));
-    Ok(())
+    command
 }
 
-/// Deno runs the walk through what depends on the platform.
-fn deno(progress: &mut Progress, program: &Path, folder: &Path) -> Result<()> {
-    let mut deno = Command::new(program);
-    deno.current_dir(folder).args(["run", "--allow-read", "smoke.deno.mjs"]);
-    progress.run("the npm package in Deno", deno, RETRY)
+/// Deno runs all tests but those of what watches Node.
+fn deno(progress: &mut Progress, project: &Project, tests: &Tests) -> Result<()> {
+    let program = project.root.join("js-bindings").join(DENO);
+    let version = match step::output(Command::new(&program).arg("--version"), RETRY) {
+        Ok(version) => String::from_utf8_lossy(&version).split_whitespace().nth(1).unwrap_or_default().to_owned(),
+        Err(error) => {
+            progress.say(&format!("tests in Deno are left out: {error:#}"));
+            return Ok(());
+        }
+    };
+    let mut command = Command::new(program);
+    command.current_dir(&tests.folder).args(["test", "--allow-read", "--allow-env"]);
+    command.args(tests.files.iter().filter(|file| *file != GUARD));
+    command.env("TIDEBOX_SPEC_CASES", cases(project)).env("NO_COLOR", "1");
+    counted(progress, &format!("Deno {version}"), "all", command)
+}
+
+fn cases(project: &Project) -> PathBuf {
+    project.root.join("tests/spec/cases")
+}
+
+/// Runs tests in an engine, and says how many there were.
+fn counted(progress: &mut Progress, engine: &str, what: &str, command: Command) -> Result<()> {
+    let before = progress.totals.clone();
+    progress.run_tests(&format!("tests of the npm package in {engine}: {what}"), command, RETRY)?;
+    let (passed, skipped) = (progress.totals.passed - before.passed, progress.totals.skipped - before.skipped);
+    ensure!(passed > 0, "{engine} has run no tests: {what}");
+    progress.say(&format!("{engine}: {passed} passed, {skipped} skipped"));
+    Ok(())
 }

@@ -22,13 +22,17 @@ impl Totals {
     }
 
     /// Counts a closing line of `cargo test` (`test result: ok. 3 passed; 0 failed; 1 ignored; ...`) or of nextest
-    /// (`     Summary [   0.3s] 3 tests run: 3 passed, 1 skipped`), or a line of Node's totals (`# pass 3`); any other line
-    /// counts nothing.
+    /// (`     Summary [   0.3s] 3 tests run: 3 passed, 1 skipped`), a line of Node's totals (`# pass 3`), or the closing line
+    /// of Deno (`ok | 2 passed (9 steps) | 0 failed (1s)`); any other line counts nothing.
     fn count_line(&mut self, line: &str) {
         let line = without_colours(line);
         let line = line.trim();
         if let Some(total) = line.strip_prefix("# ") {
             self.count_total(total);
+            return;
+        }
+        if let Some(total) = line.strip_prefix("ok | ").or_else(|| line.strip_prefix("FAILED | ")) {
+            self.count_deno(total);
             return;
         }
         if !line.starts_with("test result:") && !line.starts_with("Summary [") {
@@ -44,6 +48,23 @@ impl Totals {
                 "passed" => self.passed += number,
                 "failed" => self.failed += number,
                 "ignored" | "skipped" => self.skipped += number,
+                _ => {}
+            }
+        }
+    }
+
+    /// The steps of a test are the tests of a suite, which is counted by them.
+    fn count_deno(&mut self, total: &str) {
+        for part in total.split(" | ") {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            let Some((&number, [word, rest @ ..])) = words.split_first() else { continue };
+            let steps = rest.first().zip(rest.get(1)).filter(|(_, unit)| unit.starts_with("step"));
+            let number = steps.map_or(number, |(steps, _)| steps.trim_start_matches('('));
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match *word {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.skipped += number,
                 _ => {}
             }
         }
@@ -129,6 +150,15 @@ mod tests {
             counted.count_line(line);
         }
         assert_eq!(counted, totals(5, 2, 2));
+    }
+
+    #[test]
+    fn the_closing_line_of_deno_is_counted_by_its_steps() {
+        let mut counted = Totals::default();
+        counted.count_line("ok | 3 passed (28 steps) | 0 failed (4s)\n");
+        counted.count_line("FAILED | 2 passed (1 step) | 1 failed (2 steps) | 1 ignored (3 steps) (1m2s)\n");
+        counted.count_line("ok | 4 passed | 0 failed | 5 ignored (812ms)\n");
+        assert_eq!(counted, totals(33, 2, 8));
     }
 
     #[test]

@@ -6,8 +6,8 @@ import { z } from "zod";
 /** The tools `bash`, `read_file` and `write_file` of one sandbox. They tell what went wrong and never throw. */
 export function sandboxTools(sandbox) {
   const bash = tool(
-    async ({ command }) => {
-      const { output, exitCode, truncated } = await sandbox.execute(command);
+    async ({ command }, { signal }) => {
+      const { output, exitCode, truncated } = await sandbox.execute(command, { signal });
       return `${output}${truncated ? "[output was truncated]\n" : ""}[exit code ${exitCode}]`;
     },
     {

@@ -13,14 +13,20 @@ try {
   console.log(`${exitCode}: ${output.trimEnd()}`);
 
   // Output as it comes, the two streams told apart.
-  const decoder = new TextDecoder();
-  await sandbox.execute("for n in 1 2 3; do echo step $n; done; echo careful >&2", {
-    onOutput: ({ stream, bytes }) => process.stdout.write(`${stream}: ${decoder.decode(bytes)}`),
-  });
+  const steps = sandbox.executeStream("for n in 1 2 3; do echo step $n; done; echo careful >&2");
+  for await (const { stream, text } of steps) process.stdout.write(`${stream}: ${text}`);
+  console.log(`${(await steps.result).exitCode}: all steps`);
 
   // A loop without end costs its time limit and nothing else: this program goes on meanwhile, and the files stay.
   const endless = await sandbox.execute("echo kept > kept.txt; while :; do :; done", { timeoutMs: 500 });
   console.log(`${endless.exitCode}: stopped by ${endless.stoppedBy}`);
+
+  // What a model breaks can be looked at and undone.
+  const before = await sandbox.snapshot();
+  await sandbox.execute("rm *; echo '#!/bin/sh' > new.sh");
+  const { changes } = await sandbox.diff(before);
+  console.log(changes.map(({ change, path }) => `${change} ${path}`).join(", "));
+  await sandbox.restore(before);
 
   // Files go in and out as bytes; commands and file tools see the same ones.
   await sandbox.uploadFiles([["/workspace/in.bin", new Uint8Array([3, 1, 2])]]);

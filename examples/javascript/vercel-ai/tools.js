@@ -9,8 +9,9 @@ export function sandboxTools(sandbox) {
     bash: tool({
       description: "Runs a command line in bash, in a sandbox without network. The working directory is /workspace.",
       inputSchema: z.object({ command: z.string().describe("the command line") }),
-      execute: async ({ command }) => {
-        const { stdout = "", stderr = "", exitCode, truncated, output } = await sandbox.execute(command);
+      execute: async ({ command }, { abortSignal }) => {
+        const answer = await sandbox.execute(command, { signal: abortSignal });
+        const { stdout = "", stderr = "", exitCode, truncated, output } = answer;
         // Without an exit code nothing has run, and the output says why.
         return exitCode === null ? { error: output } : { stdout, stderr, exitCode, truncated };
       },

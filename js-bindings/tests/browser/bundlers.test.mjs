@@ -46,14 +46,14 @@ describe("a page behind a bundler", { skip }, () => {
   test("Vite builds it without any setting", async () => {
     await build({ root: example, configFile: false, logLevel: "warn" });
     const names = readdirSync(`${example}dist/assets`);
-    for (const wanted of [/^kernel_bg-.*\.wasm$/, /^worker\.web-.*\.js$/, /^sh-.*\.wasm$/]) {
+    for (const wanted of [/^kernel_bg-.*\.wasm$/, /^worker\.web-.*\.js$/, /^sh\b.*\.(wasm|br)$/]) {
       assert.equal(names.filter((name) => wanted.test(name)).length, 1, `${wanted} in ${names}`);
     }
     await served(`${example}dist`);
   });
 
   test("Vite serves it while it is developed", async () => {
-    const server = await createServer({ root: example, logLevel: "warn", server: { host: "127.0.0.1" } });
+    const server = await createServer({ root: example, configFile: false, logLevel: "warn", server: { host: "127.0.0.1" } });
     try {
       await server.listen();
       await works(server.resolvedUrls.local[0]);
@@ -89,6 +89,6 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="style.css">
 <script type="module" src="js/terminal.js"></script>
 <main id="terminal"><pre id="screen"></pre>
-<form id="line"><label id="prompt"></label><input id="command" disabled></form></main>
+<form id="line"><label id="prompt"></label><input id="command" disabled><button id="stop"></button></form></main>
 <aside><ul id="files"></ul><input id="upload" type="file"><input id="limit" type="number" value="5"></aside>
 `;

@@ -23,11 +23,11 @@ export async function launch() {
 }
 
 /**
- * A new page, and a list of what nobody has caught in it or its Workers, what it complained of on its console, and what it could
+ * A new page that `prepare` was given before it went to `url`, and a list of what nobody has caught in it or its Workers, what it complained of on its console, and what it could
  * not load.
  */
-export async function open(browser, url, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 800, height: 600 }, ...options });
+export async function open(browser, url, prepare = async () => {}) {
+  const page = await browser.newPage({ viewport: { width: 800, height: 600 } });
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(`not caught: ${error.stack ?? error}`));
   page.on("console", (message) => {
@@ -39,6 +39,7 @@ export async function open(browser, url, options = {}) {
       complaints.push(`asked for ${request.url()}`);
     }
   });
+  await prepare(page);
   await page.goto(url);
   return { page, complaints };
 }

@@ -125,10 +125,21 @@ describe("a terminal in a page", { skip }, () => {
       clearInterval(globalThis.ticking);
       return { gap: globalThis.gap, ticks: globalThis.ticks };
     });
-    assert.match(await screen(), /\[stopped after 1 s\]\n$/);
+    assert.match(await screen(), /tidebox: the command was stopped because it ran for .*\n$/);
     assert.ok(ticks > 20 && gap < 800, `${ticks} ticks, and once none for ${gap} ms`);
-    await page.locator("#limit").fill("5");
+    await page.locator("#limit").fill("20");
     assert.equal(await run("cat poem.txt | wc -l"), "3\n");
+  });
+
+  test("a command is given up by Ctrl+C and by a button, and what it wrote stays", async () => {
+    for (const give of [() => page.keyboard.press("Control+c"), () => page.locator("#stop").click()]) {
+      await type("echo begun | tee begun.txt; sleep 60; echo never");
+      await page.waitForFunction(() => document.getElementById("screen").textContent.endsWith("begun\n"));
+      await give();
+      await ready();
+      assert.match(await screen(), /begun\ntidebox: the command was stopped because its caller gave it up\n$/);
+      assert.equal(await run("cat begun.txt; rm begun.txt"), "begun\n");
+    }
   });
 
   test("nothing was asked of any other server, and nothing went wrong that nobody saw", () => {

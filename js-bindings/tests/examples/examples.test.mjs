@@ -22,8 +22,9 @@ describe("examples", { concurrency: 2 }, () => {
     // One piece of the output may hold several lines.
     assert.equal(stdout.replaceAll("stdout: ", ""), [
       "0: north 7",
-      "step 1", "step 2", "step 3", "stderr: careful",
+      "step 1", "step 2", "step 3", "stderr: careful", "0: all steps",
       "124: stopped by timeout",
+      "removed /workspace/kept.txt, added /workspace/new.sh, removed /workspace/sales.csv",
       "tpek, and gzip begins with 31,139",
       "no network: 6",
       "",
@@ -32,6 +33,8 @@ describe("examples", { concurrency: 2 }, () => {
 
   const deno = process.env.TIDEBOX_DENO;
   test("deno", { skip: deno === undefined ? "TIDEBOX_DENO names no Deno" : false }, async () => {
+    const checked = await run("deno", [deno, "check", "main.ts"], { NO_COLOR: "1" });
+    assert.equal(checked.code, 0, checked.stderr);
     const { code, stdout, stderr } = await run("deno", [deno, "task", "start"], { NO_COLOR: "1" });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, [
@@ -66,6 +69,12 @@ describe("examples", { concurrency: 2 }, () => {
     assert.match(stdout, /\nbash: \{"stdout":"2\\n","stderr":"","exitCode":0,"truncated":false\}\n/);
     assert.match(stdout, /\nreadFile: \{"content":"Ada\\nGrace\\n","totalLines":2\}\nreadFile: \{"error":"[^"]*not found"\}\n/);
     assert.match(stdout, /\nAda and Grace are older than 40\.\nAda and Grace\n$/);
+  });
+
+  test("vercel-ai, the session", async () => {
+    const { code, stdout, stderr } = await run("vercel-ai", [process.execPath, "--test", "--test-reporter=tap"], { NODE_TEST_CONTEXT: undefined });
+    assert.equal(code, 0, `${stdout}${stderr}`);
+    assert.match(stdout, /^# pass 7\n# fail 0$/m);
   });
 
   test("deep-agents", async () => {

@@ -8,31 +8,29 @@ use crate::step::Progress;
 /// Debian's package, and the font that screenshots are compared in.
 const PACKAGES: [&str; 2] = ["chromium", "fonts-dejavu-core"];
 
-/// Whether Chromium is there. On a Debian where we are root it is installed; elsewhere the reason is said.
-pub(super) fn is_there(progress: &mut Progress) -> bool {
-    if starts() {
-        return true;
+/// What Chromium says of itself. On a Debian where we are root it is installed when it is missing; elsewhere the reason is said.
+pub(super) fn version(progress: &mut Progress) -> Option<String> {
+    if let Some(version) = ask() {
+        return Some(version);
     }
     let left_out = "tests in Chromium are left out: there is no Chromium";
-    if !is_root() || !exists("apt-get") {
+    if !is_root() || said(Command::new("apt-get").arg("--version")).is_none() {
         progress.say(&format!(
             "{left_out}, and only root can install it here; `apt-get install {}` does, or name its program in \
              TIDEBOX_CHROMIUM",
             PACKAGES.join(" ")
         ));
-        return false;
+        return None;
     }
-    match install(progress) {
-        Ok(()) if starts() => true,
-        Ok(()) => {
-            progress.say(&format!("{left_out}, although its package was installed"));
-            false
-        }
-        Err(error) => {
-            progress.say(&format!("{left_out}, and it cannot be installed: {error:#}"));
-            false
-        }
+    if let Err(error) = install(progress) {
+        progress.say(&format!("{left_out}, and it cannot be installed: {error:#}"));
+        return None;
     }
+    let version = ask();
+    if version.is_none() {
+        progress.say(&format!("{left_out}, although its package was installed"));
+    }
+    version
 }
 
 fn install(progress: &mut Progress) -> anyhow::Result<()> {
@@ -47,26 +45,19 @@ fn install(progress: &mut Progress) -> anyhow::Result<()> {
     progress.run("install Chromium (apt-get install chromium fonts-dejavu-core)", install, RETRY)
 }
 
-fn starts() -> bool {
-    match std::env::var_os("TIDEBOX_CHROMIUM") {
-        Some(program) => runs(Command::new(program).arg("--version")),
-        None => exists("chromium"),
-    }
-}
-
-fn exists(program: &str) -> bool {
-    runs(Command::new(program).arg("--version"))
+fn ask() -> Option<String> {
+    let program = std::env::var_os("TIDEBOX_CHROMIUM").unwrap_or_else(|| "chromium".into());
+    let printed = said(Command::new(program).arg("--version"))?;
+    // `Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)`
+    Some(printed.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
 }
 
 fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+    said(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0")
 }
 
-fn runs(command: &mut Command) -> bool {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+/// What a program that exists and succeeds prints.
+fn said(command: &mut Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

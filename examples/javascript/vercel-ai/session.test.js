@@ -1,0 +1,91 @@
+// The session does what the interface of the AI SDK promises. `node --test` runs it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { generateText, stepCountIs, tool } from "ai";
+import { Sandbox } from "tidebox";
+import { z } from "zod";
+
+import { scripted } from "./script.js";
+import { sandboxSession } from "./session.js";
+
+let sandbox;
+let session;
+before(async () => {
+  sandbox = await Sandbox.create({ files: { "a.txt": "one\ntwo\nthree\n" } });
+  session = sandboxSession(sandbox);
+});
+after(() => sandbox.close());
+
+test("commands answer their streams and exit code, and start in one folder", async () => {
+  assert.deepEqual(await session.run({ command: "wc -l < a.txt; echo no >&2; cd /; exit 3" }), { exitCode: 3, stdout: "3\n", stderr: "no\n" });
+  assert.equal((await session.run({ command: "pwd; echo $ONE", workingDirectory: ".", env: { ONE: "1" } })).stdout, "/workspace\n1\n");
+});
+
+test("files are read whole, as streams and by lines", async () => {
+  assert.equal(await session.readTextFile({ path: "a.txt" }), "one\ntwo\nthree\n");
+  assert.equal(await session.readTextFile({ path: "/workspace/a.txt", startLine: 2, endLine: 9 }), "two\nthree\n");
+  assert.equal(await session.readTextFile({ path: "a.txt", startLine: 2, endLine: 2 }), "two");
+  assert.equal(await new Response(await session.readFile({ path: "a.txt" })).text(), "one\ntwo\nthree\n");
+  for (const method of ["readFile", "readBinaryFile", "readTextFile", "stat", "listDirectory"]) {
+    assert.equal(await session[method]({ path: "none" }), null, method);
+  }
+});
+
+test("files are written with the folders that they need", async () => {
+  await session.writeTextFile({ path: "d/e/text", content: "é\n" });
+  await session.writeBinaryFile({ path: "d/bytes", content: new Uint8Array([0, 255]) });
+  await session.writeFile({ path: "d/stream", content: new Blob(["streamed"]).stream() });
+  assert.deepEqual(await session.readBinaryFile({ path: "d/bytes" }), new Uint8Array([0, 255]));
+  assert.deepEqual(await session.stat({ path: "d/e/text" }), { type: "file", size: 3 });
+  await session.run({ command: "ln -s bytes d/link" });
+  const entries = (await session.listDirectory({ path: "d" })).sort((one, two) => one.name.localeCompare(two.name));
+  assert.deepEqual(entries.map(({ name, type }) => `${name} ${type}`), ["bytes file", "e directory", "link symlink", "stream file"]);
+  await assert.rejects(async () => session.writeTextFile({ path: "d", content: "" }), /d cannot be written: is_directory/);
+  await assert.rejects(async () => session.listDirectory({ path: "a.txt" }), /no directory/);
+});
+
+test("files are deleted, folders are not", async () => {
+  assert.equal(await session.deleteFile({ path: "d/link" }), true);
+  assert.equal(await session.deleteFile({ path: "d/link" }), false);
+  assert.ok(await session.stat({ path: "d/bytes" }));
+  await assert.rejects(async () => session.deleteFile({ path: "d" }), /Is a directory/);
+});
+
+test("a process is watched, waited for and killed", async () => {
+  const quick = await session.spawn({ command: "echo out; echo err >&2; exit 4" });
+  const [out, err] = await Promise.all([quick.stdout, quick.stderr].map((stream) => new Response(stream).text()));
+  assert.deepEqual([out, err, await quick.wait()], ["out\n", "err\n", { exitCode: 4 }]);
+
+  const endless = await session.spawn({ command: "echo begun; while :; do :; done" });
+  const reader = endless.stdout.getReader();
+  assert.equal(new TextDecoder().decode((await reader.read()).value), "begun\n");
+  await endless.kill();
+  await endless.kill();
+  assert.deepEqual(await endless.wait(), { exitCode: 137 });
+  await assert.rejects(async () => session.spawn({ command: "cat", stdin: true }), /cannot be kept open/);
+});
+
+test("a signal gives a command up with its reason", async () => {
+  const reason = new Error("enough");
+  await assert.rejects(async () => session.run({ command: "sleep 60", abortSignal: AbortSignal.abort(reason) }), reason);
+  const controller = new AbortController();
+  const process = await session.spawn({ command: "sleep 60", abortSignal: controller.signal });
+  controller.abort(reason);
+  await assert.rejects(async () => process.wait(), reason);
+});
+
+test("tools of the SDK find it", async () => {
+  const shell = tool({
+    description: "Runs a command.",
+    inputSchema: z.object({ command: z.string() }),
+    execute: ({ command }, { experimental_sandbox: found, abortSignal }) => found.run({ command, abortSignal }),
+  });
+  const { steps, text } = await generateText({
+    model: scripted([[["shell", { command: "grep -c t a.txt" }]]], "two"),
+    tools: { shell }, prompt: "How many lines have a t?", stopWhen: stepCountIs(3), experimental_sandbox: session,
+  });
+  assert.deepEqual(steps[0].toolResults[0].output, { exitCode: 0, stdout: "2\n", stderr: "" });
+  assert.equal(text, "two");
+});

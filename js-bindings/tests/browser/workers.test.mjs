@@ -1,0 +1,165 @@
+// Workers of a page: they end with their sandbox, and another takes the place of one that is no more.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { launch, open, skip } from "./chromium.mjs";
+import { serve } from "./server.mjs";
+
+const root = new URL("../", import.meta.url).pathname;
+
+describe("Workers of a page", { skip }, () => {
+  let server;
+  let browser;
+  before(async () => {
+    server = await serve(root);
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** A page that can import the package and remembers the Workers that it started, and what went wrong in it. */
+  async function opened(context) {
+    const { page, complaints } = await open(browser, `${server.url}/browser/suite.html`, (page) => page.addInitScript(() => {
+      const started = [];
+      globalThis.started = started;
+      globalThis.Worker = class extends Worker {
+        constructor(...args) {
+          super(...args);
+          started.push(this);
+        }
+      };
+    }));
+    context.after(() => page.close());
+    return { page, complaints };
+  }
+
+  test("a Worker ends when its sandbox is closed, and nothing of it is left", async (context) => {
+    const { page, complaints } = await opened(context);
+    await page.evaluate(async () => {
+      const { Sandbox } = await import("tidebox");
+      for (let round = 0; round < 5; round++) {
+        const sandboxes = await Promise.all([1, 2, 3, 4].map(() => Sandbox.create()));
+        await Promise.all(sandboxes.map((sandbox) => sandbox.execute("seq 9 | tail -n 1")));
+        await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+      }
+    });
+    for (let wait = 0; page.workers().length > 0 && wait < 50; wait++) await sleep(100);
+    assert.deepEqual([page.workers().length, await page.evaluate(() => globalThis.started.length)], [0, 20]);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a sandbox goes on after its Worker broke, with the files after the last call that was answered", async (context) => {
+    const { page } = await opened(context);
+    const found = await page.evaluate(async () => {
+      const { Sandbox } = await import("tidebox");
+      const sandbox = await Sandbox.create({ files: { "a.txt": "a\n" } });
+      const { id } = sandbox;
+      await sandbox.execute("echo b > b.txt; rm a.txt");
+      const waiting = sandbox.execute("sleep 5");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      globalThis.started[0].dispatchEvent(new ErrorEvent("error", { message: "broken by a test" }));
+      const { output, exitCode } = await waiting;
+      const files = await sandbox.execute("ls");
+      const same = sandbox.id === id;
+      await sandbox.close();
+      return { output, exitCode, files: files.output, same, started: globalThis.started.length };
+    });
+    assert.match(found.output, /had to start again \(broken by a test\)/);
+    assert.deepEqual([found.exitCode, found.files, found.same, found.started], [null, "b.txt\n", true, 2]);
+  });
+
+  test("a command that its Worker does not end is answered with 124, and the files survive", async (context) => {
+    const { page } = await opened(context);
+    const found = await page.evaluate(async () => {
+      const { Sandbox } = await import("tidebox");
+      const sandbox = await Sandbox.create();
+      await sandbox.execute("echo kept > kept.txt");
+      globalThis.started[0].postMessage = () => {};
+      const { exitCode, stoppedBy } = await sandbox.execute("true", { timeoutMs: 100 });
+      const { output } = await sandbox.execute("cat kept.txt");
+      await sandbox.close();
+      return { exitCode, stoppedBy, output };
+    });
+    assert.deepEqual(found, { exitCode: 124, stoppedBy: "timeout", output: "kept\n" });
+  });
+
+  test("a package on another server works, where that server lets pages read it", async (context) => {
+    const other = await serve(root, { headers: { "access-control-allow-origin": "*" } });
+    context.after(() => other.close());
+    const { page, complaints } = await opened(context);
+    const output = await page.evaluate(async (address) => {
+      const { Sandbox } = await import(address);
+      const sandbox = await Sandbox.create();
+      const { output } = await sandbox.execute("echo far | tr a-z A-Z; head -c 4 /bin/jq | xxd -p");
+      await sandbox.close();
+      return output;
+    }, `${other.url}/node_modules/tidebox/dist/web.js`);
+    assert.equal(output, "FAR\n0061736d\n");
+    assert.deepEqual(complaints.filter((complaint) => !complaint.startsWith(`asked for ${other.url}/`)), []);
+  });
+
+  test("a server that lacks a file of the package is told which", async (context) => {
+    for (const [missing, words] of [
+      ["/node_modules/tidebox/dist/kernel_bg.wasm", /kernel_bg\.wasm cannot be loaded \(404\)/],
+      ["/node_modules/tidebox/userland/programs.json", /programs\.json cannot be loaded \(404\)/],
+      ["/node_modules/tidebox/dist/worker.web.js", /Worker cannot/],
+    ]) {
+      const { page, complaints } = await opened(context);
+      await page.route(`**${missing}`, (route) => route.fulfill({ status: 404 }));
+      const message = await page.evaluate(async () => {
+        const { Sandbox } = await import("tidebox");
+        return Sandbox.create().then(() => "created", (error) => `${error.code}: ${error.message}`);
+      });
+      assert.match(message, /^SETUP_FAILED: create: /);
+      assert.match(message, words);
+      assert.deepEqual(complaints.filter((complaint) => complaint.startsWith("not caught")), []);
+    }
+  });
+
+  test("a server that answers every address with its page is found out", async (context) => {
+    for (const file of ["dist/kernel_bg.wasm", "userland/programs.json"]) {
+      const { page, complaints } = await opened(context);
+      await page.route(`**/node_modules/tidebox/${file}`, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html>" }));
+      const message = await page.evaluate(async () => {
+        const { Sandbox } = await import("tidebox");
+        return Sandbox.create().then(() => "created", (error) => `${error.code}: ${error.message}`);
+      });
+      assert.match(message, /^SETUP_FAILED: create: http.*\/tidebox\/.* is not the file of the package/);
+      assert.deepEqual(complaints, []);
+    }
+  });
+
+  test("a page that may not start Workers is told so", async (context) => {
+    const { page, complaints } = await opened(context);
+    const message = await page.evaluate(async () => {
+      globalThis.Worker = class {
+        constructor() {
+          throw new DOMException("no Workers here", "SecurityError");
+        }
+      };
+      const { Sandbox } = await import("tidebox");
+      return Sandbox.create().then(() => "created", (error) => `${error.code}: ${error.message}`);
+    });
+    assert.equal(message, "SETUP_FAILED: create: no Workers here");
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a program that cannot be loaded ends its command and nothing else", async (context) => {
+    const { page } = await opened(context);
+    await page.route(/\/userland\/jq\.wasm/, (route) => route.fulfill({ status: 404 }));
+    const [output, exitCode, after] = await page.evaluate(async () => {
+      const { Sandbox } = await import("tidebox");
+      const sandbox = await Sandbox.create();
+      const { output, exitCode } = await sandbox.execute("jq . <<< 1");
+      const { output: after } = await sandbox.execute("echo alive");
+      await sandbox.close();
+      return [output, exitCode, after];
+    });
+    assert.match(output, /^jq: cannot execute: .*\/userland\/jq\.wasm.* cannot be loaded \(404\)/);
+    assert.deepEqual([exitCode, after], [126, "alive\n"]);
+  });
+});
