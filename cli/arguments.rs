@@ -20,10 +20,20 @@ pub(crate) enum Call {
     Backend(Setting, Dialect),
     /// `tidebox warm`: compiles the guest programs into the cache. For set-up scripts, so the usage leaves it out.
     Warm,
+    /// `tidebox pack`
+    Pack(PackCall),
     /// `--help`, for the whole command.
     Help,
     /// `--version`
     Version,
+}
+
+/// What `tidebox pack` is to do.
+#[derive(Debug, PartialEq)]
+pub(crate) enum PackCall {
+    Add { name: String, with: Vec<String> },
+    List,
+    Remove { name: String },
 }
 
 /// What `tidebox exec` is to do.
@@ -72,6 +82,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cal
         Some(Value(word)) if word == "exec" => exec(parser),
         Some(Value(word)) if word == "shell" => shell(parser),
         Some(Value(word)) if word == "backend" => backend(parser),
+        Some(Value(word)) if word == "pack" => pack(parser),
         Some(Value(word)) if word == "warm" => alone(parser, Call::Warm),
         Some(Value(word)) if word == "help" => alone(parser, Call::Help),
         Some(Value(word)) => Err(format!("there is no command {word:?}; see `tidebox --help`").into()),
@@ -136,6 +147,32 @@ fn backend(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
         }
     }
     Ok(Call::Backend(setting, chosen))
+}
+
+fn pack(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
+    const USAGE: &str = "say what to do: tidebox pack add NAME [--with PACKAGE,...], pack list, or pack remove NAME";
+    let action = match parser.next()? {
+        Some(Value(word)) => word.string()?,
+        Some(Long("help") | Short('h')) => return Ok(Call::Help),
+        _ => return Err(USAGE.into()),
+    };
+    let (mut name, mut with) = (None, Vec::new());
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("with") if action == "add" => {
+                let names = parser.value()?.string()?;
+                with.extend(names.split(',').filter(|name| !name.is_empty()).map(str::to_owned));
+            }
+            Value(word) if name.is_none() && action != "list" => name = Some(word.string()?),
+            other => return Err(other.unexpected()),
+        }
+    }
+    match (action.as_str(), name) {
+        ("add", Some(name)) => Ok(Call::Pack(PackCall::Add { name, with })),
+        ("remove", Some(name)) => Ok(Call::Pack(PackCall::Remove { name })),
+        ("list", None) => Ok(Call::Pack(PackCall::List)),
+        _ => Err(USAGE.into()),
+    }
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {

@@ -4,6 +4,7 @@ mod arguments;
 mod backend;
 mod exec;
 mod limits;
+mod pack;
 mod printer;
 mod report;
 mod session;
@@ -36,6 +37,7 @@ fn run(call: Call) -> Result<u8> {
         Call::Exec(exec) => exec::exec(exec),
         Call::Shell(setting) => shell::shell(setting),
         Call::Backend(setting, dialect) => backend::serve(&setting, dialect),
+        Call::Pack(call) => pack::pack(call),
         Call::Warm => session::warm(),
         Call::Help => say(&usage()),
         Call::Version => say(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -70,11 +72,13 @@ usage:
   tidebox exec [options] [--json] [--stdin] 'COMMAND'
   tidebox shell [options]
   tidebox backend [options] [--dialect js|python|langchain-tests]
+  tidebox pack add NAME [--with PACKAGE,...] | pack list | pack remove NAME
 
 exec runs one command line, prints what it prints as it arrives, and ends with its exit code: 124 when time was up, {OWN_FAILURE}
 when tidebox itself could not do its job. shell is an interactive session; files, the working directory,
 variables, functions and aliases persist between its lines.
 backend gives a program in any language a sandbox: it reads one JSON request per line and answers each in one line.
+pack fetches an optional runtime once and keeps it in the user's cache folder: `tidebox pack add python`.
 
 options:
   --file HOST:GUEST     put a file of the host into the sandbox, its execute bit kept; may be given again

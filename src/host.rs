@@ -49,12 +49,22 @@ impl Entropy for HostEntropy {
     }
 }
 
-/// Where native code is kept between runs: `tidebox/aot` in the user's cache folder (`XDG_CACHE_HOME`, or `.cache` in
-/// the home folder). `None` when there is no such place, or others could write to it; programs are compiled anew then.
+/// Where native code is kept between runs: `tidebox/aot` in the user's cache folder. `None` when there is no such place, or
+/// others could write to it; programs are compiled anew then.
 pub(crate) fn cache_dir() -> Option<CacheDir> {
+    CacheDir::open(user_cache()?.join("aot")).ok()
+}
+
+/// Where packs are kept: `tidebox/packs` in the user's cache folder.
+pub(crate) fn packs_dir() -> Option<PathBuf> {
+    Some(user_cache()?.join("packs"))
+}
+
+/// `tidebox` in `XDG_CACHE_HOME`, or in `.cache` in the home folder.
+fn user_cache() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME")
         .filter(|path| !path.is_empty())
         .map(PathBuf::from)
         .or_else(|| Some(std::env::home_dir()?.join(".cache")))?;
-    CacheDir::open(base.join("tidebox").join("aot")).ok()
+    Some(base.join("tidebox"))
 }

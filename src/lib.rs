@@ -19,6 +19,7 @@
 mod atomic_file;
 mod cassette_file;
 mod host;
+mod pack;
 #[cfg(doctest)]
 mod pages;
 mod provider;
@@ -26,6 +27,7 @@ mod runtime;
 mod store;
 
 pub use cassette_file::CassetteFile;
+pub use pack::{PackState, Packs, ReadyPack};
 pub use provider::{ProviderBuilder, provider};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use store::FolderStore;

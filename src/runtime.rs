@@ -8,6 +8,7 @@ use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
 use tidebox_wasi_runner::{CacheDir, EngineConfig, WasmtimeEngine};
 
 use crate::host::{self, HostClock, HostEntropy};
+use crate::pack::{Packs, ReadyPack};
 
 /// How a runtime is set up.
 #[derive(Clone, Debug)]
@@ -19,6 +20,9 @@ pub struct RuntimeConfig {
     pub cache: Option<CacheDir>,
     /// The programs under `/bin`. Default: those of the userland. A list without `sh` makes sandboxes that run nothing.
     pub programs: Vec<Program>,
+    /// Optional runtimes whose commands and files sandboxes have too. Default: those that were [added](crate::Packs::add) to the
+    /// user's cache folder.
+    pub packs: Vec<ReadyPack>,
 }
 
 impl Default for RuntimeConfig {
@@ -27,7 +31,12 @@ impl Default for RuntimeConfig {
             .iter()
             .map(|module| Program::new(module.commands.iter().copied(), module.wasm))
             .collect();
-        Self { processes: EngineConfig::default().slots, cache: host::cache_dir(), programs }
+        Self {
+            processes: EngineConfig::default().slots,
+            cache: host::cache_dir(),
+            programs,
+            packs: Packs::user().ready(),
+        }
     }
 }
 
@@ -51,8 +60,20 @@ impl Runtime {
     pub fn new(config: RuntimeConfig) -> Result<Self> {
         let engine = WasmtimeEngine::new(EngineConfig { slots: config.processes, cache: config.cache })
             .map_err(|error| failed("start the engine", error.to_string()))?;
-        let base = BaseImage::new(&config.programs)?;
-        Ok(Self { engine: Arc::new(engine), base, programs: config.programs, gateway: Arc::new(NativeGateway::new()) })
+        let mut programs = config.programs;
+        let mut files = Vec::new();
+        for pack in &config.packs {
+            let (program, provision) = pack.program();
+            engine.provide(&program.bytes, provision);
+            // A command of a pack takes the place of one that only tells how to get it.
+            for other in &mut programs {
+                other.names.retain(|name| !program.names.contains(name));
+            }
+            programs.push(program);
+            files.extend(pack.files()?);
+        }
+        let base = BaseImage::with_files(&programs, files)?;
+        Ok(Self { engine: Arc::new(engine), base, programs, gateway: Arc::new(NativeGateway::new()) })
     }
 
     /// Compiles every program now, or loads it from the cache. The first time this takes a minute or two.
@@ -66,6 +87,11 @@ impl Runtime {
             self.engine.prepare(&program.bytes).map_err(|error| failed("prepare the programs", error.message))?;
         }
         Ok(())
+    }
+
+    /// Compiles the runtime of a pack now, or loads it from the cache.
+    pub(crate) fn prepare_pack(&self, pack: &ReadyPack) -> Result<()> {
+        self.engine.prepare(pack.stub()).map_err(|error| failed("prepare the pack", error.message))
     }
 
     /// Begins a sandbox on this runtime.

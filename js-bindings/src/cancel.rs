@@ -1,4 +1,4 @@
-//! What the engine has to know of the caller of a command: whether it has given the command up, and whether it watches.
+//! Commands that their caller gives up.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -7,35 +7,24 @@ use std::task::{Context, Poll};
 use tidebox_core::BoxFuture;
 
 thread_local! {
-    /// The call that is polled right now.
-    static CURRENT: Cell<Caller> = const { Cell::new(Caller { call: 0, watches: false }) };
+    /// The number of the call that is polled right now; 0 is none.
+    static CURRENT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Who has a command run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Caller {
-    /// The number that it knows the command by; 0 is none.
-    pub(crate) call: u32,
-    /// Whether pieces of output are handed to it as they come.
-    pub(crate) watches: bool,
+/// The number that the caller has given the command which is begun right now.
+pub(crate) fn current_call() -> u32 {
+    CURRENT.get()
 }
 
-impl Caller {
-    /// Whose command is begun right now.
-    pub(crate) fn current() -> Self {
-        CURRENT.get()
-    }
-}
-
-/// A future that knows its caller, for the engine, which is told of none.
+/// A future that knows the number of its call, for the engine, which is told of no callers.
 pub(crate) struct InCall<'a, T> {
-    caller: Caller,
+    call: u32,
     work: BoxFuture<'a, T>,
 }
 
 impl<'a, T> InCall<'a, T> {
-    pub(crate) fn new(caller: Caller, work: BoxFuture<'a, T>) -> Self {
-        Self { caller, work }
+    pub(crate) fn new(call: u32, work: BoxFuture<'a, T>) -> Self {
+        Self { call, work }
     }
 }
 
@@ -43,7 +32,7 @@ impl<T> Future for InCall<'_, T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let before = CURRENT.replace(self.caller);
+        let before = CURRENT.replace(self.call);
         let polled = self.work.as_mut().poll(cx);
         CURRENT.set(before);
         polled

@@ -160,6 +160,12 @@ impl Kernel {
         self.bury(pid);
     }
 
+    /// Takes the signals that have arrived for a process that notes them (bit *n* is signal *n*), as its own `sig_take` would: for
+    /// an engine that tells a program which cannot ask while it computes.
+    pub fn take_noted(&mut self, pid: Pid) -> u64 {
+        self.processes.get_mut(pid).map_or(0, |process| std::mem::take(&mut process.signals.noted))
+    }
+
     /// Installs the preopened directories before the guest runs: 3 is `/`, and a plain guest gets 4, its working
     /// directory.
     pub fn set_aware(&mut self, pid: Pid, aware: bool) {

@@ -47,11 +47,22 @@ impl BaseImage {
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] when a command's name is no file name or is given twice.
     pub fn new(programs: &[Program]) -> Result<Self> {
+        Self::with_files(programs, [])
+    }
+
+    /// Makes the tree with these programs and, below `/usr`, these files, which everybody may read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] as [`Self::new`], and when a file cannot be where it is to be.
+    pub fn with_files(programs: &[Program], files: impl IntoIterator<Item = (String, FileBytes)>) -> Result<Self> {
         // The base is ours, not the sandbox's, so only the defaults bound it.
         let mut fs = Fs::new(&Limits::default());
         tree(&mut fs).map_err(|errno| broken("the base directories", errno))?;
         for program in programs {
             install(&mut fs, program)?;
+        }
+        for (path, bytes) in files {
+            fs.install(path.as_bytes(), bytes, 0o644, ROOT.uid).map_err(|errno| broken(&path, errno))?;
         }
         Ok(Self { files: fs.snapshot() })
     }

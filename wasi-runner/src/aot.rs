@@ -47,14 +47,21 @@ impl CacheDir {
         self.0.join(format!("{digest}-{:016x}.{kind}", hasher.finish()))
     }
 
+    /// A program's native code, where it is kept.
+    pub(crate) fn find<T: Native>(&self, engine: &Engine, digest: &Digest) -> Option<T> {
+        let entry = self.entry(engine, digest, T::KIND);
+        let program = load_file(engine, &entry)?;
+        upkeep::note_use(&entry, SystemTime::now());
+        Some(program)
+    }
+
     /// Loads a program's native code, compiling and keeping it when it is not there yet. A damaged or foreign file is
     /// replaced. `digest` is that of `wasm`.
     pub(crate) fn load<T: Native>(&self, engine: &Engine, wasm: &[u8], digest: &Digest) -> wasmtime::Result<T> {
-        let entry = self.entry(engine, digest, T::KIND);
-        if let Some(program) = load_file(engine, &entry) {
-            upkeep::note_use(&entry, SystemTime::now());
+        if let Some(program) = self.find(engine, digest) {
             return Ok(program);
         }
+        let entry = self.entry(engine, digest, T::KIND);
         let code = T::compile(engine, wasm)?;
         // Only who adds to the folder looks what it holds: a program that is there already starts without delay. What
         // cannot be cleaned is the worry of whoever cleans next.

@@ -9,7 +9,7 @@ use tidebox_kernel::wasi::{GuestMem, Sys};
 use tidebox_kernel::{Kernel, Pid, Signal};
 use wasmtime::Caller;
 
-use crate::guest::{Guest, Linear, lock};
+use crate::guest::{Guest, Linear, interrupt, lock};
 
 /// A guest's own end, travelling as an error through Wasmtime so that the guest's stack is left.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(crate) async fn enter_blocking(
 ) -> wasmtime::Result<u32> {
     let mut alarm = None;
     let mut counted = false;
-    poll_fn(|cx| {
+    let finished = poll_fn(|cx| {
         if !std::mem::replace(&mut counted, true) {
             let guest = caller.data();
             if lock(&guest.kernel).turn_is_over(guest.pid) {
@@ -94,7 +94,11 @@ pub(crate) async fn enter_blocking(
         }
         Poll::Pending
     })
-    .await
+    .await;
+    if matches!(finished, Ok(errno) if errno == tidebox_kernel::Errno::Intr as u32) {
+        interrupt(caller);
+    }
+    finished
 }
 
 /// Lets the scheduler choose again. Tokio's way of yielding would wake the task at a time of its own.

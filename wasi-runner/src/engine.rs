@@ -11,6 +11,7 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAlloc
 
 use crate::aot::CacheDir;
 use crate::guest::Guest;
+use crate::prepared::Provision;
 use crate::program::{Linkers, Programs};
 use crate::scheduler;
 use crate::ticker::Ticker;
@@ -89,6 +90,12 @@ impl WasmtimeEngine {
         Ok(Self { inner: Arc::new(Inner { engine, programs, ticker }) })
     }
 
+    /// Has a file of a sandbox stand for a prepared program: starting it starts that, whatever the file holds. The program
+    /// is read, and compiled where the cache does not have it, when it is first started or [prepared](Self::prepare).
+    pub fn provide(&self, file: &FileBytes, provision: Provision) {
+        self.inner.programs.provide(file, provision);
+    }
+
     /// Compiles an installed program now, or loads it from the cache, so that its first start does not have to.
     ///
     /// # Errors
@@ -114,7 +121,7 @@ impl EnginePort for WasmtimeEngine {
     }
 }
 
-fn base_config() -> Config {
+pub(crate) fn base_config() -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)

@@ -7,6 +7,7 @@ use tidebox_kernel::{Kernel, Pid, SharedKernel};
 use wasmtime::{Engine, InstancePre, Linker, Memory, ResourceLimiter};
 
 use crate::fork::Nursery;
+use crate::prepared::Interrupts;
 
 /// The data of a guest's store.
 pub(crate) struct Guest {
@@ -19,6 +20,19 @@ pub(crate) struct Guest {
     /// Forked children on their way to the scheduler.
     pub(crate) nursery: Nursery,
     pub(crate) limiter: Limiter,
+    /// How the program learns of signals that it wants to note, where it cannot ask.
+    pub(crate) interrupts: Option<Arc<Interrupts>>,
+}
+
+/// Sets the flags of the signals that have arrived, for a program that learns of them that way.
+pub(crate) fn interrupt(mut store: impl wasmtime::AsContextMut<Data = Guest>) {
+    let store = &mut store.as_context_mut();
+    let Some((interrupts, memory)) = store.data().interrupts.clone().zip(store.data().memory) else { return };
+    let guest = store.data();
+    let signals = lock(&guest.kernel).take_noted(guest.pid);
+    if signals != 0 {
+        interrupts.set(memory.data_mut(store), signals);
+    }
 }
 
 /// Locks the kernel. A panic of another thread inside the kernel would be a defect of ours; its state is still the

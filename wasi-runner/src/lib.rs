@@ -13,6 +13,7 @@ mod ext;
 mod fork;
 mod guest;
 mod p1;
+mod prepared;
 mod process;
 mod program;
 mod scheduler;
@@ -21,3 +22,4 @@ mod turns;
 
 pub use aot::CacheDir;
 pub use engine::{EngineConfig, SetupError, WasmtimeEngine};
+pub use prepared::{Parts, Provision, Task, take_apart, write_first_image};

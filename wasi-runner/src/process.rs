@@ -14,10 +14,11 @@ use crate::component;
 use crate::engine::{Inner, Store};
 use crate::fork::{self, Forked, Nursery};
 use crate::guest::{Guest, Limiter, lock};
+use crate::prepared;
 use crate::program::{NotAProgram, Program};
 
 /// Epochs that a guest may run before it lets others have a turn.
-const TURN: u64 = 1;
+pub(crate) const TURN: u64 = 1;
 
 /// What a process's future needs beside the start order.
 #[derive(Clone)]
@@ -36,6 +37,7 @@ pub(crate) fn store(kernel: &SharedKernel, start: &Start, program: &InstancePre<
         program: program.clone(),
         nursery: Arc::clone(nursery),
         limiter: Limiter::new(kernel, start.pid),
+        interrupts: None,
     };
     let mut store = Store::new(program.module().engine(), guest);
     store.limiter(|guest| &mut guest.limiter);
@@ -54,7 +56,7 @@ pub(crate) fn take_turns<T>(store: &mut wasmtime::Store<T>, kill_flag: &Arc<Atom
 }
 
 /// The signal that the owner of the flag must die of now, if any.
-fn fatal(kill_flag: &AtomicU32) -> Option<Signal> {
+pub(crate) fn fatal(kill_flag: &AtomicU32) -> Option<Signal> {
     Signal::from_number(kill_flag.load(Ordering::Relaxed))
 }
 
@@ -71,6 +73,10 @@ pub(crate) async fn spawned(around: Surroundings, start: Start) {
             Program::Module { pre, aware } => {
                 lock(&around.kernel).set_aware(pid, aware);
                 run_module(&around, &start, &pre).await
+            }
+            Program::Prepared(program) => {
+                lock(&around.kernel).set_aware(pid, true);
+                prepared::run(&around, &start, &program).await
             }
             Program::Component(program) => {
                 lock(&around.kernel).set_aware(pid, false);

@@ -3,7 +3,7 @@
 mod known;
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidebox_kernel::Image;
 use tidebox_kernel::fs::{Contents, FileBytes};
@@ -12,9 +12,10 @@ use wasmtime::{Engine, InstancePre, Module};
 
 use crate::aot::{CacheDir, Native};
 use crate::guest::Guest;
+use crate::prepared::{Prepared, Provided, Provision};
 use crate::{component, ext};
-pub(crate) use known::Digest;
-use known::{Known, digest};
+use known::Known;
+pub(crate) use known::{Digest, digest};
 
 /// A program that is ready to run.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ pub(crate) enum Program {
     },
     /// A component of WASI 0.2.
     Component(component::Program),
+    /// A module whose memory is there already.
+    Prepared(Arc<Prepared>),
 }
 
 /// Why a file is no program that can run here. The text is for the guest's stderr.
@@ -37,6 +40,10 @@ impl NotAProgram {
     /// The compiler itself panicked: a defect, but the guest's command is all that it may end.
     pub(crate) fn compiler_failed() -> Self {
         Self("the compiler failed on this module".into())
+    }
+
+    pub(crate) fn because(reason: String) -> Self {
+        Self(reason)
     }
 }
 
@@ -63,11 +70,25 @@ pub(crate) struct Programs {
     linkers: Linkers,
     cache: Option<CacheDir>,
     known: Mutex<Known>,
+    /// Files that stand for prepared programs.
+    provided: Mutex<Vec<(FileBytes, Arc<Provided>)>>,
 }
 
 impl Programs {
     pub(crate) fn new(linkers: Linkers, cache: Option<CacheDir>) -> Self {
-        Self { linkers, cache, known: Mutex::default() }
+        Self { linkers, cache, known: Mutex::default(), provided: Mutex::default() }
+    }
+
+    /// Has a file stand for a prepared program, in the place of what it stood for before.
+    pub(crate) fn provide(&self, file: &FileBytes, provision: Provision) {
+        let mut provided = self.provided.lock().unwrap_or_else(PoisonError::into_inner);
+        provided.retain(|(known, _)| !known.is_same(file));
+        provided.push((file.clone(), Arc::new(Provided::new(provision))));
+    }
+
+    fn provided(&self, file: &FileBytes) -> Option<Arc<Provided>> {
+        let provided = self.provided.lock().unwrap_or_else(PoisonError::into_inner);
+        provided.iter().find(|(known, _)| known.is_same(file)).map(|(_, provided)| Arc::clone(provided))
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -86,6 +107,9 @@ impl Programs {
     /// An installed program: one the application put there. It is kept as long as its bytes are, and some time longer, in
     /// case the same bytes come again in another sandbox.
     pub(crate) fn installed(&self, engine: &Engine, wasm: &FileBytes) -> Result<Program, NotAProgram> {
+        if let Some(provided) = self.provided(wasm) {
+            return provided.program(self.cache.as_ref());
+        }
         if let Some(program) = self.known().installed(wasm) {
             return Ok(program);
         }

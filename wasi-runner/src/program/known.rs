@@ -17,7 +17,7 @@ const KEPT_OF_THE_PAST: usize = 32;
 /// What names a program by its content.
 pub(crate) type Digest = [u8; 32];
 
-pub(super) fn digest(wasm: &[u8]) -> Digest {
+pub(crate) fn digest(wasm: &[u8]) -> Digest {
     Sha256::digest(wasm).into()
 }
 

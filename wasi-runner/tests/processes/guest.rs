@@ -21,6 +21,24 @@ pub(crate) const MODEST: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start")
     (loop $more (br_if $more (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))))"#;
 
+#[cfg(feature = "exceptions")]
+/// Throws a number and exits with what it catches.
+pub(crate) const THROW: &str = r#"(module
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (tag $number (param i32))
+  (func $throw (throw $number (i32.const 9)))
+  (func (export "_start")
+    (call $exit (block $caught (result i32)
+      (try_table (catch $number $caught) (call $throw))
+      (i32.const 1)))))"#;
+
+#[cfg(feature = "exceptions")]
+pub(crate) const THROW_UNCAUGHT: &str = r#"(module
+  (memory (export "memory") 1)
+  (tag $number)
+  (func (export "_start") (throw $number)))"#;
+
 pub(crate) const FOREIGN_IMPORT: &str =
     r#"(module (import "env" "launch" (func)) (memory (export "memory") 1) (func (export "_start")))"#;
 

@@ -2,6 +2,8 @@
 
 mod depth;
 mod guest;
+#[cfg(unix)]
+mod prepared;
 mod stage;
 
 use std::time::{Duration, Instant};
@@ -141,4 +143,19 @@ fn fixed_time_passes_while_every_process_sleeps() {
     let ended = Stage::new().fixed_clock().program("/bin/sleep", &guest::sleep(3000)).run("/bin/sleep");
     assert_eq!(ended.status, Some(Status::Exited(0)));
     assert!(start.elapsed() < Duration::from_secs(100), "it took {:?}", start.elapsed());
+}
+
+#[test]
+#[cfg(feature = "exceptions")]
+fn an_exception_is_caught_where_the_guest_wants_it() {
+    let ended = Stage::new().program("/bin/throw", guest::THROW).run("/bin/throw");
+    assert_eq!(ended.status, Some(Status::Exited(9)), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
+#[cfg(feature = "exceptions")]
+fn an_exception_that_nobody_catches_ends_the_guest() {
+    let ended = Stage::new().program("/bin/throw", guest::THROW_UNCAUGHT).run("/bin/throw");
+    assert_eq!(ended.status, Some(Status::Killed(Signal::Segv)));
+    assert!(!ended.stderr.is_empty(), "it says why");
 }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use tidebox_core::Limits;
 use tidebox_kernel::engine::Engine;
-use tidebox_kernel::fs::Fs;
+use tidebox_kernel::fs::{FileBytes, Fs};
 use tidebox_kernel::{
     Clock, FixedClock, Kernel, KernelConfig, SeededEntropy, SessionSpec, SharedKernel, Status, Stop, Stream,
 };
-use tidebox_wasi_runner::{EngineConfig, WasmtimeEngine};
+use tidebox_wasi_runner::{EngineConfig, Provision, WasmtimeEngine};
 
 use crate::guest;
 
@@ -28,6 +28,7 @@ pub(crate) struct Stage {
     fixed: bool,
     files: Vec<(String, Vec<u8>, bool)>,
     links: Vec<(String, String)>,
+    prepared: Vec<(String, FileBytes)>,
     engine: WasmtimeEngine,
 }
 
@@ -51,7 +52,15 @@ impl Stage {
     pub(crate) fn new() -> Self {
         let engine = WasmtimeEngine::new(EngineConfig { slots: 16, cache: None }).expect("the engine starts");
         let limits = Limits::default();
-        Self { limits, wall_time: Duration::from_secs(60), fixed: false, files: Vec::new(), links: Vec::new(), engine }
+        Self {
+            limits,
+            wall_time: Duration::from_secs(60),
+            fixed: false,
+            files: Vec::new(),
+            links: Vec::new(),
+            prepared: Vec::new(),
+            engine,
+        }
     }
 
     pub(crate) fn program(mut self, path: &str, wat: &str) -> Self {
@@ -62,6 +71,13 @@ impl Stage {
     /// A file of the guest's own, executable.
     pub(crate) fn file(mut self, path: &str, bytes: &[u8]) -> Self {
         self.files.push((path.to_owned(), bytes.to_vec(), false));
+        self
+    }
+
+    /// A file that stands for a prepared program.
+    pub(crate) fn prepared(mut self, path: &str, file: FileBytes, provision: Provision) -> Self {
+        self.engine.provide(&file, provision);
+        self.prepared.push((path.to_owned(), file));
         self
     }
 
@@ -123,6 +139,9 @@ impl Stage {
                 // Written anew it is a guest's file, no longer one of the host's.
                 fs.write_all(ino, bytes, 0).expect("the file can be written");
             }
+        }
+        for (path, file) in &self.prepared {
+            fs.install(path.as_bytes(), file.clone(), 0o755, 0).expect("the file can be placed");
         }
         for (path, target) in &self.links {
             fs.install_symlink(path.as_bytes(), target.as_bytes()).expect("the link can be placed");

@@ -99,12 +99,9 @@ impl Parser<'_> {
                 self.pos += 1;
                 banged = true;
                 bang = !bang;
-            } else if self.at_keyword(b"time") {
+            } else if self.at_keyword(b"time") && timed.is_none() {
                 self.pos += 4;
-                // Said more than once it is measured once, in the form that any of them asks for.
-                let posix = self.keyword(b"-p") || matches!(timed, Some(TimeFormat::Posix));
-                let posix = self.keyword(b"--") || posix;
-                timed = Some(if posix { TimeFormat::Posix } else { TimeFormat::Bash });
+                timed = Some(if self.keyword(b"-p") { TimeFormat::Posix } else { TimeFormat::Bash });
             } else {
                 break;
             }

@@ -1,0 +1,1 @@
+"""What Tidebox adds to CPython: the command line, processes, and the memory that interpreters begin with."""

@@ -1,0 +1,502 @@
+"""The command line of `python3`, and of what comes with it."""
+
+import os
+import sys
+
+from . import door, system
+LIBRARY = "/usr/local/lib/python3.15"
+SITE = LIBRARY + "/site-packages"
+
+VERSION = "Python " + sys.version.split()[0]
+PROGRAM = "/usr/bin/python3"
+OURS = __file__.rpartition("/")[0] + "/"
+
+USAGE = "usage: {} [option] ... [-c cmd | -m mod | file | -] [arg] ..."
+HELP = """\
+Options (and corresponding environment variables):
+-B     : don't write .pyc files on import; also PYTHONDONTWRITEBYTECODE=x
+-c cmd : program passed in as string (terminates option list)
+-E     : ignore PYTHON* environment variables (such as PYTHONPATH)
+-h     : print this help message and exit (also -? or --help)
+-i     : inspect interactively after running script; also PYTHONINSPECT=x
+-I     : isolate Python from the user's environment (implies -E -P -s)
+-m mod : run library module as a script (terminates option list)
+-O     : remove assert and __debug__-dependent statements; also PYTHONOPTIMIZE=x
+-OO    : do -O changes and also discard docstrings
+-P     : don't prepend a potentially unsafe path to sys.path; also PYTHONSAFEPATH
+-q     : don't print version and copyright messages on interactive startup
+-s     : don't add user site directory to sys.path; also PYTHONNOUSERSITE=x
+-S     : don't imply 'import site' on initialization
+-u     : force the stdout and stderr streams to be unbuffered; also PYTHONUNBUFFERED=x
+-V     : print the Python version number and exit (also --version)
+-W arg : warning control (arg is action:message:category:module:lineno); also PYTHONWARNINGS=arg
+-x     : skip first line of source, allowing use of non-Unix forms of #!cmd
+-X opt : set implementation-specific option
+
+Arguments:
+file   : program read from script file
+-      : program read from stdin (default)
+arg ...: arguments passed to program in sys.argv[1:]
+"""
+PIP = """\
+{}: packages are added from outside the sandbox: tidebox pack add python --with NAME
+numpy, pandas, scipy, scikit-learn, matplotlib, pytest and others are there already; `pip list` shows them
+"""
+
+
+class Usage(Exception):
+    """The command line cannot be understood."""
+
+
+class Flags:
+    """What the options say."""
+
+    def __init__(self):
+        self.mode, self.target, self.rest = "stdin", None, []
+        self.ignore_environment = self.isolated = self.no_user_site = self.no_site = self.safe_path = False
+        self.dont_write_bytecode = self.unbuffered = self.inspect = self.skip_first = self.dev_mode = False
+        self.optimize = self.quiet = self.verbose = self.version = self.debug = self.bytes_warning = 0
+        self.warnings, self.options = [], {}
+
+    def parse(self, arguments):
+        at = 0
+        while at < len(arguments):
+            word = arguments[at]
+            at += 1
+            if word == "-":
+                self.target, self.rest = "-", arguments[at:]
+                return
+            if not word.startswith("-"):
+                self.mode, self.target, self.rest = "script", word, arguments[at:]
+                return
+            if word.startswith("--"):
+                if word == "--":
+                    if at < len(arguments):
+                        self.mode, self.target, self.rest = "script", arguments[at], arguments[at + 1:]
+                    return
+                self._long(word)
+                continue
+            for place, letter in enumerate(word[1:], 2):
+                if letter in "cmWX":
+                    value = word[place:]
+                    if not value:
+                        if at >= len(arguments):
+                            raise Usage(f"Argument expected for the -{letter} option")
+                        value, at = arguments[at], at + 1
+                    if letter in "cm":
+                        self.mode, self.target, self.rest = letter, value, arguments[at:]
+                        return
+                    if letter == "W":
+                        self.warnings.append(value)
+                    else:
+                        name, equals, setting = value.partition("=")
+                        self.options[name] = setting if equals else True
+                    break
+                self._short(letter)
+
+    def _long(self, word):
+        if word == "--version":
+            self.version += 1
+        elif word in ("--help", "--help-all"):
+            raise SystemExit(self.help())
+        else:
+            raise Usage(f"unknown option {word}")
+
+    def _short(self, letter):
+        if letter == "B":
+            self.dont_write_bytecode = True
+        elif letter == "E":
+            self.ignore_environment = True
+        elif letter == "I":
+            self.isolated = self.ignore_environment = self.no_user_site = self.safe_path = True
+        elif letter == "O":
+            self.optimize += 1
+        elif letter == "P":
+            self.safe_path = True
+        elif letter == "S":
+            self.no_site = True
+        elif letter == "V":
+            self.version += 1
+        elif letter == "b":
+            self.bytes_warning += 1
+        elif letter == "d":
+            self.debug += 1
+        elif letter in "h?":
+            raise SystemExit(self.help())
+        elif letter == "i":
+            self.inspect = True
+        elif letter == "q":
+            self.quiet += 1
+        elif letter == "s":
+            self.no_user_site = True
+        elif letter == "u":
+            self.unbuffered = True
+        elif letter == "v":
+            self.verbose += 1
+        elif letter == "x":
+            self.skip_first = True
+        elif letter in "Rt":
+            pass
+        else:
+            raise Usage(f"Unknown option: -{letter}")
+
+    def help(self):
+        print(USAGE.format(sys.orig_argv[0]))
+        print(HELP, end="")
+        return 0
+
+    def take_environment(self):
+        """What the variables say, unless they are to be ignored."""
+        if self.ignore_environment:
+            return
+        given = os.environ.get
+        self.dont_write_bytecode |= bool(given("PYTHONDONTWRITEBYTECODE"))
+        self.unbuffered |= bool(given("PYTHONUNBUFFERED"))
+        self.inspect |= bool(given("PYTHONINSPECT"))
+        self.no_user_site |= bool(given("PYTHONNOUSERSITE"))
+        self.safe_path |= bool(given("PYTHONSAFEPATH"))
+        self.dev_mode |= bool(given("PYTHONDEVMODE"))
+        optimize = given("PYTHONOPTIMIZE")
+        if optimize:
+            self.optimize = max(self.optimize, int(optimize) if optimize.isdigit() else 1)
+        warnings = given("PYTHONWARNINGS")
+        if warnings:
+            self.warnings = warnings.split(",") + self.warnings
+
+
+class _SysFlags(tuple):
+    """`sys.flags`, whose own type makes no others."""
+
+    def __new__(cls, values):
+        self = super().__new__(cls, values.values())
+        self.__dict__.update(values)
+        return self
+
+    def __repr__(self):
+        return "sys.flags(" + ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items()) + ")"
+
+
+_stock_flags = {name: getattr(sys.flags, name) for name in dir(sys.flags)
+                if not name.startswith(("_", "n_")) and name not in ("count", "index")}
+
+
+def _set_flags(flags):
+    sys.flags = _SysFlags({
+        **_stock_flags,
+        "debug": flags.debug, "inspect": int(flags.inspect), "interactive": int(flags.inspect),
+        "optimize": flags.optimize, "dont_write_bytecode": int(flags.dont_write_bytecode),
+        "no_user_site": int(flags.no_user_site), "no_site": int(flags.no_site),
+        "ignore_environment": int(flags.ignore_environment), "verbose": flags.verbose,
+        "bytes_warning": flags.bytes_warning, "quiet": flags.quiet, "isolated": int(flags.isolated),
+        "dev_mode": flags.dev_mode, "safe_path": flags.safe_path, "hash_randomization": 1,
+    })
+    sys.dont_write_bytecode = flags.dont_write_bytecode
+    sys._xoptions.clear()
+    sys._xoptions.update(flags.options)
+    if flags.dev_mode or "dev" in flags.options:
+        flags.warnings.insert(0, "default")
+    sys.warnoptions[:] = flags.warnings
+    if flags.warnings:
+        import warnings
+
+        warnings._processoptions(flags.warnings)
+    if flags.optimize:
+        _optimize(min(flags.optimize, 2))
+
+
+def _optimize(level):
+    """Has what is imported from sources compiled without assertions, too."""
+    import importlib._bootstrap_external as external
+
+    external.SourceLoader.source_to_code.__kwdefaults__["_optimization"] = level
+
+
+def _set_path(flags):
+    first = []
+    if not flags.safe_path:
+        if flags.mode == "script":
+            first = [os.path.dirname(os.path.realpath(flags.target))]
+        elif flags.mode == "m":
+            first = [os.getcwd()]
+        else:
+            first = [""]
+    more = []
+    if not flags.ignore_environment and os.environ.get("PYTHONPATH"):
+        here = os.getcwd()
+        more = [os.path.join(here, entry) if entry else here for entry in os.environ["PYTHONPATH"].split(":")]
+    sys.path[:] = first + more + [LIBRARY]
+    if flags.no_site:
+        return
+    if not flags.no_user_site:
+        user = os.path.expanduser("~/.local/lib/python3.15/site-packages")
+        if os.path.isdir(user):
+            sys.path.append(user)
+            more.append(user)
+    sys.path.append(SITE)
+    if more:
+        try:
+            import sitecustomize  # noqa: F401
+        except ImportError as error:
+            if error.name != "sitecustomize":
+                raise
+
+
+def _streams(flags):
+    import _reactor
+
+    _reactor._refresh(flags.unbuffered)
+    wanted = "" if flags.ignore_environment else os.environ.get("PYTHONIOENCODING", "")
+    if wanted:
+        encoding, _, errors = wanted.partition(":")
+        for stream in sys.stdin, sys.stdout, sys.stderr:
+            kept = "backslashreplace" if stream is sys.stderr else errors or None
+            stream.reconfigure(encoding=encoding or None, errors=kept)
+
+
+def main(argv, environ):
+    """What the interpreter calls: runs what the command line says and answers the exit code."""
+    sys.orig_argv = list(argv)
+    os.environ.clear()
+    os.environ.update(environ)
+    system.note_interrupts()
+    try:
+        os.chdir(os.fsdecode(door.getcwd()))
+    except OSError:
+        pass  # It was removed; the interpreter is in `/` then, and paths fail as they do in a directory that is gone.
+    name = os.path.basename(argv[0]) if argv else "python3"
+    sys.executable = sys._base_executable = PROGRAM
+    flags = Flags()
+    try:
+        try:
+            if name.startswith("pip"):
+                flags.mode, flags.target, flags.rest = "pip", name, argv[1:]
+            elif name in ("pytest", "py.test"):
+                flags.mode, flags.target, flags.rest = "m", "pytest", argv[1:]
+                flags.safe_path = True
+            else:
+                flags.parse(argv[1:])
+        except Usage as error:
+            print(error, file=sys.stderr)
+            print(USAGE.format(argv[0]), file=sys.stderr)
+            print(f"Try `{argv[0]} -h' for more information.", file=sys.stderr)
+            return _end(2)
+        if flags.version:
+            print(VERSION if flags.version == 1 else "Python " + sys.version)
+            return _end(0)
+        flags.take_environment()
+        _set_flags(flags)
+        _streams(flags)
+        _set_path(flags)
+        return _end(_run(flags), flags)
+    except SystemExit as error:
+        return _end(_exit_code(error), flags)
+    except BaseException as error:
+        return _end(_report(error), flags)
+
+
+def _fresh_main():
+    main = type(sys)("__main__")
+    main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={})
+    sys.modules["__main__"] = main
+    return main.__dict__
+
+
+def _run(flags):
+    level = min(flags.optimize, 2)
+    names = _fresh_main()
+    sys.argv = [{"c": "-c", "m": "-m"}.get(flags.mode) or flags.target or "", *flags.rest]
+    if flags.mode == "pip":
+        return _pip(flags.target, flags.rest)
+    if flags.mode == "c":
+        source = flags.target + "\n"
+        code = compile(source, "<string>", "exec", dont_inherit=True, optimize=level)
+        import linecache
+
+        linecache._register_code(code, source, "<string>")
+        exec(code, names)
+    elif flags.mode == "m":
+        import runpy
+
+        runpy._run_module_as_main(flags.target)
+    elif flags.mode == "script":
+        return _script(flags, names, level)
+    elif flags.inspect:
+        return _interact(flags, names)
+    else:
+        source = sys.stdin.buffer.read()
+        exec(compile(source, "<stdin>", "exec", dont_inherit=True, optimize=level), names)
+    return 0
+
+
+def _script(flags, names, level):
+    path = flags.target
+    try:
+        if os.path.isdir(path) or _is_archive(path):
+            import runpy
+
+            sys.path.insert(0, path)
+            runpy._run_module_as_main("__main__", alter_argv=False)
+            return 0
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        shown = os.path.join(os.getcwd(), path)
+        print(f"{sys.orig_argv[0]}: can't open file {shown!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
+        return 2
+    if flags.skip_first:
+        source = b"\n" + source.partition(b"\n")[2]
+    from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+
+    loader = SourcelessFileLoader if path.endswith(".pyc") else SourceFileLoader
+    path = os.path.abspath(path)
+    names.update(__file__=path, __cached__=None, __loader__=loader("__main__", path))
+    if path.endswith(".pyc"):
+        code = loader("__main__", path).get_code("__main__")
+    else:
+        code = compile(source, path, "exec", dont_inherit=True, optimize=level)
+    del source
+    exec(code, names)
+    return 0
+
+
+def _is_archive(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
+def _interact(flags, names):
+    import code
+
+    def ask(prompt=""):
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line.rstrip("\n")
+
+    console = code.InteractiveConsole(names, filename="<stdin>")
+    console.raw_input = ask
+    banner = "" if flags.quiet or flags.mode != "stdin" else f"Python {sys.version} on {sys.platform}"
+    console.interact(banner=banner, exitmsg="")
+    return 0
+
+
+def _pip(name, rest):
+    if rest[:1] in (["-V"], ["--version"]):
+        print(f"pip: none; {VERSION} of the pack python")
+        return 0
+    if rest[:1] in (["list"], ["freeze"]):
+        from importlib.metadata import distributions
+
+        found = sorted({(found.name.lower(), found.name, found.version) for found in distributions()})
+        if rest[0] == "freeze":
+            for _, shown, version in found:
+                print(f"{shown}=={version}")
+            return 0
+        width = max(len(shown) for _, shown, _ in found)
+        print(f"{'Package':{width}} Version")
+        print("-" * width, "-" * max(len(version) for *_, version in found))
+        for _, shown, version in found:
+            print(f"{shown:{width}} {version}")
+        return 0
+    if rest[:1] == ["show"] and len(rest) == 2:
+        from importlib.metadata import PackageNotFoundError, metadata
+
+        try:
+            about = metadata(rest[1])
+        except PackageNotFoundError:
+            print(f"WARNING: Package(s) not found: {rest[1]}", file=sys.stderr)
+            return 1
+        for field in "Name", "Version", "Summary", "Home-page", "License":
+            print(f"{field}: {about.get(field, '')}")
+        return 0
+    sys.stderr.write(PIP.format(name))
+    return 1
+
+
+def _exit_code(error):
+    code = error.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    try:
+        sys.stdout.flush()
+        print(code, file=sys.stderr)
+    except OSError:
+        pass
+    return 1
+
+
+def _report(error):
+    """Prints what the interpreter prints of an exception that nobody caught."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(OURS):
+        trace = trace.tb_next
+    error = error.with_traceback(trace)
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        pass
+    try:
+        sys.excepthook(type(error), error, trace)
+    except SystemExit as wish:
+        return _exit_code(wish)
+    except BaseException as failed:
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(failed), failed, failed.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, trace)
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else 1
+
+
+def _end(code, flags=None):
+    """What the interpreter does when the program is over: calls what wants to be called, and lets go of everything."""
+    if flags is not None and flags.inspect and flags.mode != "stdin":
+        try:
+            _interact(flags, sys.modules["__main__"].__dict__)
+        except SystemExit as error:
+            code = _exit_code(error)
+    import atexit
+
+    atexit._run_exitfuncs()
+    main = sys.modules.get("__main__")
+    if main is not None:
+        main.__dict__.clear()
+    import gc
+
+    gc.collect()
+    failed = False
+    for stream in sys.stdout, sys.stderr:
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError) as error:
+            if stream is sys.stdout and isinstance(error, OSError):
+                failed = True
+                try:
+                    shown = type(error).__name__
+                    sys.stderr.write(f"Exception ignored while flushing sys.stdout:\n{shown}: {error}\n")
+                    sys.stderr.flush()
+                except OSError:
+                    pass
+    if failed:
+        code = 120
+    if code == "interrupted":
+        import signal
+
+        door.sig_set(signal.SIGINT, 0)
+        door.kill(system.getpid(), signal.SIGINT)
+        code = 130
+    # What is left would be taken apart piece by piece, only for the memory to be dropped as a whole afterwards.
+    os._exit(code)
+
+
+def take_over():
+    """From now on the interpreter's command line is this one."""
+    import _reactor
+
+    _reactor.run = main

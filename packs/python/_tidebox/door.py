@@ -1,0 +1,127 @@
+"""The calls of `tidebox_v1`, by way of the one function that the interpreter imports beside WASI.
+
+A request names a call and its arguments and brings along the bytes that pointers among them point into; the answer is an
+error number and those bytes as the call left them.
+"""
+
+import errno
+import struct
+
+from _host import call as _call
+
+# The error numbers of WASI and of this interpreter's `errno` are the same.
+_pack, _unpack = struct.pack, struct.unpack_from
+
+
+def call(name, arguments=(), memory=b"", path=None):
+    """Makes a call and answers the bytes. Raises OSError."""
+    name = name.encode()
+    count = len(arguments)
+    answer = _call(_pack(f"<I{len(name)}sI{count}I", len(name), name, count, *arguments) + memory)
+    (number,) = _unpack("<I", answer)
+    if number:
+        raise error(number, path)
+    return answer[4:]
+
+
+def error(number, path=None):
+    import os
+
+    text = os.strerror(number)
+    return OSError(number, text) if path is None else OSError(number, text, path)
+
+
+def _signed(number):
+    return number & 0xFFFFFFFF
+
+
+def getcwd():
+    size = 4096
+    memory = call("getcwd", (0, size, size), bytes(size + 4))
+    (length,) = _unpack("<I", memory, size)
+    return memory[:length]
+
+
+def chdir(path):
+    call("chdir", (0, len(path)), path, path)
+
+
+def getids():
+    return _unpack("<5I", call("getids", (0,), bytes(20)))
+
+
+def pipe():
+    return _unpack("<2I", call("pipe", (0,), bytes(8)))
+
+
+def dup(fd, at_least=0):
+    (new,) = _unpack("<I", call("dup", (fd, at_least, 0), bytes(4)))
+    return new
+
+
+def dup_to(fd, target):
+    call("dup_to", (fd, target))
+
+
+def kill(pid, signal):
+    call("kill", (_signed(pid), signal))
+
+
+def setpgid(pid, group):
+    call("setpgid", (_signed(pid), _signed(group)))
+
+
+def sig_set(signal, disposition):
+    call("sig_set", (signal, disposition))
+
+
+def umask(mask):
+    (old,) = _unpack("<I", call("umask", (mask, 0), bytes(4)))
+    return old
+
+
+def chmod(path, mode):
+    call("chmod", (0, len(path), mode), path, path)
+
+
+def access(path, mode):
+    call("access", (0, len(path), mode), path, path)
+
+
+def stat(path, follow):
+    at = len(path)
+    return call("stat", (0, at, int(follow), at), path + bytes(64), path)[at:]
+
+
+def fstat(fd):
+    return call("fstat", (fd, 0), bytes(64))
+
+
+def wait(pid, flags):
+    """Process id and status; 0 as the id when no child has ended and `flags` says not to wait."""
+    while True:
+        try:
+            return _unpack("<2I", call("wait", (_signed(pid), flags, 0), bytes(8)))
+        except OSError as failed:
+            if failed.errno != errno.EINTR:
+                raise
+
+
+def spawn(path, arguments, environment, cwd, fds, group=0, ignored=0):
+    """Starts a program and answers its process id."""
+    request = [_pack("<I", 1), _bytes(path)]
+    for strings in arguments, environment:
+        request.append(_pack("<I", len(strings)))
+        request.extend(map(_bytes, strings))
+    request.append(_bytes(cwd))
+    request.append(_pack("<I", len(fds)))
+    request.extend(_pack("<2I", *pair) for pair in fds)
+    request.append(_pack("<IQ", group, ignored))
+    memory = b"".join(request)
+    at = len(memory)
+    memory = call("spawn", (0, at, at), memory + bytes(4), path)
+    return _unpack("<I", memory, at)[0]
+
+
+def _bytes(data):
+    return _pack("<I", len(data)) + data

@@ -1,0 +1,66 @@
+"""`subprocess` over the sandbox's own way of starting programs."""
+
+import errno
+import os
+import sys
+import types
+
+from . import door, system
+
+_NO_CHILD = 0x7FFFFFFF
+
+
+def fork_exec(
+    args, executables, close_fds, pass_fds, cwd, env, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite,
+    errpipe_read, errpipe_write, restore_signals, start_new_session, process_group, gid, groups, uid, umask, preexec,
+):
+    """What the function of this name in `_posixsubprocess` does: starts the first of the programs that is there. A failure
+    is written to the pipe from which the caller reads it."""
+    if preexec is not None:
+        raise NotImplementedError("preexec_fn cannot run: a program starts here without a copy of this one")
+    if gid is not None or groups is not None or uid is not None:
+        raise PermissionError(errno.EPERM, "a program of this sandbox cannot change its user")
+    places = (p2cread, c2pwrite, errwrite)
+    fds = [(number, number if given == -1 else given) for number, given in enumerate(places)]
+    fds += [(fd, fd) for fd in pass_fds if fd not in (errpipe_write, 0, 1, 2)]
+    group = 1 if start_new_session or process_group == 0 else process_group if process_group > 0 else 0
+    environment = list(env) if env is not None else None
+    arguments = [os.fsencode(argument) for argument in args]
+    before = None if umask < 0 else door.umask(umask)
+    failed, where = errno.ENOENT, ""
+    try:
+        if cwd is not None:
+            try:
+                if not os.path.isdir(cwd):
+                    os.listdir(cwd)
+            except OSError as error:
+                failed, where = error.errno, "noexec:chdir"
+                executables = ()
+        for path in executables:
+            try:
+                return system.start(arguments, os.path.abspath(path), environment, fds, cwd, group)
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                    failed = error.errno
+                    if error.errno != errno.EACCES:
+                        break
+    finally:
+        if before is not None:
+            door.umask(before)
+    os.write(errpipe_write, b"OSError:%x:%s" % (failed, where.encode()))
+    return _NO_CHILD
+
+
+def install():
+    """Has `subprocess` take this for a Unix that can start programs."""
+    module = types.ModuleType("_posixsubprocess", "Starts programs of the sandbox.")
+    module.fork_exec = fork_exec
+    sys.modules["_posixsubprocess"] = module
+    platform, sys.platform = sys.platform, "linux"
+    sys.modules.pop("subprocess", None)
+    try:
+        import subprocess
+    finally:
+        sys.platform = platform
+    subprocess._USE_POSIX_SPAWN = subprocess._USE_VFORK = False
+    return subprocess

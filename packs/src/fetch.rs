@@ -1,0 +1,121 @@
+//! Getting wheels with the package client of the machine, and trusting nothing but their hashes.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::PackError;
+use crate::pack::{Pack, Wheel};
+
+/// How the package client may be called, the likeliest first.
+const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
+
+/// Whether the file is there and is the one that is meant.
+pub(crate) fn is_good(folder: &Path, wheel: &Wheel) -> bool {
+    hash(&folder.join(wheel.file)).is_ok_and(|found| found == wheel.sha256)
+}
+
+/// Fetches what of the wheels is not there yet, or is there but broken.
+pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack) -> Result<(), PackError> {
+    let missing: Vec<&Wheel> = wheels.iter().filter(|wheel| !is_good(folder, wheel)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for wheel in &missing {
+        // A broken file would be taken for the finished one.
+        match std::fs::remove_file(folder.join(wheel.file)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(PackError::file(&folder.join(wheel.file), &error));
+            }
+            _ => {}
+        }
+    }
+    let pins: String = missing
+        .iter()
+        .map(|wheel| format!("{}=={} --hash=sha256:{}\n", wheel.project, wheel.version, wheel.sha256))
+        .collect();
+    let list = tempfile::NamedTempFile::new_in(folder).map_err(|error| PackError::file(folder, &error))?;
+    std::fs::write(list.path(), pins).map_err(|error| PackError::file(list.path(), &error))?;
+    let mut arguments = options(folder, pack);
+    arguments.extend(["--no-deps".into(), "--require-hashes".into(), "--requirement".into()]);
+    arguments.push(list.path().display().to_string());
+    download(&arguments)?;
+    match missing.iter().find(|wheel| !is_good(folder, wheel)) {
+        None => Ok(()),
+        Some(wheel) => Err(PackError::new(format!(
+            "{} is not the file that was pinned (SHA-256 {}); what the index delivers cannot be trusted",
+            wheel.file, wheel.sha256
+        ))),
+    }
+}
+
+/// Fetches wheels by their names, with what they need, into a folder of their own, and tells the files.
+pub(crate) fn fetch_named(folder: &Path, names: &[String], pack: &Pack) -> Result<Vec<PathBuf>, PackError> {
+    if let Some(bad) = names.iter().find(|name| name.starts_with('-') || name.trim().is_empty()) {
+        return Err(PackError::new(format!("{bad:?} is no name of a package; write NAME or NAME==VERSION")));
+    }
+    let mut arguments = options(folder, pack);
+    arguments.extend(names.iter().cloned());
+    download(&arguments)?;
+    let listed = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
+    let mut files = listed.map_err(|error| PackError::file(folder, &error))?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "whl"));
+    files.sort();
+    Ok(files)
+}
+
+/// Only wheels without compiled code, which is what can run inside.
+fn options(folder: &Path, pack: &Pack) -> Vec<String> {
+    let folder = folder.display().to_string();
+    ["download", "--disable-pip-version-check", "--only-binary=:all:", "--implementation", "py", "--abi", "none"]
+        .into_iter()
+        .chain(["--platform", "any", "--python-version", pack.language, "--dest", &folder])
+        .map(str::to_owned)
+        .collect()
+}
+
+fn download(arguments: &[String]) -> Result<(), PackError> {
+    for client in CLIENTS {
+        let Some((program, first)) = client.split_first() else { continue };
+        let mut command = Command::new(program);
+        // What the client says goes to standard error, where its progress belongs.
+        command.args(first).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        let output = match command.stderr(Stdio::inherit()).output() {
+            Ok(output) => output,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(PackError::new(format!("{program} cannot be started: {error}"))),
+        };
+        if output.status.success() {
+            return Ok(());
+        }
+        // A Python without its package client says so with status 1, too; the next one may have it.
+        let mut asked = Command::new(program);
+        asked.args(first).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if asked.status().is_ok_and(|status| status.success()) {
+            return Err(PackError::new(format!(
+                "`{} download` ended with {}; what was fetched whole is kept, so run the command again when the cause is \
+                 gone",
+                client.join(" "),
+                output.status
+            )));
+        }
+    }
+    Err(PackError::new("packs are fetched with pip, and there is none; install Python with pip on this machine"))
+}
+
+/// SHA-256 of a file, in hexadecimal digits.
+pub(crate) fn hash(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut block = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            count => hasher.update(block.get(..count).unwrap_or_default()),
+        }
+    }
+}

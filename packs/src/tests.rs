@@ -1,0 +1,96 @@
+//! What must hold without any index: verification, unpacking, keeping.
+
+use std::fs;
+use std::path::Path;
+
+use crate::tree::Tree;
+use crate::{PACKS, PYTHON, Store, fetch, find};
+
+/// An archive of files that are stored as they are.
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut output = Vec::new();
+    let mut archive = rawzip::ZipArchiveWriter::new(&mut output);
+    for (name, content) in files {
+        let (mut entry, config) = archive.new_file(name).start().unwrap();
+        let mut writer = config.wrap(&mut entry);
+        std::io::copy(&mut &content[..], &mut writer).unwrap();
+        let (_, descriptor) = writer.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    }
+    archive.finish().unwrap();
+    output
+}
+
+#[test]
+fn every_pack_is_found_by_its_name_and_pinned_by_a_hash() {
+    for pack in PACKS {
+        assert_eq!(find(pack.name).map(|found| found.version), Some(pack.version));
+        for wheel in pack.wheels.iter().chain([&pack.runtime]) {
+            assert!(wheel.sha256.len() == 64 && wheel.sha256.bytes().all(|byte| byte.is_ascii_hexdigit()), "{wheel:?}");
+            assert!(wheel.file.contains(wheel.version), "{wheel:?}");
+        }
+    }
+    assert!(find("nosuch").is_none());
+}
+
+#[test]
+fn a_file_that_is_cut_or_changed_is_not_taken_for_the_pinned_one() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(!fetch::is_good(folder.path(), &PYTHON.runtime), "it is not there");
+    fs::write(folder.path().join(PYTHON.runtime.file), b"half of it").unwrap();
+    assert!(!fetch::is_good(folder.path(), &PYTHON.runtime));
+    let digest = fetch::hash(&folder.path().join(PYTHON.runtime.file)).unwrap();
+    let pinned: &'static str = Box::leak(digest.into_boxed_str());
+    assert!(fetch::is_good(folder.path(), &crate::Wheel { sha256: pinned, ..PYTHON.runtime }));
+}
+
+#[test]
+fn an_archive_becomes_files_and_an_archive_within_becomes_a_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = archive(&[("fonts/a.ttf", b"font")]);
+    let outer = archive(&[("lib/a.pyc", b"code"), ("lib/data.zip", &inner)]);
+    let mut tree = Tree::new(folder.path());
+    tree.unpack(&outer, "/usr/lib", Some("lib/data.zip")).unwrap();
+    tree.finish().unwrap();
+    let files = crate::tree::files(folder.path()).unwrap();
+    let told: Vec<(&str, usize)> = files.iter().map(|file| (file.path.as_str(), file.len)).collect();
+    assert_eq!(told, [("/usr/lib/lib/a.pyc", 4), ("/usr/lib/lib/data/fonts/a.ttf", 4)]);
+    assert_eq!(fs::read(&files[1].host).unwrap(), b"font");
+}
+
+#[test]
+fn an_archive_cannot_write_outside_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["../escaped", "/etc/escaped", "a/../../escaped", "a\\..\\..\\escaped"] {
+        let mut tree = Tree::new(folder.path());
+        // Refused, or put somewhere below: never beside or above.
+        let _ = tree.unpack(&archive(&[(name, b"x")]), "/usr/lib", None);
+    }
+    let above: &Path = folder.path().parent().unwrap();
+    assert!(!above.join("escaped").exists() && !Path::new("/etc/escaped").exists());
+    let mut tree = Tree::new(folder.path());
+    assert!(tree.put("/usr/../../escaped", &mut &b"x"[..]).is_err());
+    assert!(tree.put("usr/relative", &mut &b"x"[..]).is_err());
+}
+
+#[test]
+fn a_damaged_archive_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = archive(&[("a", b"some content that is long enough")]);
+    let at = bytes.windows(7).position(|window| window == b"content").unwrap();
+    bytes[at] ^= 1;
+    assert!(Tree::new(folder.path()).unpack(&bytes, "/lib", None).is_err(), "the checksum is looked at");
+    assert!(Tree::new(folder.path()).unpack(&bytes[..20], "/lib", None).is_err());
+}
+
+#[test]
+fn a_pack_without_its_record_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path());
+    assert!(store.list().is_empty() && store.installed(&PYTHON).is_none());
+    fs::create_dir(folder.path().join("python")).unwrap();
+    assert!(store.installed(&PYTHON).is_none());
+    fs::write(folder.path().join("python/pack.json"), b"{\"name\": \"python\"").unwrap();
+    assert!(store.installed(&PYTHON).is_none(), "half a record is none");
+    assert!(store.remove(&PYTHON).unwrap() && !store.remove(&PYTHON).unwrap());
+}

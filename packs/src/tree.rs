@@ -1,0 +1,91 @@
+//! The files of a pack, as the sandbox shows them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::archive;
+use crate::error::PackError;
+
+/// Lists the files of a tree: length and path, one a line.
+const INDEX: &str = "tree.index";
+const FOLDER: &str = "tree";
+
+/// A file of a pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeFile {
+    /// Its path in the sandbox.
+    pub path: String,
+    /// Where it lies on the host.
+    pub host: PathBuf,
+    /// Its length in bytes.
+    pub len: usize,
+}
+
+/// A tree that is being put together.
+pub(crate) struct Tree<'a> {
+    folder: &'a Path,
+    files: BTreeMap<String, u64>,
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn new(folder: &'a Path) -> Self {
+        Self { folder, files: BTreeMap::new() }
+    }
+
+    /// Unpacks an archive into a directory of the sandbox. `inner` is a file of it that is an archive itself, and becomes
+    /// a directory of its name without the ending.
+    pub(crate) fn unpack(&mut self, archive: &[u8], dir: &str, inner: Option<&str>) -> Result<(), PackError> {
+        archive::each(archive, &mut |name, content| {
+            if inner != Some(name) {
+                return self.put(&format!("{dir}/{name}"), content);
+            }
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes).map_err(|error| PackError::new(format!("{name}: {error}")))?;
+            self.unpack(&bytes, &format!("{dir}/{}", name.strip_suffix(".zip").unwrap_or(name)), None)
+        })
+    }
+
+    /// Writes one file.
+    pub(crate) fn put(&mut self, path: &str, from: &mut dyn Read) -> Result<(), PackError> {
+        let names = path.split('/').skip(1);
+        let safe = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['\\', '\0', '\n', ':']);
+        if !path.starts_with('/') || !names.clone().all(safe) {
+            return Err(PackError::new(format!("an archive holds {path:?}, which is no path to unpack")));
+        }
+        let mut host = self.folder.join(FOLDER);
+        host.extend(names);
+        let mut write = || -> io::Result<u64> {
+            if let Some(parent) = host.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            io::copy(from, &mut File::create(&host)?)
+        };
+        let len = write().map_err(|error| PackError::file(&host, &error))?;
+        self.files.insert(path.to_owned(), len);
+        Ok(())
+    }
+
+    /// Writes the list of what is there.
+    pub(crate) fn finish(self) -> Result<(), PackError> {
+        let index = self.folder.join(INDEX);
+        let lines: String = self.files.iter().map(|(path, len)| format!("{len} {path}\n")).collect();
+        fs::write(&index, lines).map_err(|error| PackError::file(&index, &error))
+    }
+}
+
+/// The files of a tree that was put together in this folder.
+pub(crate) fn files(folder: &Path) -> Result<Vec<TreeFile>, PackError> {
+    let index = folder.join(INDEX);
+    let text = fs::read_to_string(&index).map_err(|error| PackError::file(&index, &error))?;
+    let root = folder.join(FOLDER);
+    let file = |line: &str| {
+        let (len, path) = line.split_once(' ')?;
+        let host = root.join(path.strip_prefix('/')?);
+        Some(TreeFile { path: path.to_owned(), host, len: len.parse().ok()? })
+    };
+    let broken =
+        || PackError::new(format!("{}: this list is broken; remove the pack and add it again", index.display()));
+    text.lines().map(|line| file(line).ok_or_else(broken)).collect()
+}

@@ -1,0 +1,118 @@
+//! The command line.
+
+use super::{fails, prints, run, sandbox};
+
+#[tokio::test]
+async fn programs_come_from_an_argument_a_file_a_module_and_standard_input() {
+    let Some(sandbox) = sandbox() else { return };
+    prints(&sandbox, "python3 -c 'print(6 * 7)'", "42\n").await;
+    prints(&sandbox, "echo 'print(1)' | python3", "1\n").await;
+    prints(&sandbox, "echo 'import sys; print(sys.argv)' | python3 - a b", "['-', 'a', 'b']\n").await;
+    prints(&sandbox, "printf 'import sys\\nprint(sys.argv)' > s.py; python3 s.py x -c", "['s.py', 'x', '-c']\n").await;
+    prints(
+        &sandbox,
+        "mkdir -p m; echo 'print(__name__, __file__)' > m/__main__.py; python3 -m m",
+        "__main__ /workspace/m/__main__.py\n",
+    )
+    .await;
+    prints(&sandbox, "printf '#!/usr/bin/env python3\\nprint(\"hi\")' > t; chmod +x t; ./t", "hi\n").await;
+    prints(
+        &sandbox,
+        "python -c 'import sys; print(sys.version_info[:2], sys.executable)'",
+        "(3, 15) /usr/bin/python3\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn exit_codes_are_those_of_the_program() {
+    let Some(sandbox) = sandbox() else { return };
+    assert_eq!(run(&sandbox, "python3 -c 'import sys; sys.exit(3)'").await.exit_code, Some(3));
+    assert_eq!(run(&sandbox, "python3 -c 'import os; os._exit(4)'").await.exit_code, Some(4));
+    fails(&sandbox, "python3 -c 'raise SystemExit(\"no\")'", 1, "no\n").await;
+    fails(
+        &sandbox,
+        "python3 nosuch.py",
+        2,
+        "python3: can't open file '/workspace/nosuch.py': [Errno 44] No such file or directory\n",
+    )
+    .await;
+    fails(&sandbox, "python3 -m nosuch", 1, "/usr/bin/python3: No module named nosuch\n").await;
+    fails(&sandbox, "python3 --nosuch", 2, "unknown option --nosuch\n").await;
+    fails(&sandbox, "pip install requests", 1, "tidebox pack add python --with NAME").await;
+}
+
+#[tokio::test]
+async fn a_traceback_names_the_programs_own_lines_and_no_others() {
+    let Some(sandbox) = sandbox() else { return };
+    let script = "printf 'def f():\\n    return 1 / 0\\n\\nf()\\n' > t.py; python3 t.py";
+    let response = run(&sandbox, script).await;
+    let err = String::from_utf8_lossy(&response.stderr).into_owned();
+    assert_eq!(response.exit_code, Some(1));
+    assert!(err.starts_with("Traceback (most recent call last):\n  File \"/workspace/t.py\", line 4"), "{err}");
+    assert!(err.ends_with("ZeroDivisionError: division by zero\n") && !err.contains("_tidebox"), "{err}");
+}
+
+#[tokio::test]
+async fn options_and_variables_do_what_they_do_elsewhere() {
+    let Some(sandbox) = sandbox() else { return };
+    prints(&sandbox, "python3 -V", "Python 3.15.0\n").await;
+    prints(&sandbox, "python3 -O -c 'assert False; print(__debug__)'", "False\n").await;
+    prints(
+        &sandbox,
+        "mkdir -p lib; echo 'x = 5' > lib/mine.py; PYTHONPATH=lib python3 -c 'import mine; print(mine.x)'",
+        "5\n",
+    )
+    .await;
+    fails(&sandbox, "PYTHONPATH=lib python3 -E -c 'import mine'", 1, "ModuleNotFoundError: No module named 'mine'")
+        .await;
+    prints(
+        &sandbox,
+        "python3 -W error -c 'import warnings\ntry: warnings.warn(\"x\")\nexcept UserWarning as w: print(w)'",
+        "x\n",
+    )
+    .await;
+    prints(
+        &sandbox,
+        "echo 'y = 1' > mod.py; python3 -B -c 'import mod'; ls; python3 -c 'import mod'; ls __pycache__",
+        "lib\nmod.py\nmod.cpython-315.pyc\n",
+    )
+    .await;
+    prints(&sandbox, "cd /tmp; A=b python3 -c 'import os; print(os.getcwd(), os.environ[\"A\"])'", "/tmp b\n").await;
+}
+
+#[tokio::test]
+async fn pipes_work_at_both_ends() {
+    let Some(sandbox) = sandbox() else { return };
+    prints(&sandbox, "seq 1 1000000 | python3 -c 'import sys; print(sum(map(int, sys.stdin)))'", "500000500000\n")
+        .await;
+    prints(&sandbox, "python3 -c 'for i in range(10**6): print(i)' 2>/dev/null | head -2", "0\n1\n").await;
+    prints(
+        &sandbox,
+        "printf 'a\\0\\377' | python3 -c 'import sys; print(sys.stdin.buffer.read())'",
+        "b'a\\x00\\xff'\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn modules_that_were_not_imported_do_not_show() {
+    let Some(sandbox) = sandbox() else { return };
+    prints(&sandbox, "python3 -c 'import sys; print(\"numpy\" in sys.modules, \"logging\" in sys.modules); import numpy; print(\"numpy\" in sys.modules)'", "False False\nTrue\n").await;
+    prints(
+        &sandbox,
+        "for i in 1 2; do python3 -c 'import random; print(random.random())'; done | sort -u | wc -l",
+        "2\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_interrupt_is_an_exception_and_a_handler_of_python_runs() {
+    let Some(sandbox) = sandbox() else { return };
+    fails(&sandbox, "timeout --preserve-status -s INT 1 python3 -c 'while True: pass'", 130, "KeyboardInterrupt").await;
+    let handled =
+        "import signal, time\nsignal.signal(signal.SIGTERM, lambda *a: (print(\"term\"), exit(7)))\ntime.sleep(30)";
+    let response = run(&sandbox, &format!("timeout --preserve-status 1 python3 -c '{handled}'")).await;
+    assert_eq!((response.stdout.as_slice(), response.exit_code), (b"term\n".as_slice(), Some(7)));
+}
