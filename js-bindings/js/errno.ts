@@ -11,6 +11,9 @@ export const numbers = {
 /** The number of what was thrown. What has no counterpart is `EIO`. */
 export function errno(thrown: unknown): number {
   if (typeof thrown === "number") return thrown;
-  const code = (thrown as { code?: unknown } | null)?.code;
+  if (typeof thrown !== "object" || thrown === null) return numbers.EIO;
+  const { code, name } = thrown as { code?: unknown; name?: unknown };
+  // Deno was not given leave.
+  if (name === "NotCapable" || name === "PermissionDenied") return numbers.EACCES;
   return typeof code === "string" && Object.hasOwn(numbers, code) ? numbers[code as keyof typeof numbers] : numbers.EIO;
 }

@@ -3,7 +3,8 @@
  *
  * A path is gone through one directory at a time, each opened relative to the one before and without following a link, so that
  * nothing outside is reached whoever changes the folder meanwhile. Where the system cannot open relative to a directory
- * (`/proc/self/fd` is Linux's), each directory on the way is looked at instead, which leaves a moment between look and use.
+ * (`/proc/self/fd` is Linux's), each directory on the way is looked at instead, which leaves a moment between look and use; a
+ * file that was opened meanwhile is used only when it is the one that is at its path afterwards, too.
  */
 
 import type { Stats } from "node:fs";
@@ -160,12 +161,23 @@ export class NodeFolders implements FolderHost {
       // And looked at again when it is open, without having waited for the other end of a pipe that took its place.
       const flags = (write ? O_WRONLY : O_RDONLY) | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
       const descriptor = fs.openSync(place, flags);
-      if (!fs.fstatSync(descriptor).isFile()) {
+      try {
+        this.#verify(folder, path, descriptor);
+      } catch (error) {
         fs.closeSync(descriptor);
-        throw numbers.EINVAL;
+        throw error;
       }
       return descriptor;
     });
+  }
+
+  /** Refuses a descriptor that is none of a file, or of another file than the one which is at the path now. */
+  #verify(folder: number, path: Uint8Array, descriptor: number): void {
+    const opened = fs.fstatSync(descriptor);
+    if (!opened.isFile()) throw numbers.EINVAL;
+    if (this.#anchored) return;
+    const there = this.#at(folder, path, (place) => fs.lstatSync(place));
+    if (opened.ino !== there.ino || opened.dev !== there.dev) throw numbers.ESTALE;
   }
 
   folderCreate(folder: number, path: Uint8Array, mode: number): void {

@@ -103,7 +103,7 @@ export class Sandbox {
    * Leaving the loop stops the command. What nobody has gone through is kept, at most `limits.outputBytes` of it.
    */
   executeStream(command: string, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
-    return running((watched) => this.execute(command, { ...options, ...watched }), options.signal);
+    return running((watched) => this.execute(command, { ...options, ...watched }), options?.signal);
   }
 
   /** Lists a directory. A directory that is not there has no files. */
@@ -158,7 +158,7 @@ export class Sandbox {
     try {
       return await this.#call<FileUploadResponse[]>(options, "uploadFiles", files);
     } catch {
-      return files.map(([path]) => ({ path, error: "permission_denied" as const }));
+      return listed(files).map((file) => ({ path: pathOf(file), error: "permission_denied" as const }));
     }
   }
 
@@ -167,7 +167,7 @@ export class Sandbox {
     try {
       return await this.#call<FileDownloadResponse[]>(options, "downloadFiles", paths);
     } catch {
-      return paths.map((path) => ({ path, content: null, error: "permission_denied" as const }));
+      return listed(paths).map((path) => ({ path, content: null, error: "permission_denied" as const }));
     }
   }
 
@@ -297,6 +297,15 @@ interface Forked {
 function bytesOf(snapshot: Snapshot): Uint8Array {
   if (snapshot instanceof Snapshot) return snapshot.bytes;
   throw new SandboxError("this is no Snapshot; see Snapshot.fromBytes", "INVALID_OPTIONS");
+}
+
+/** What callers without types may give instead of a list has nothing in it. */
+function listed<T>(list: readonly T[]): readonly T[] {
+  return Array.isArray(list) ? list : [];
+}
+
+function pathOf(file: readonly [string, Uint8Array]): string {
+  return Array.isArray(file) ? String(file[0]) : "";
 }
 
 function message(error: unknown): string {

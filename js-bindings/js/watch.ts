@@ -95,14 +95,14 @@ export function running(run: Run, signal: AbortSignal | undefined): RunningComma
   let wake = () => {};
   const giveUp = () => controller.abort(signal?.reason);
   if (signal?.aborted) giveUp();
-  else signal?.addEventListener("abort", giveUp, { once: true });
+  else signal?.addEventListener?.("abort", giveUp, { once: true });
   const onOutput = (piece: OutputPiece) => {
     pieces.push(piece);
     wake();
   };
   const result = run({ onOutput, signal: controller.signal }).finally(() => {
     ended = true;
-    signal?.removeEventListener("abort", giveUp);
+    signal?.removeEventListener?.("abort", giveUp);
     wake();
   });
   const texts = { stdout: new Utf8(), stderr: new Utf8() };

@@ -98,6 +98,25 @@ describe("other calls with a signal", () => {
     await sandbox.close();
   });
 
+  test("that are given nonsense answer, and throw nothing", async () => {
+    const sandbox = await Sandbox.create();
+    const nothing = [undefined, null, 3, {}, Symbol("x"), () => {}];
+    for (const what of nothing) {
+      await Promise.all([
+        sandbox.execute(what, what), sandbox.executeStream(what, what).result, sandbox.executeStream("true", { signal: what }).result,
+        sandbox.ls(what, what), sandbox.read(what, what, what, what), sandbox.readRaw(what), sandbox.write(what, what),
+        sandbox.edit(what, what, what, what), sandbox.delete(what), sandbox.grep(what, what, what, what), sandbox.glob(what, what),
+        sandbox.uploadFiles(what), sandbox.uploadFiles([what]), sandbox.uploadFiles([[what, what]]),
+        sandbox.downloadFiles(what), sandbox.downloadFiles([what]),
+      ]);
+    }
+    assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
+    await sandbox.close();
+    for (const what of nothing) {
+      await Promise.all([sandbox.uploadFiles(what), sandbox.uploadFiles([what]), sandbox.downloadFiles([what]), sandbox.ls(what)]);
+    }
+  });
+
   test("can be given up in the middle", async () => {
     const sandbox = await Sandbox.create();
     const controller = new AbortController();

@@ -10,6 +10,8 @@ import { describe, test } from "node:test";
 
 import { Sandbox, SandboxError } from "tidebox";
 
+const deno = "Deno" in globalThis;
+
 /** A folder with some files, and beside it one that nobody may see. */
 function folders(context) {
   const root = fs.mkdtempSync(join(tmpdir(), "tidebox-mounts-"));
@@ -69,7 +71,7 @@ describe("a folder that is mounted read-only", () => {
     assert.equal((await sandbox.execute("cat one/a.txt /two/secret.txt /three/e/deep.txt")).output, "a\nsecret\ndeep\n");
   });
 
-  test("shows names and bytes that are no text", async (context) => {
+  test("shows names and bytes that are no text", { skip: deno && "names are UTF-8 in Deno" }, async (context) => {
     const { inside, run } = await mounted(context);
     fs.writeFileSync(Buffer.concat([Buffer.from(`${inside}/`), Buffer.of(0x66, 0xff)]), Buffer.of(0, 255));
     assert.deepEqual(await run("xxd -p $'f\\xff'; ls -b | tail -n 1"), ["00ff\nf\\377\n", 0]);
@@ -125,7 +127,7 @@ describe("nothing outside of a mounted folder", () => {
 
   test("is mounted when it shows this machine", async () => {
     for (const folder of ["/proc", "/sys", "/proc/self"]) {
-      await assert.rejects(Sandbox.create({ mounts: { x: folder } }), /which no sandbox may reach/);
+      await assert.rejects(Sandbox.create({ mounts: { x: folder } }), deno ? /cannot be mounted/ : /which no sandbox may reach/);
     }
   });
 
@@ -255,7 +257,7 @@ describe("mounts and the rest", () => {
     }
   });
 
-  test("a sandbox gives the folder's descriptors back", async (context) => {
+  test("a sandbox gives the folder's descriptors back", { skip: deno && "Deno does not tell its descriptors" }, async (context) => {
     const { inside } = folders(context);
     const open = () => fs.readdirSync("/proc/self/fd").length;
     const once = async () => {

@@ -25,6 +25,9 @@ const GUARD: &str = "guard.test.mjs";
 /// What runs in every version: what a person types and what comes back, and the file tools.
 const MAIN: [&str; 3] = ["execute.test.mjs", "files.test.mjs", GUARD];
 
+/// Tests of sandboxes that reach out, and of what is there outside.
+const REACHING_OUT: [&str; 2] = ["mounts.test.mjs", "network.test.mjs"];
+
 /// What drives Chromium.
 const BROWSER: [&str; 4] = ["suite.test.mjs", "terminal.test.mjs", "bundlers.test.mjs", "workers.test.mjs"];
 
@@ -73,7 +76,7 @@ fn command(project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Com
     command
 }
 
-/// Deno runs all tests but those of what watches Node.
+/// Deno runs all tests but those of what watches Node. What needs no more than the files of the package gets no more.
 fn deno(progress: &mut Progress, project: &Project, tests: &Tests) -> Result<()> {
     let program = project.root.join("js-bindings").join(DENO);
     let version = match step::output(Command::new(&program).arg("--version"), RETRY) {
@@ -83,11 +86,18 @@ fn deno(progress: &mut Progress, project: &Project, tests: &Tests) -> Result<()>
             return Ok(());
         }
     };
-    let mut command = Command::new(program);
-    command.current_dir(&tests.folder).args(["test", "--allow-read", "--allow-env"]);
-    command.args(tests.files.iter().filter(|file| *file != GUARD));
-    command.env("TIDEBOX_SPEC_CASES", cases(project)).env("NO_COLOR", "1");
-    counted(progress, &format!("Deno {version}"), "all", command)
+    let reaches_out = |file: &&String| REACHING_OUT.contains(&file.as_str());
+    let (reaching, inside): (Vec<&String>, Vec<&String>) =
+        tests.files.iter().filter(|file| *file != GUARD).partition(reaches_out);
+    let run = |leave: &[&str], files: &[&String]| {
+        let mut command = Command::new(&program);
+        command.current_dir(&tests.folder).args(["test", "--allow-read", "--allow-env"]).args(leave).args(files);
+        command.env("TIDEBOX_SPEC_CASES", cases(project)).env("NO_COLOR", "1");
+        command
+    };
+    counted(progress, &format!("Deno {version}"), "all", run(&[], &inside))?;
+    let leave = ["--allow-net", "--allow-write", "--allow-run"];
+    counted(progress, &format!("Deno {version}"), "what reaches out", run(&leave, &reaching))
 }
 
 fn cases(project: &Project) -> PathBuf {
