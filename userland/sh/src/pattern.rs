@@ -108,9 +108,15 @@ impl Pattern {
         self.ends(text).last() == Some(&text.len())
     }
 
+    /// Whether a name whose dot at the start only a dot of the pattern may match does.
+    pub(crate) fn matches_hidden(&self, name: &[u8]) -> bool {
+        let mut matcher = Matcher { text: name, fold: self.fold, hidden: true, memo: Memo::default() };
+        matcher.ends(&self.nodes, vec![0]).last() == Some(&name.len())
+    }
+
     /// All lengths, in order, of prefixes of `text` that match.
     pub(crate) fn ends(&self, text: &[u8]) -> Vec<usize> {
-        Matcher { text, fold: self.fold, memo: Memo::default() }.ends(&self.nodes, vec![0])
+        Matcher { text, fold: self.fold, hidden: false, memo: Memo::default() }.ends(&self.nodes, vec![0])
     }
 }
 
@@ -269,6 +275,11 @@ impl Reader<'_> {
                 b'?' => nodes.push(Node::Any),
                 b'[' => match self.set() {
                     Some(set) => nodes.push(set),
+                    None if !stops.is_empty() => {
+                        // What follows belongs to the bracket for bash, so that the group does not close.
+                        self.pos = self.text.len();
+                        return nodes;
+                    }
                     None => nodes.push(Node::Byte(b'[')),
                 },
                 b'\\' => {
@@ -583,6 +594,8 @@ type Memo = Map<(usize, usize), Rc<Vec<usize>>>;
 struct Matcher<'a> {
     text: &'a [u8],
     fold: bool,
+    /// The text starts with a dot that only a dot matches.
+    hidden: bool,
     memo: Memo,
 }
 
@@ -597,10 +610,17 @@ impl Matcher<'_> {
         for node in nodes {
             let Some(first) = places.first().copied() else { return places };
             places = match node {
+                // Only nothing at all can be before the dot.
+                Node::Star if self.hidden && first == 0 => {
+                    let mut places = places.get(1).map(|&next| self.from(next)).unwrap_or_default();
+                    places.push(0);
+                    places
+                }
                 Node::Star => self.from(first),
                 Node::Group { kind, choices } => self.group_ends(*kind, choices, places),
                 element => places
                     .iter()
+                    .filter(|at| !self.hidden || **at > 0 || matches!(element, Node::Byte(_)))
                     .filter_map(|&at| step(element, self.rest(at), self.fold).map(|len| at + len))
                     .collect(),
             };
@@ -642,7 +662,9 @@ impl Matcher<'_> {
             b'!' => {
                 for start in starts {
                     let matched = self.once(choices, start);
-                    places.extend(self.from(start).into_iter().filter(|place| !matched.contains(place)));
+                    let hidden = self.hidden && start == 0;
+                    let others = self.from(start).into_iter().filter(|place| !hidden || *place == 0);
+                    places.extend(others.filter(|place| !matched.contains(place)));
                 }
             }
             b'@' | b'?' => {

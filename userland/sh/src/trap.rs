@@ -64,6 +64,8 @@ pub(crate) struct Traps {
     inherited: Option<Vec<(u8, Rc<Bytes>)>>,
     /// Traps of signals that arrive wait until the redirections of the command are taken back.
     pub(crate) holds: bool,
+    /// A command that failed ends the shell.
+    pub(crate) by_errexit: bool,
 }
 
 impl Traps {

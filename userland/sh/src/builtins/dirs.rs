@@ -32,6 +32,16 @@ fn place(shell: &Shell, arg: &[u8]) -> Place {
     at.filter(|at| *at < size).map_or(Place::OutOfRange, Place::At)
 }
 
+impl Shell {
+    /// An element of `DIRSTACK` is assigned. That of the working directory stays what it is.
+    pub(crate) fn change_dir_stack(&mut self, at: i64, path: &[u8]) {
+        let at = usize::try_from(at).ok().and_then(|at| at.checked_sub(1));
+        if let Some(entry) = at.and_then(|at| self.dir_stack.get_mut(at)) {
+            *entry = path.to_vec();
+        }
+    }
+}
+
 fn shorten(shell: &mut Shell, path: &[u8]) -> Bytes {
     match shell.lookup(b"HOME") {
         Some(home)
@@ -148,8 +158,9 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
             shell.dir_stack.pop_front();
             shell.dir_stack.push_front(before);
+            return Ok(show(shell));
         }
-        return Ok(show(shell));
+        return Ok(0);
     };
     match place(shell, arg) {
         Place::At(at) => {
@@ -161,7 +172,7 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 return Ok(1);
             }
             shell.dir_stack = all;
-            Ok(show(shell))
+            Ok(if stay { 0 } else { show(shell) })
         }
         Place::OutOfRange if shell.dir_stack.is_empty() => {
             shell.complain_builtin("directory stack empty");

@@ -106,6 +106,8 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.status = status_argument(shell, args);
     }
     shell.show_end();
+    // Here and now: in the function and with the redirections that it stands in.
+    shell.run_exit_trap();
     Err(Stop::Exit)
 }
 

@@ -88,7 +88,7 @@ fn one(shell: &mut Shell, name: &[u8], wanted: &Wanted, several: bool) -> bool {
         shell.remember_program(name, path.clone(), 0);
         return true;
     } else if wanted.show {
-        match shell.hash.get(name).map(|(path, _)| path.clone()) {
+        match shell.hashed_program(name) {
             Some(path) if wanted.reusable => {
                 shell.print([b"builtin hash -p ", &path[..], b" ", name, b"\n"].concat());
                 true
@@ -140,6 +140,13 @@ fn list(shell: &mut Shell, reusable: bool) -> u8 {
 }
 
 impl Shell {
+    /// Where the hash table has a program, which counts as a use of it.
+    pub(crate) fn hashed_program(&mut self, name: &[u8]) -> Option<Bytes> {
+        let (path, hits) = self.hash.get_mut(name)?;
+        *hits = hits.saturating_add(1);
+        Some(path.clone())
+    }
+
     /// Remembers where a program is, also in `BASH_CMDS`.
     pub(crate) fn remember_program(&mut self, name: &[u8], path: Bytes, hits: u32) {
         if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_CMDS").map(|var| &mut var.value) {

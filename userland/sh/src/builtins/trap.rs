@@ -5,6 +5,8 @@ use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 use crate::trap::{DEBUG, ERR, RETURN, signal_name, signal_number};
 
+const USAGE: &str = "trap [-lp] [[arg] signal_spec ...]";
+
 /// The name as `trap -p` prints it.
 fn shown(shell: &Shell, signal: u8) -> String {
     let Some(name) = signal_name(signal) else { return signal.to_string() };
@@ -13,23 +15,33 @@ fn shown(shell: &Shell, signal: u8) -> String {
 
 pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    match words.first().map(Vec::as_slice) {
-        None => return Ok(print(shell, &[], false)),
-        Some(b"-p") => return Ok(print(shell, words.get(1..).unwrap_or_default(), shell.options.posix)),
-        Some(b"-l") => return Ok(shell.print(crate::trap::signal_table())),
-        Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some([b'-', letter, ..]) => {
-            let option = [b'-', *letter];
-            return Ok(shell.bad_option(&option, "trap [-lp] [[arg] signal_spec ...]"));
+    let (mut table, mut asked) = (false, false);
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
         }
-        Some(_) => {}
+        for letter in letters {
+            match letter {
+                b'l' => table = true,
+                b'p' => asked = true,
+                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+            }
+        }
+    }
+    if table {
+        return Ok(shell.print(crate::trap::signal_table()));
+    }
+    if asked {
+        return Ok(print(shell, words, shell.options.posix));
     }
     let (action, signals) = match words {
         [] => return Ok(print(shell, &[], false)),
         // A number first, or a single name, means that all of them get their defaults back.
         // In posix mode only a number does.
         [only] if signal_number(only).is_none() || (shell.options.posix && !only.iter().all(u8::is_ascii_digit)) => {
-            return Ok(shell.usage("trap [-lp] [[arg] signal_spec ...]"));
+            return Ok(shell.usage(USAGE));
         }
         [only] => (None, std::slice::from_ref(only)),
         [first, ..] if first.iter().all(u8::is_ascii_digit) && !first.is_empty() => (None, words),

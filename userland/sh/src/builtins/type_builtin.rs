@@ -68,7 +68,7 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut status = 0;
     for name in words {
         let found = if only_path {
-            let hashed = shell.hash.get(name).map(|(path, _)| path.clone());
+            let hashed = shell.hashed_program(name);
             match hashed.or_else(|| shell.search_path(name)) {
                 Some(path) => shell.print([&path[..], b"\n"].concat()) == 0,
                 None => false,
@@ -141,8 +141,8 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
     let path = if name.contains(&b'/') {
         tidebox_rt::access(name, 1).is_ok().then(|| name.to_vec())
     } else {
-        match shell.hash.get(name) {
-            Some((path, _)) => Some(path.clone()),
+        match shell.hashed_program(name) {
+            Some(path) => Some(path),
             None => shell.search_path(name).filter(|path| tidebox_rt::access(path, 1).is_ok()),
         }
     };

@@ -31,6 +31,10 @@ impl Shell {
             return Ok(());
         };
         let result = self.run_at(compound);
+        // A failure that ends the shell does so here, with these redirections.
+        if result == Err(Stop::Exit) && self.traps.by_errexit && !matches!(compound.kind, Kind::Subshell(_)) {
+            self.run_exit_trap();
+        }
         self.undo(undo);
         self.drop_process_fds(from);
         result

@@ -36,7 +36,10 @@ impl Shell {
         self.io.close(their_input);
         self.io.close(their_output);
         let pid = forked?;
-        let (read, write) = (self.take_high(ours_in), self.take_high(ours_out));
+        // Between them bash has had the ends of the other side.
+        let mut free = (3..=63).rev().filter(|number| self.io.fd(*number).is_none());
+        let numbers = (free.next().unwrap_or(64), free.nth(2).unwrap_or(65));
+        let (read, write) = (self.take_number(numbers.0, ours_in), self.take_number(numbers.1, ours_out));
         self.jobs.add(&[pid], crate::print::coprocess(name, body), false);
         self.status = 0;
         let Some(name) = self.array_to_fill(name) else { return Ok(()) };
@@ -54,9 +57,8 @@ impl Shell {
         Ok(())
     }
 
-    /// Gives a descriptor the highest free number below 64, which the script is unlikely to use.
-    fn take_high(&mut self, fd: Fd) -> u32 {
-        let number = (3..=63).rev().find(|n| self.io.fd(*n).is_none()).unwrap_or(64);
+    /// Gives a descriptor a number that the script is unlikely to use.
+    fn take_number(&mut self, number: u32, fd: Fd) -> u32 {
         self.io.set(number, Some(fd));
         self.io.keep_private(number);
         number

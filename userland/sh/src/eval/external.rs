@@ -131,7 +131,8 @@ impl Shell {
     pub(crate) fn start_found(&mut self, path: Option<Bytes>, args: &[Bytes]) -> Run<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = path else {
-            self.not_found(&name);
+            // Whatever `PATH` is, there was one to look in.
+            self.complain([&crate::expand::message_quote(&name)[..], b": command not found"].concat());
             return Ok(Err(127));
         };
         self.io.flush();

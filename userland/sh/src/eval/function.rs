@@ -117,9 +117,6 @@ impl Shell {
             other => other,
         };
         self.traps.put_back(aside);
-        if result == Err(Stop::Exit) {
-            self.run_exit_trap();
-        }
         self.vars.pop_scope();
         if crate::pattern::locale_touched() {
             crate::pattern::set_bytes(bytes);

@@ -119,6 +119,7 @@ impl Shell {
             self.run_trap(trap::ERR)?;
             self.line = outer_line;
         }
+        self.traps.by_errexit = self.options.errexit;
         if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
     }
 

@@ -101,7 +101,13 @@ impl Walk<'_> {
         }
         let hidden = pattern.may_start_with_dot();
         for entry in self.list(base, hidden) {
-            if pattern.matches(&entry.name) && (rest.is_empty() || may_be_dir(entry.kind)) {
+            let dotglob = self.shell.options.dotglob && !is_dots(&entry.name);
+            let matches = if !dotglob && entry.name.first() == Some(&b'.') {
+                pattern.matches_hidden(&entry.name)
+            } else {
+                pattern.matches(&entry.name)
+            };
+            if matches && (rest.is_empty() || may_be_dir(entry.kind)) {
                 let path = join(base, &entry.name, rest.is_empty());
                 self.descend(&path, rest, depth);
             }

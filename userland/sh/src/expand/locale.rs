@@ -73,6 +73,9 @@ impl Shell {
             return;
         }
         let all = self.locale_variable(b"LC_ALL");
+        if matches!(variable, b"LC_ALL" | b"LANG") && all.is_none() {
+            self.look_for_all();
+        }
         let wanted = match variable {
             b"LC_ALL" => all,
             b"LANG" => None,
@@ -88,6 +91,20 @@ impl Shell {
         }
         if matches!(variable, b"LC_ALL" | b"LC_CTYPE" | b"LANG") {
             self.note_locale();
+        }
+    }
+
+    /// Without `LC_ALL` bash looks for the locale of `LANG` as a whole, and then for those of each variable. It tells of
+    /// none that there is not, but the C library will remember.
+    fn look_for_all(&mut self) {
+        if let Some(name) = self.locale_variable(b"LANG").filter(|name| known(name).is_none()) {
+            self.missing_locales.insert((b"LC_ALL".to_vec(), name));
+            return;
+        }
+        for variable in [&b"LC_CTYPE"[..], b"LC_COLLATE", b"LC_MESSAGES", b"LC_NUMERIC", b"LC_TIME"] {
+            if let Some(name) = self.locale_variable(variable).filter(|name| known(name).is_none()) {
+                self.missing_locales.insert((variable.to_vec(), name));
+            }
         }
     }
 }

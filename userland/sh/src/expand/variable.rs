@@ -146,6 +146,9 @@ impl Shell {
         let special = is_special(name);
         if special {
             self.note_special(name, &value);
+            if let (b"DIRSTACK", Key::Index(at)) = (&name[..], &key) {
+                self.change_dir_stack(*at, &value);
+            }
         }
         let allexport = self.options.allexport;
         let var = self.vars.entry(name);
@@ -265,7 +268,10 @@ impl Shell {
 /// Names that the shell itself looks at or computes, among them all that [`Shell::note_special`] knows.
 fn is_special(name: &[u8]) -> bool {
     let initial = [b'_'] == name
-        || matches!(name, [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I' | b'G' | b'H', ..] | [b'h', b'i', b's', ..]);
+        || matches!(
+            name,
+            [b'R' | b'S' | b'P' | b'O' | b'L' | b'B' | b'I' | b'G' | b'H' | b'D', ..] | [b'h', b'i', b's', ..]
+        );
     initial && name.len() <= 16
 }
 

@@ -190,7 +190,7 @@ impl Scan {
         self.first_of_body = false;
         let Some(document) = self.documents.front() else { return };
         let tabs = if document.strip_tabs { line.iter().take_while(|&&b| b == b'\t').count() } else { 0 };
-        if line.get(tabs..) == Some(&document.delimiter[..]) {
+        if line == document.delimiter || line.get(tabs..) == Some(&document.delimiter[..]) {
             self.documents.pop_front();
             self.in_body = !self.documents.is_empty();
         }

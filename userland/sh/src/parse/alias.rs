@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
         }
         let last = value.last().copied();
         // A blank keeps the alias's last word apart from what follows; an operator may go on there.
-        let apart = last.is_some_and(|b| !is_meta(b) && b != b'\\') && !ends_in_comment(&value);
+        let apart = last.is_some_and(|b| !is_meta(b) && b != b'\\') && !ends_open(&value);
         let text = if apart { [&value[..], b" "].concat() } else { value };
         let end = self.left().saturating_sub(name.len());
         self.joins |= text.contains(&b'\\');
@@ -210,9 +210,23 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether the text ends within a comment, which then goes on behind it.
-fn ends_in_comment(text: &[u8]) -> bool {
-    let line = text.rsplit(|&b| b == b'\n').next().unwrap_or_default();
-    let starts = |at: usize| at == 0 || line.get(at - 1).copied().is_some_and(is_meta);
-    line.iter().enumerate().any(|(at, &byte)| byte == b'#' && starts(at))
+/// Whether the text ends within a comment or a quotation, which then goes on behind it.
+fn ends_open(text: &[u8]) -> bool {
+    let (mut quote, mut at) = (None, 0);
+    while let Some(&byte) = text.get(at) {
+        let starts_word = at == 0 || text.get(at - 1).copied().is_some_and(is_meta);
+        match (quote, byte) {
+            (None | Some(b'"' | b'`'), b'\\') => at += 1,
+            (None, b'\'' | b'"' | b'`') => quote = Some(byte),
+            (None, b'#') if starts_word => {
+                let rest = text.get(at..).unwrap_or_default();
+                let Some(end) = rest.iter().position(|&b| b == b'\n') else { return true };
+                at += end;
+            }
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
+        }
+        at += 1;
+    }
+    quote.is_some()
 }

@@ -472,24 +472,15 @@ pub(crate) fn closing_bracket(text: &[u8]) -> Option<usize> {
 
 /// The value of a constant: decimal, `0x`, octal with a leading zero, or `base#digits`. It wraps as bash's does.
 pub(crate) fn number_value(text: &[u8]) -> Result<i64, &'static str> {
-    let (base, digits) = if let Some(at) = text.iter().position(|&b| b == b'#') {
-        let base = plain_number(text.get(..at).unwrap_or_default()).unwrap_or(0);
-        if !(2..=64).contains(&base) {
-            return Err("invalid arithmetic base");
-        }
-        if at + 1 == text.len() {
-            return Err("invalid integer constant");
-        }
-        (base, text.get(at + 1..).unwrap_or_default())
-    } else if text.starts_with(b"0x") || text.starts_with(b"0X") {
-        (16, text.get(2..).unwrap_or_default())
-    } else if text.len() > 1 && text.first() == Some(&b'0') {
-        (8, text)
-    } else {
-        (10, text)
+    let (mut base, digits) = match text {
+        [b'0', b'x' | b'X', digits @ ..] => (16, digits),
+        [b'0', _, ..] => (8, text),
+        _ => (10, text),
     };
+    // Whether a number before `#` may still turn out to be the base.
+    let mut may_be_base = base == 10;
     let mut value = 0_i64;
-    for &byte in digits {
+    for (at, &byte) in digits.iter().enumerate() {
         let digit = match byte {
             b'0'..=b'9' => byte - b'0',
             b'a'..=b'z' => byte - b'a' + 10,
@@ -497,6 +488,14 @@ pub(crate) fn number_value(text: &[u8]) -> Result<i64, &'static str> {
             b'A'..=b'Z' => byte - b'A' + 36,
             b'@' => 62,
             b'_' => 63,
+            b'#' if !may_be_base => return Err("invalid number"),
+            b'#' if !(2..=64).contains(&value) => return Err("invalid arithmetic base"),
+            b'#' if at + 1 == digits.len() => return Err("invalid integer constant"),
+            b'#' => {
+                may_be_base = false;
+                base = std::mem::take(&mut value);
+                continue;
+            }
             _ => return Err("syntax error in expression"),
         };
         if i64::from(digit) >= base {

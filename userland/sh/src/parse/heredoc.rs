@@ -27,7 +27,8 @@ impl Parser<'_> {
                 break;
             }
             let mut line = self.one_line(!pending.document.quoted, &pending);
-            if pending.document.strip_tabs {
+            // Its end may have tabs of its own.
+            if pending.document.strip_tabs && line != pending.document.delimiter {
                 let tabs = line.iter().position(|&b| b != b'\t').unwrap_or(line.len());
                 line.drain(..tabs);
             }

@@ -99,9 +99,12 @@ impl Parser<'_> {
                 self.pos += 1;
                 banged = true;
                 bang = !bang;
-            } else if self.at_keyword(b"time") && timed.is_none() {
+            } else if self.at_keyword(b"time") {
                 self.pos += 4;
-                timed = Some(if self.keyword(b"-p") { TimeFormat::Posix } else { TimeFormat::Bash });
+                // Said more than once it is measured once, in the form that any of them asks for.
+                let posix = self.keyword(b"-p") || matches!(timed, Some(TimeFormat::Posix));
+                let posix = self.keyword(b"--") || posix;
+                timed = Some(if posix { TimeFormat::Posix } else { TimeFormat::Bash });
             } else {
                 break;
             }

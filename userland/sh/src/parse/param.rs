@@ -191,19 +191,23 @@ impl Parser<'_> {
         Ok(Op::Substring { offset, length })
     }
 
-    /// An expression up to a colon or the closing brace; a colon that belongs to `? :` is not the one.
+    /// An expression up to a colon or the closing brace; a colon that belongs to `? :` or stands in parentheses is not the
+    /// one.
     fn substring_part(&mut self) -> Parse<crate::ir::Arith> {
         let start = self.pos;
-        let word = self.word_until(Stop::Arith(b":}"), true)?;
-        if word.raw.contains(&b'?') && self.peek() == Some(b':') {
+        let mut word = self.word_until(Stop::Arith(b":}"), true)?;
+        let mut inner = false;
+        while self.peek() == Some(b':') && colon_belongs(self.slice(start, self.pos)) {
             self.pos += 1;
             self.word_until(Stop::Arith(b":}"), true)?;
+            inner = true;
+        }
+        if inner {
             let end = self.pos;
             self.pos = start;
             let mut inner = self.inner(self.slice(start, end), self.line);
-            let whole = inner.whole_text()?;
+            word = inner.whole_text()?;
             self.pos = end;
-            return Ok(arith::from_word(whole));
         }
         Ok(arith::from_word(word))
     }
@@ -233,4 +237,19 @@ impl Parser<'_> {
         };
         Ok(Op::Replace { how, pattern, with })
     }
+}
+
+/// Whether a colon behind this text goes on with its expression.
+fn colon_belongs(text: &[u8]) -> bool {
+    let (mut parentheses, mut conditions) = (0_u32, 0_u32);
+    for byte in text {
+        match byte {
+            b'(' => parentheses += 1,
+            b')' => parentheses = parentheses.saturating_sub(1),
+            b'?' => conditions += 1,
+            b':' => conditions = conditions.saturating_sub(1),
+            _ => {}
+        }
+    }
+    parentheses > 0 || conditions > 0
 }

@@ -7,17 +7,29 @@ use crate::eval::DeclArg;
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::state::{Run, Shell};
-use crate::vars::{EXPORT, READONLY, TRACE};
+use crate::vars::{CAPITAL, EXPORT, INTEGER, LOWER, NAMEREF, READONLY, TRACE, UPPER};
 
 /// Prints functions, or marks them.
 pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], wanted: &Wanted) -> Run<u8> {
     if rest.is_empty() {
         return Ok(all(shell, wanted));
     }
+    let marked = wanted.on | wanted.off;
+    let unfit =
+        [(wanted.assoc, "-A"), (wanted.indexed, "-a"), (marked & INTEGER != 0, "-i"), (marked & NAMEREF != 0, "-n")];
+    if let Some((_, option)) = unfit.iter().find(|(asked, _)| *asked && wanted.base == 0) {
+        shell.complain_builtin(format!("{option}: invalid option"));
+        return Ok(1);
+    }
     let marks = (wanted.on | wanted.off) & (EXPORT | READONLY | TRACE) != 0;
     let mut status = 0;
     for arg in rest {
         let name = name_of(arg);
+        let assigned = matches!(arg, DeclArg::Assign(_)) || name.contains(&b'=');
+        if assigned && wanted.base == 0 {
+            shell.complain_builtin("cannot use `-f' to make functions");
+            return Ok(1);
+        }
         let Some(function) = shell.functions.get(name.as_slice()).map(Rc::clone) else {
             if marks && wanted.base != 0 {
                 shell.complain_builtin([&name[..], b": not a function"].concat());
@@ -27,7 +39,9 @@ pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], wanted: &Wanted) ->
             status = 1;
             continue;
         };
-        if marks {
+        if wanted.on & (LOWER | UPPER | CAPITAL) != 0 {
+            // A mark that means nothing to a function.
+        } else if marks {
             status |= mark(shell, &function.name, wanted);
         } else if wanted.function_names && !wanted.print {
             let mut line = name;

@@ -116,7 +116,7 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
 fn option(wanted: &mut Wanted, letter: u8, on: bool) -> bool {
     let known: &[u8] = match wanted.base {
         vars::EXPORT => b"aAfnp",
-        vars::READONLY => b"aAfp",
+        vars::READONLY => b"aAfnp",
         _ => b"aAfFgiIlnrtuxpc",
     };
     if !known.contains(&letter) {
@@ -138,6 +138,8 @@ fn option(wanted: &mut Wanted, letter: u8, on: bool) -> bool {
             wanted.on &= !vars::EXPORT;
             wanted.off |= vars::EXPORT;
         }
+        // What is constant stays so.
+        b'n' if wanted.base == vars::READONLY => wanted.on &= !vars::READONLY,
         _ => {
             let flag = match letter {
                 b'i' => vars::INTEGER,

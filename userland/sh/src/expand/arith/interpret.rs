@@ -245,9 +245,9 @@ impl Interpreter<'_> {
             _ => match single(byte) {
                 Some(op) => Token::Binary(op),
                 None => {
-                    let operand = matches!(self.at.current, Token::Name | Token::Number | Token::Byte(b'(' | b')'))
+                    let operand = matches!(self.at.current, Token::Name | Token::Number)
                         && self.at.current != Token::Byte(b'(')
-                        || matches!(self.at.current, Token::After(_) | Token::Before(_) | Token::Compound(_));
+                        || matches!(self.at.current, Token::After(_) | Token::Before(_));
                     let problem = if operand {
                         "syntax error: invalid arithmetic operator"
                     } else {
