@@ -388,6 +388,10 @@ impl Shell {
         let status = if string && self.subshell == 0 && !self.substituting && !self.options.errexit { 127 } else { 1 };
         self.complain(text);
         self.status = status;
+        if string && !self.io.is_capturing() {
+            // A command string ends right here, in the function and with the redirections that this stands in.
+            self.run_exit_trap();
+        }
         Err(self.fatal())
     }
 

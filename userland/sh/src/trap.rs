@@ -66,6 +66,10 @@ pub(crate) struct Traps {
     pub(crate) holds: bool,
     /// A command that failed ends the shell.
     pub(crate) by_errexit: bool,
+    /// The EXIT trap counts as a step of what `set -x` shows.
+    pub(crate) ends_deeper: bool,
+    /// Calls of functions in progress whose redirections are taken back before a failure ends the shell.
+    pub(crate) redirected_calls: u32,
 }
 
 impl Traps {
@@ -354,7 +358,10 @@ impl Shell {
             let status = self.status;
             self.trap_status = Some(status);
             self.traps.running.push(EXIT);
+            let deeper = u32::from(self.traps.ends_deeper);
+            self.sourcing_depth += deeper;
             let result = self.run_text(&text, 1);
+            self.sourcing_depth -= deeper;
             self.traps.running.pop();
             self.traps.set(EXIT, None);
             if !matches!(result, Err(Stop::Exit)) {

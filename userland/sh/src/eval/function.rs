@@ -117,7 +117,15 @@ impl Shell {
             other => other,
         };
         self.traps.put_back(aside);
+        // A failure that ends the shell ends it in here, in a subshell with the function's variables.
+        let ends = result == Err(Stop::Exit) && self.traps.by_errexit && self.traps.redirected_calls == 0;
+        if ends && self.forked {
+            self.run_exit_trap();
+        }
         self.vars.pop_scope();
+        if ends {
+            self.run_exit_trap();
+        }
         if crate::pattern::locale_touched() {
             crate::pattern::set_bytes(bytes);
             self.note_locale();

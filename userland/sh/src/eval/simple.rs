@@ -118,7 +118,10 @@ impl Shell {
             let last = args.last().cloned();
             // A function in a pipeline is a subshell; the words of its call were none.
             self.subshell += u32::from(std::mem::take(&mut self.piped));
+            let redirected = u32::from(!simple.redirects.is_empty());
+            self.traps.redirected_calls += redirected;
             let result = self.with_redirects(simple, |shell| shell.call_function(&function, args));
+            self.traps.redirected_calls -= redirected;
             self.last_arg = last.unwrap_or_default();
             return result.map(drop);
         }

@@ -17,11 +17,11 @@ impl Shell {
         let substitutes = self.keeps_loops;
         let forked = rt::fork(|| {
             self.enter_subshell();
+            self.traps.ends_deeper = !substitutes;
             let result = body(self);
             if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
                 self.status = 1;
             }
-            self.sourcing_depth += u32::from(!substitutes);
             let code = self.finish();
             rt::exit(code)
         });
