@@ -1,9 +1,10 @@
 //! `cp`: copies files and folders.
 
 use tidebox_gnu::choice::choose;
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, quoted};
-use tidebox_gnu::tool::{command_line, usage};
+use tidebox_gnu::tool::usage;
 
 use crate::copy::{Copier, Existing, Follow, Options};
 use crate::data;
@@ -11,7 +12,7 @@ use crate::say;
 use crate::target::{Target, Wrong, join, without_slashes};
 
 const HELP: &str = "\
-Usage: cp [OPTION]... [-T] SOURCE TARGET
+Usage: cp [OPTION]... [-T] SOURCE DEST
   or:  cp [OPTION]... SOURCE... FOLDER
   or:  cp [OPTION]... -t FOLDER SOURCE...
 Copies SOURCE to TARGET, or each SOURCE into FOLDER.
@@ -55,7 +56,6 @@ const REMOVE: char = '\u{e007}';
 const SPARSE: char = '\u{e008}';
 const STRIP: char = '\u{e009}';
 const CONTEXT: char = '\u{e00a}';
-const HELP_KEY: char = '\u{e00b}';
 
 const LONG: &[Long] = &[
     long("archive", Takes::Nothing, 'a'),
@@ -65,7 +65,6 @@ const LONG: &[Long] = &[
     long("copy-contents", Takes::Nothing, COPY_CONTENTS),
     long("dereference", Takes::Nothing, 'L'),
     long("force", Takes::Nothing, 'f'),
-    long("help", Takes::Nothing, HELP_KEY),
     long("interactive", Takes::Nothing, 'i'),
     long("link", Takes::Nothing, 'l'),
     long("no-clobber", Takes::Nothing, 'n'),
@@ -100,19 +99,18 @@ struct Asked {
     follow: Option<Follow>,
     parents: bool,
     clone: bool,
-    help: bool,
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let spec = Spec { short: "abdfHilLnprst:uvxPRS:TZ", long: LONG, permute: true };
-    let read = command_line(spec, arguments).and_then(|(options, operands)| Ok((Asked::read(options)?, operands)));
+    let line = CommandLine::core("cp", "abdfHilLnprst:uvxPRS:TZ", LONG, HELP);
+    let read = line.split(arguments).and_then(|(options, operands)| {
+        let asked = Asked::read(options).map_err(|message| line.wrong::<i32>(message))?;
+        Ok((asked, operands))
+    });
     let (asked, operands) = match read {
         Ok(read) => read,
-        Err(message) => return usage("cp", &message, 1),
+        Err(code) => return code,
     };
-    if asked.help {
-        return i32::from(!say("cp", HELP.trim_end()));
-    }
     if asked.options.hard_link && asked.options.symbolic_link {
         return usage("cp", "cannot make both hard and symbolic links", 1);
     }
@@ -207,7 +205,6 @@ impl Asked {
             CONTEXT => {
                 complain("cp", "warning: ignoring --context; it requires an SELinux-enabled kernel");
             }
-            HELP_KEY => self.help = true,
             _ => {}
         }
         Ok(())

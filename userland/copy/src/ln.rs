@@ -1,8 +1,9 @@
 //! `ln`: makes other names for files.
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, named, quoted};
-use tidebox_gnu::tool::{command_line, usage};
+use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
 use crate::backup::Backup;
@@ -11,7 +12,7 @@ use crate::target::{Target, Wrong, base_name, folder_of, join, same};
 use crate::{ask, say};
 
 const HELP: &str = "\
-Usage: ln [OPTION]... [-T] FILE NAME
+Usage: ln [OPTION]... [-T] TARGET LINK_NAME
   or:  ln [OPTION]... FILE
   or:  ln [OPTION]... FILE... FOLDER
   or:  ln [OPTION]... -t FOLDER FILE...
@@ -32,13 +33,10 @@ Makes a link called NAME to FILE, or links to each FILE in FOLDER, or in the wor
   -v, --verbose                 say what is done
 ";
 
-const HELP_KEY: char = '\u{e001}';
-
 const LONG: &[Long] = &[
     long("backup", Takes::Maybe, 'b'),
     long("directory", Takes::Nothing, 'd'),
     long("force", Takes::Nothing, 'f'),
-    long("help", Takes::Nothing, HELP_KEY),
     long("interactive", Takes::Nothing, 'i'),
     long("logical", Takes::Nothing, 'L'),
     long("no-dereference", Takes::Nothing, 'n'),
@@ -62,19 +60,18 @@ struct Options {
     existing: Existing,
     backup: Backup,
     target: Target,
-    help: bool,
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let spec = Spec { short: "bdfFinrsvt:S:LPT", long: LONG, permute: true };
-    let read = command_line(spec, arguments).and_then(|(given, operands)| Ok((Options::read(given)?, operands)));
+    let line = CommandLine::core("ln", "bdfFinrsvt:S:LPT", LONG, HELP);
+    let read = line.split(arguments).and_then(|(given, operands)| {
+        let options = Options::read(given).map_err(|message| line.wrong::<i32>(message))?;
+        Ok((options, operands))
+    });
     let (options, operands) = match read {
         Ok(read) => read,
-        Err(message) => return usage("ln", &message, 1),
+        Err(code) => return code,
     };
-    if options.help {
-        return i32::from(!say("ln", HELP.trim_end()));
-    }
     if options.relative && !options.symbolic {
         complain("ln", "cannot do --relative without --symbolic");
         return 1;
@@ -120,7 +117,6 @@ impl Options {
                 'v' => options.verbose = true,
                 'S' => options.backup.suffix(value),
                 'T' => options.target.is_name = true,
-                HELP_KEY => options.help = true,
                 _ => {}
             }
         }

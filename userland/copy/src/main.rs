@@ -1,4 +1,4 @@
-//! The tools that copy, move and link files.
+//! The tools that copy, move, link and remove files.
 //!
 //! Those of uutils cannot do it here: WASI has no modes, `cp -p` and `cp -a` fail because std cannot set times there, and
 //! `mv` looks for another error number when it meets another file system.
@@ -11,6 +11,8 @@ mod data;
 mod ln;
 mod mv;
 mod remove;
+mod rm;
+mod rmdir;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -18,7 +20,8 @@ mod tests;
 use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[("cp", cp::main), ("ln", ln::main), ("mv", mv::main)];
+const TOOLS: &[(&str, Main)] =
+    &[("cp", cp::main), ("ln", ln::main), ("mv", mv::main), ("rm", rm::main), ("rmdir", rmdir::main)];
 
 fn main() {
     run("copy", TOOLS);

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, quoted};
-use tidebox_gnu::tool::{command_line, usage};
+use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::copy::{Copier, Existing, Follow, Options, question, same_entry};
@@ -12,7 +13,7 @@ use crate::target::{Target, Wrong, base_name, folder_of, same};
 use crate::{ask, remove, say};
 
 const HELP: &str = "\
-Usage: mv [OPTION]... [-T] SOURCE TARGET
+Usage: mv [OPTION]... [-T] SOURCE DEST
   or:  mv [OPTION]... SOURCE... FOLDER
   or:  mv [OPTION]... -t FOLDER SOURCE...
 Gives SOURCE the name TARGET, or moves each SOURCE into FOLDER.
@@ -30,13 +31,11 @@ Gives SOURCE the name TARGET, or moves each SOURCE into FOLDER.
 ";
 
 const STRIP: char = '\u{e001}';
-const HELP_KEY: char = '\u{e002}';
 
 const LONG: &[Long] = &[
     long("backup", Takes::Maybe, 'b'),
     long("context", Takes::Nothing, 'Z'),
     long("force", Takes::Nothing, 'f'),
-    long("help", Takes::Nothing, HELP_KEY),
     long("interactive", Takes::Nothing, 'i'),
     long("no-clobber", Takes::Nothing, 'n'),
     long("no-target-directory", Takes::Nothing, 'T'),
@@ -48,13 +47,14 @@ const LONG: &[Long] = &[
 ];
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let spec = Spec { short: "bfint:uvS:TZ", long: LONG, permute: true };
-    let read = command_line(spec, arguments).and_then(|(given, operands)| Ok((read(given)?, operands)));
-    let (Some((options, target)), operands) = (match read {
+    let line = CommandLine::core("mv", "bfint:uvS:TZ", LONG, HELP);
+    let read = line.split(arguments).and_then(|(given, operands)| {
+        let (options, target) = read(given).map_err(|message| line.wrong::<i32>(message))?;
+        Ok((options, target, operands))
+    });
+    let (options, target, operands) = match read {
         Ok(read) => read,
-        Err(message) => return usage("mv", &message, 1),
-    }) else {
-        return i32::from(!say("mv", HELP.trim_end()));
+        Err(code) => return code,
     };
     if options.backup.is_wanted() && options.existing == Existing::Keep {
         return usage("mv", "options --backup and --no-clobber are mutually exclusive", 1);
@@ -75,8 +75,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     i32::from(!well)
 }
 
-/// What the options say; `None` when help is asked for.
-fn read(given: Vec<(char, Vec<u8>)>) -> Result<Option<(Options, Target)>, String> {
+/// What the options say.
+fn read(given: Vec<(char, Vec<u8>)>) -> Result<(Options, Target), String> {
     // What cannot be renamed is copied with all that belongs to it.
     let mut options = Options {
         tool: "mv",
@@ -103,12 +103,11 @@ fn read(given: Vec<(char, Vec<u8>)>) -> Result<Option<(Options, Target)>, String
             'S' => options.backup.suffix(value),
             'T' => target.is_name = true,
             STRIP => target.strip = true,
-            HELP_KEY => return Ok(None),
             _ => {}
         }
     }
     options.backup.settle()?;
-    Ok(Some((options, target)))
+    Ok((options, target))
 }
 
 struct Mover<'a> {

@@ -5,9 +5,8 @@ use std::ffi::OsString;
 
 use tidebox_gnu::getopt::Item;
 use tidebox_gnu::message::{complain, named, quoted};
-use tidebox_rt::{Errno, FileKind};
 
-use crate::{access, chunks, dates, grammar, order};
+use crate::grammar;
 
 /// Group and others may do nothing with what `mktemp` makes.
 const PRIVATE: u32 = 0o077;
@@ -17,8 +16,6 @@ const PRIVATE: u32 = 0o077;
 pub(crate) enum Turn {
     /// It runs with these.
     Run(Vec<OsString>),
-    /// It runs with these, and ends with this code even if it went well.
-    RunAndFail(Vec<OsString>, i32),
     /// The answer is known without it, and was told.
     Answer(i32),
     /// It ends with this message.
@@ -27,8 +24,8 @@ pub(crate) enum Turn {
     Usage(String, i32),
 }
 
-/// Decides what becomes of a command line, the tool's name first. `run` is the tool itself.
-pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>, run: fn(std::vec::IntoIter<OsString>) -> i32) -> Turn {
+/// Decides what becomes of a command line, the tool's name first.
+pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>) -> Turn {
     match tool {
         "mktemp" => {
             // std cannot ask for another mode than the one that the umask leaves.
@@ -36,19 +33,13 @@ pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>, run: fn(std::vec::In
             Turn::Run(arguments)
         }
         "cut" => Turn::Run(cut(arguments)),
-        "date" => dates::date(arguments),
         "link" => link(arguments),
         "join" => join(arguments),
         "od" => od(arguments),
         "paste" => paste(arguments),
-        "rm" => rm(arguments),
         "realpath" => realpath(arguments),
         "shred" => shred(arguments),
         "shuf" => shuf(arguments),
-        "sort" => order::sort(arguments, run),
-        "split" => chunks::split(arguments, run),
-        "test" | "[" => access::test(arguments),
-        "touch" => dates::touch(arguments),
         "truncate" => truncate(arguments),
         "uniq" => uniq(arguments),
         _ => Turn::Run(arguments),
@@ -62,12 +53,6 @@ pub(crate) fn os_string(bytes: &[u8]) -> OsString {
 /// Where the options end: the position of `--`, or the number of arguments.
 pub(crate) fn options_end(arguments: &[OsString]) -> usize {
     arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len())
-}
-
-/// Whether an argument is an operand as far as it looks like one.
-fn is_operand(argument: &OsString) -> bool {
-    let bytes = argument.as_encoded_bytes();
-    bytes.len() < 2 || !bytes.starts_with(b"-")
 }
 
 /// Characters are bytes to GNU's `cut`.
@@ -250,46 +235,6 @@ fn paste(arguments: Vec<OsString>) -> Turn {
     if missing { Turn::Answer(1) } else { Turn::Run(arguments) }
 }
 
-/// What has no name cannot be there, and a file with a slash behind it is no folder.
-fn rm(arguments: Vec<OsString>) -> Turn {
-    let forced = |argument: &OsString| {
-        let bytes = argument.as_encoded_bytes();
-        bytes == b"--force" || (bytes.starts_with(b"-") && !bytes.starts_with(b"--") && bytes.contains(&b'f'))
-    };
-    let end = options_end(&arguments);
-    let force = arguments.iter().take(end).skip(1).any(forced);
-    let mut failed = false;
-    let mut kept = Vec::with_capacity(arguments.len());
-    let mut operands = 0;
-    for (at, argument) in arguments.into_iter().enumerate() {
-        let bytes = argument.as_encoded_bytes();
-        let operand = at > 0 && at != end && (at > end || is_operand(&argument));
-        let error = match bytes {
-            b"" => Some(Errno::NOENT),
-            _ if operand && bytes.ends_with(b"/") => {
-                let stat = tidebox_rt::stat(bytes.strip_suffix(b"/").unwrap_or(bytes), false);
-                stat.is_ok_and(|stat| stat.kind() == FileKind::File).then_some(Errno::NOTDIR)
-            }
-            _ => None,
-        };
-        operands += usize::from(operand);
-        match error.filter(|_| operand) {
-            None => kept.push(argument),
-            Some(Errno::NOENT) if force => {}
-            Some(error) => {
-                complain("rm", &format!("cannot remove {}: {}", quoted(bytes), error.text()));
-                failed = true;
-            }
-        }
-    }
-    let left = kept.iter().skip(1).any(is_operand) || end < kept.len();
-    match (failed, operands > 0 && !left) {
-        (_, true) => Turn::Answer(i32::from(failed)),
-        (true, false) => Turn::RunAndFail(kept, 1),
-        (false, false) => Turn::Run(kept),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -303,7 +248,7 @@ mod tests {
     fn prepared(line: &str) -> Turn {
         let arguments = words(line);
         let tool = line.split(' ').next().unwrap_or_default();
-        prepare(tool, arguments, |_| 0)
+        prepare(tool, arguments)
     }
 
     #[test]
@@ -316,12 +261,5 @@ mod tests {
     fn the_old_form_of_uniq_skips_characters() {
         assert_eq!(prepared("uniq +3 f"), Turn::Run(words("uniq -s3 f")));
         assert_eq!(prepared("uniq -- +3"), Turn::Run(words("uniq -- +3")));
-    }
-
-    #[test]
-    fn what_rm_is_not_given_is_not_removed() {
-        assert_eq!(prepare("rm", vec!["rm".into(), "-f".into(), "".into()], |_| 0), Turn::Answer(0));
-        assert_eq!(prepare("rm", vec!["rm".into(), "".into()], |_| 0), Turn::Answer(1));
-        assert_eq!(prepared("rm -r x"), Turn::Run(words("rm -r x")));
     }
 }

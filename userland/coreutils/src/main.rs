@@ -2,12 +2,8 @@
 //!
 //! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
 
-mod access;
 mod border;
-mod chunks;
-mod dates;
 mod grammar;
-mod order;
 mod table;
 mod wording;
 
@@ -74,15 +70,8 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
         complain(&format!("cannot load the messages of {}: {error}", tool.name));
         return 99;
     }
-    match border::prepare(tool.name, arguments, tool.main) {
+    match border::prepare(tool.name, arguments) {
         Turn::Run(arguments) => (tool.main)(grammar::for_clap(tool.name, arguments).into_iter()),
-        Turn::RunAndFail(arguments, code) => {
-            let ended = (tool.main)(arguments.into_iter());
-            if ended == 0 && tool.name == "date" {
-                message::complain("date", "cannot set date: Operation not permitted");
-            }
-            ended.max(code)
-        }
         Turn::Answer(code) => code,
         Turn::Refuse(message, code) => {
             message::complain(tool.name, &message);

@@ -36,7 +36,9 @@ struct Tally {
 }
 
 /// Checks the files of a list, and answers 0 when all are as it says.
-pub(crate) fn check(tool: &str, algorithm: Algorithm, list: &[u8], manner: Manner, out: &mut Output) -> i32 {
+///
+/// Without an algorithm each line says which it is.
+pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manner: Manner, out: &mut Output) -> i32 {
     let shown = if list == b"-" { b"standard input".as_slice() } else { list };
     let mut input = match Input::open(list) {
         Ok(input) => input,
@@ -45,6 +47,7 @@ pub(crate) fn check(tool: &str, algorithm: Algorithm, list: &[u8], manner: Manne
     let mut tally = Tally::default();
     // Once one line has a single blank before its name, all have.
     let mut reversed = None;
+    let mut last = algorithm;
     let mut line = Vec::new();
     let mut number = 0u64;
     loop {
@@ -59,15 +62,20 @@ pub(crate) fn check(tool: &str, algorithm: Algorithm, list: &[u8], manner: Manne
         if text.is_empty() || text.starts_with(b"#") {
             continue;
         }
-        match entry(algorithm, text, &mut reversed).filter(|entry| !(list == b"-" && entry.name == b"-")) {
+        let found = match algorithm {
+            Some(algorithm) => entry(algorithm, text, &mut reversed),
+            None => tagged_by_itself(text),
+        };
+        match found.filter(|entry| !(list == b"-" && entry.name == b"-")) {
             Some(entry) => {
+                last = Some(entry.algorithm);
                 tally.proper += 1;
                 one(tool, &entry, manner, &mut tally, out);
             }
             None => {
                 tally.improper += 1;
                 if manner.warn {
-                    let kind = algorithm.name();
+                    let kind = last.map_or("CRC", Algorithm::name);
                     told(tool, out, &format!("{}: {number}: improperly formatted {kind} checksum line", named(shown)));
                 }
             }
@@ -140,6 +148,19 @@ fn sum_up(tool: &str, list: &[u8], tally: &Tally, manner: Manner, out: &mut Outp
         && (!manner.ignore_missing || tally.matched > 0)
         && (!manner.strict || tally.improper == 0);
     i32::from(!fine)
+}
+
+/// Reads a line that begins with the name of its algorithm.
+fn tagged_by_itself(line: &[u8]) -> Option<Entry> {
+    let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+    let text = line.get(start..)?;
+    let (escaped, text) = text.strip_prefix(b"\\").map_or((false, text), |rest| (true, rest));
+    let known = |algorithm: &Algorithm| {
+        let rest = text.strip_prefix(algorithm.name().as_bytes())?;
+        matches!(rest.first(), Some(b' ' | b'(' | b'-')).then_some((*algorithm, rest))
+    };
+    let (algorithm, rest) = Algorithm::NAMED.iter().find_map(known)?;
+    tagged(algorithm, rest, escaped)
 }
 
 /// Reads a line of a list.

@@ -17,9 +17,14 @@ pub(crate) enum Algorithm {
     Sha512_256,
     /// With so many bits.
     Blake2b(usize),
+    Sm3,
 }
 
 impl Algorithm {
+    /// Those that a line of a list may name.
+    pub(crate) const NAMED: &[Self] =
+        &[Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512, Self::Blake2b(512), Self::Sm3];
+
     /// What the tool of that name does.
     pub(crate) fn of_tool(tool: &str) -> Self {
         match tool {
@@ -45,6 +50,7 @@ impl Algorithm {
             Self::Sha512_224 => "SHA512/224",
             Self::Sha512_256 => "SHA512/256",
             Self::Blake2b(_) => "BLAKE2b",
+            Self::Sm3 => "SM3",
         }
     }
 
@@ -53,7 +59,7 @@ impl Algorithm {
             Self::Md5 => 128,
             Self::Sha1 => 160,
             Self::Sha224 | Self::Sha512_224 => 224,
-            Self::Sha256 | Self::Sha512_256 => 256,
+            Self::Sha256 | Self::Sha512_256 | Self::Sm3 => 256,
             Self::Sha384 => 384,
             Self::Sha512 => 512,
             Self::Blake2b(bits) => bits,
@@ -66,6 +72,7 @@ impl Algorithm {
             Self::Sha1 => Box::new(sha1::Sha1::default()),
             Self::Sha224 => Box::new(sha2::Sha224::default()),
             Self::Sha256 => Box::new(sha2::Sha256::default()),
+            Self::Sm3 => Box::new(sm3::Sm3::default()),
             Self::Sha384 => Box::new(sha2::Sha384::default()),
             Self::Sha512 => Box::new(sha2::Sha512::default()),
             Self::Sha512_224 => Box::new(sha2::Sha512_224::default()),

@@ -11,8 +11,7 @@ pub(crate) fn say(text: &str) -> i32 {
 
 /// Prints the version.
 pub(crate) fn version(tool: &str) -> i32 {
-    let version = env!("CARGO_PKG_VERSION");
-    say(&format!("{tool} (Tidebox) {version}, with the command line of GNU coreutils 9\n"))
+    say(&tidebox_gnu::command_line::core_version(tool))
 }
 
 /// The help of `base64` and its kin.

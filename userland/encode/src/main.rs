@@ -6,6 +6,7 @@ mod alphabet;
 mod base;
 mod charset;
 mod check;
+mod cksum;
 mod digest;
 mod help;
 mod iconv;
@@ -22,6 +23,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("base32", |arguments| base::main("base32", arguments)),
     ("base64", |arguments| base::main("base64", arguments)),
     ("basenc", |arguments| base::main("basenc", arguments)),
+    ("cksum", cksum::cksum),
     ("iconv", iconv::main),
     ("md5sum", |arguments| sum::main("md5sum", arguments)),
     ("sha1sum", |arguments| sum::main("sha1sum", arguments)),
@@ -30,6 +32,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("sha384sum", |arguments| sum::main("sha384sum", arguments)),
     ("sha512sum", |arguments| sum::main("sha512sum", arguments)),
     ("shasum", shasum::main),
+    ("sum", cksum::sum),
 ];
 
 fn main() {

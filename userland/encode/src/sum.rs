@@ -89,7 +89,7 @@ pub(crate) fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     let standard = [b"-".to_vec()];
     for file in if files.is_empty() { &standard } else { files.as_slice() } {
         code |= match checks {
-            true => check::check(tool, algorithm, file, manner, &mut out),
+            true => check::check(tool, Some(algorithm), file, manner, &mut out),
             false => print(tool, algorithm, file, form, &mut out),
         };
         if out.failure().is_some() {
@@ -100,7 +100,7 @@ pub(crate) fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 /// The bits of `--length`, or why they are none.
-fn length(value: &[u8]) -> Result<usize, Option<String>> {
+pub(crate) fn length(value: &[u8]) -> Result<usize, Option<String>> {
     let text = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let bits: usize = text.and_then(|text| text.parse().ok()).ok_or(None)?;
     match bits {
@@ -111,7 +111,7 @@ fn length(value: &[u8]) -> Result<usize, Option<String>> {
 }
 
 /// Options that do not go together.
-fn mistake(form: &Form, mode: Option<char>, manner: &Manner, checks: bool) -> Option<&'static str> {
+pub(crate) fn mistake(form: &Form, mode: Option<char>, manner: &Manner, checks: bool) -> Option<&'static str> {
     match checks {
         _ if form.tag && mode == Some('t') => Some("--tag does not support --text mode"),
         true if form.zero => Some("the --zero option is not supported when verifying checksums"),

@@ -60,7 +60,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut chmod = Chmod { umask: tidebox_rt::umask(None).unwrap_or(0), ..Chmod::default() };
     let (modes, arguments) = split_modes(arguments);
     let mut reference = None;
-    let operands = CommandLine::new("chmod", "Rcfv", LONG, HELP).read(arguments, |key, value| {
+    let operands = CommandLine::core("chmod", "Rcfv", LONG, HELP).read(arguments, |key, value| {
         match key {
             REFERENCE => reference = Some(value),
             key => chmod.option(key),

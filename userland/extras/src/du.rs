@@ -120,7 +120,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         end: b'\n',
         exclude: Vec::new(),
     };
-    let line = CommandLine::new("du", "0abcd:hklmsxB:DHLPS", LONG, HELP);
+    let line = CommandLine::core("du", "0abcd:hklmsxB:DHLPS", LONG, HELP);
     let files = line.read(arguments, |key, value| options.option(key, value).map_err(|message| line.wrong(message)));
     let mut files = match files {
         Ok(files) => files,

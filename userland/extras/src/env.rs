@@ -4,13 +4,14 @@ use std::io::Write;
 
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command::Command;
+use tidebox_gnu::command_line::core_version;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{cited, quoted};
 
 use crate::{run, signal};
 
 const HELP: &str = "\
-Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARGUMENT]...]
+Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]
 Runs COMMAND with each NAME set to VALUE; without COMMAND prints the environment.
 
   -i, --ignore-environment  begin with an empty environment
@@ -25,6 +26,7 @@ Runs COMMAND with each NAME set to VALUE; without COMMAND prints the environment
 ";
 
 const HELP_KEY: char = '\u{e001}';
+const VERSION_KEY: char = '\u{e0ff}';
 const BLOCK: char = '\u{e002}';
 const DEFAULT: char = '\u{e003}';
 const IGNORE: char = '\u{e004}';
@@ -42,6 +44,7 @@ const LONG: &[Long] = &[
     long("ignore-signal", Takes::Maybe, IGNORE),
     long("list-signal-handling", Takes::Nothing, LIST),
     long("help", Takes::Nothing, HELP_KEY),
+    long("version", Takes::Nothing, VERSION_KEY),
 ];
 
 /// Times that `-S` within what `-S` took apart is read.
@@ -98,6 +101,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
                         continue 'again;
                     }
                     (HELP_KEY, _) => return HELP.into(),
+                    (VERSION_KEY, _) => return core_version("env").as_str().into(),
                     _ => {}
                 },
             }

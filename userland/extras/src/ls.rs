@@ -14,9 +14,7 @@ use tidebox_gnu::message::{complain, quoted};
 use tidebox_rt::{FileKind, Stat};
 
 use format::Format;
-use options::{Follow, Options, Request, Shows, Wrong};
-#[cfg(test)]
-pub(crate) use order::version;
+use options::{Follow, Options, Shows};
 use quote::Style;
 
 /// A file that is listed.
@@ -32,9 +30,9 @@ pub(crate) struct Listed {
 }
 
 /// Exit code when a file within a folder cannot be listed.
-const MINOR: i32 = 1;
+pub(crate) const MINOR: i32 = 1;
 /// Exit code when a file that was named cannot be listed.
-const MAJOR: i32 = 2;
+pub(crate) const MAJOR: i32 = 2;
 
 struct Ls {
     options: Options,
@@ -52,26 +50,23 @@ struct Ancestor {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
-    list(arguments, Options::default())
+    list("ls", arguments, Options::default())
 }
 
 /// `dir`: names in columns.
 pub(crate) fn dir(arguments: Vec<Vec<u8>>) -> Answer {
-    list(arguments, Options { layout: options::Layout::Columns, style: Style::Escape, ..Options::default() })
+    list("dir", arguments, Options { layout: options::Layout::Columns, style: Style::Escape, ..Options::default() })
 }
 
 /// `vdir`: one file on each line, with its state.
 pub(crate) fn vdir(arguments: Vec<Vec<u8>>) -> Answer {
-    list(arguments, Options { layout: options::Layout::Long, style: Style::Escape, ..Options::default() })
+    list("vdir", arguments, Options { layout: options::Layout::Long, style: Style::Escape, ..Options::default() })
 }
 
-fn list(arguments: Vec<Vec<u8>>, defaults: Options) -> Answer {
-    let options = match options::parse(arguments, defaults) {
-        Ok(Request::List(options)) => *options,
-        Ok(Request::Say(text)) => return text.into(),
-        Err(Wrong::Usage(message)) => return Answer::Usage(message, MAJOR),
-        Err(Wrong::Word(message)) => return Answer::Usage(message, MINOR),
-        Err(Wrong::Value(message)) => return Answer::Failure(message, MAJOR),
+fn list(tool: &str, arguments: Vec<Vec<u8>>, defaults: Options) -> Answer {
+    let options = match options::parse(tool, arguments, defaults) {
+        Ok(options) => options,
+        Err(answer) => return answer,
     };
     let format = Format::new(&options);
     let mut ls = Ls { options, format, out: Vec::new(), code: 0, begun: false };

@@ -3,6 +3,7 @@
 //! As in `coreutils`, the name under which the module is started chooses the tool.
 
 mod chmod;
+mod date;
 mod dd;
 mod du;
 mod env;
@@ -13,11 +14,13 @@ mod ls;
 mod mkdir;
 mod nice;
 mod nohup;
+mod numfmt;
 mod run;
 mod signal;
 mod sleep;
 mod stat;
 mod sync;
+mod test;
 #[cfg(test)]
 mod tests;
 mod timeout;
@@ -30,7 +33,9 @@ use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main<Answer>)] = &[
+    ("[", test::bracket),
     ("chmod", chmod::main),
+    ("date", date::main),
     ("dd", dd::main),
     ("dir", ls::dir),
     ("du", du::main),
@@ -44,9 +49,11 @@ const TOOLS: &[(&str, Main<Answer>)] = &[
     ("mkdir", mkdir::main),
     ("nice", nice::main),
     ("nohup", nohup::main),
+    ("numfmt", numfmt::main),
     ("sleep", sleep::main),
     ("stat", stat::main),
     ("sync", sync::main),
+    ("test", test::test),
     ("timeout", timeout::main),
     ("uname", uname::main),
     ("vdir", ls::vdir),

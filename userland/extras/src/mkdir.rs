@@ -7,7 +7,7 @@ use tidebox_gnu::message::{bytes_path, cited, complain, path_bytes, quoted};
 use tidebox_gnu::mode::Change;
 
 const HELP: &str = "\
-Usage: mkdir [OPTION]... FOLDER...
+Usage: mkdir [OPTION]... DIRECTORY...
 Makes each FOLDER.
 
   -m, --mode=MODE  set the mode as chmod does
@@ -27,7 +27,7 @@ const EVERYTHING: u32 = 0o777;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let (mut mode, mut parents, mut verbose) = (None, false, false);
-    let line = CommandLine::new("mkdir", "m:pvZ", LONG, HELP);
+    let line = CommandLine::core("mkdir", "m:pvZ", LONG, HELP);
     let folders = line.read(arguments, |key, value| {
         match key {
             'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {

@@ -9,7 +9,7 @@ use tidebox_gnu::message::cited;
 use crate::run;
 
 const HELP: &str = "\
-Usage: nice [OPTION] [COMMAND [ARGUMENT]...]
+Usage: nice [OPTION] [COMMAND [ARG]...]
 Runs COMMAND; without one prints the niceness, which is always 0 here.
 
   -n, --adjustment=N  is read, but all processes have one priority here
@@ -18,7 +18,7 @@ Runs COMMAND; without one prints the niceness, which is always 0 here.
 const LINE: CommandLine<'_> = CommandLine {
     permute: false,
     misuse: 125,
-    ..CommandLine::new("nice", "n:", &[long("adjustment", Takes::Value, 'n'), long("help", Takes::Nothing, 'h')], HELP)
+    ..CommandLine::core("nice", "n:", &[long("adjustment", Takes::Value, 'n'), long("help", Takes::Nothing, 'h')], HELP)
 };
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {

@@ -14,7 +14,7 @@ Usage: sleep NUMBER[SUFFIX]...
 Waits for NUMBER seconds, or with the SUFFIX m minutes, h hours, d days; several add up.
 ";
 
-const LINE: CommandLine<'_> = CommandLine::new("sleep", "", &[long("help", Takes::Nothing, 'h')], HELP);
+const LINE: CommandLine<'_> = CommandLine::core("sleep", "", &[long("help", Takes::Nothing, 'h')], HELP);
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let times = match LINE.read(arguments, |_, _| Ok(())) {

@@ -76,7 +76,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut terse = false;
     let mut file_system = false;
     let mut format: Option<(Vec<u8>, bool)> = None;
-    let line = CommandLine::new("stat", "Lfc:t", LONG, HELP);
+    let line = CommandLine::core("stat", "Lfc:t", LONG, HELP);
     let files = line.read(arguments, |key, value| {
         match key {
             'L' => follow = true,

@@ -26,8 +26,7 @@ const LONG: &[Long] = &[
 ];
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
-    let version = "sync (Tidebox), with the command line of GNU coreutils 9\n";
-    let line = CommandLine { version, ..CommandLine::new("sync", "df", LONG, HELP) };
+    let line = CommandLine::core("sync", "df", LONG, HELP);
     let (mut data, mut file_system) = (false, false);
     let files = line.read(arguments, |key, _| {
         match key {

@@ -88,13 +88,6 @@ fn numbers_of_dd_have_units_and_factors() {
 }
 
 #[test]
-fn versions_are_ordered_by_their_numbers() {
-    let mut names = ["file10.c", "file2.c", "file1.c", "file002.c", "a", "file"];
-    names.sort_by(|a, b| ls::version(a.as_bytes(), b.as_bytes()));
-    assert_eq!(names, ["a", "file", "file1.c", "file2.c", "file002.c", "file10.c"]);
-}
-
-#[test]
 fn a_list_has_what_was_asked_for() {
     let folder = std::env::temp_dir().join(format!("tidebox-extras-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("sub")).expect("the temporary folder can be made");

@@ -12,7 +12,7 @@ use tidebox_rt::{Disposition, Errno, Readiness, Status};
 use crate::{run, signal};
 
 const HELP: &str = "\
-Usage: timeout [OPTION]... DURATION COMMAND [ARGUMENT]...
+Usage: timeout [OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]
 Runs COMMAND and ends it when it still runs after DURATION, a number of seconds, or
 of minutes, hours, days with the suffix m, h, d. 0 is no limit.
 
@@ -54,7 +54,7 @@ struct Options {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut options =
         Options { signal: signal::TERMINATE, kill_after: None, verbose: false, preserve: false, foreground: false };
-    let line = CommandLine { permute: false, misuse: 125, ..CommandLine::new("timeout", "s:k:v", LONG, HELP) };
+    let line = CommandLine { permute: false, misuse: 125, ..CommandLine::core("timeout", "s:k:v", LONG, HELP) };
     let words = line.read(arguments, |key, value| options.option(key, &value).map_err(|message| line.wrong(message)));
     let words = match words {
         Ok(words) => words,

@@ -43,7 +43,7 @@ fn field(key: char) -> Option<String> {
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut keys = Vec::new();
-    let line = CommandLine::new("uname", "asnrvmpio", LONG, HELP);
+    let line = CommandLine::core("uname", "asnrvmpio", LONG, HELP);
     let operands = line.read(arguments, |key, _| {
         // What is unknown is left out of everything, as in GNU.
         keys.extend(if key == 'a' { "snrvmo".chars().collect() } else { vec![key] });

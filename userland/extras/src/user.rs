@@ -51,7 +51,7 @@ pub(crate) fn id(arguments: Vec<Vec<u8>>) -> Answer {
     let mut which = None;
     let (mut name, mut zero) = (false, false);
     let refused = |message: &str| Err(Answer::Failure(message.to_owned(), 1));
-    let users = CommandLine::new("id", "agGnruzZ", LONG, ID_HELP).read(arguments, |key, _| {
+    let users = CommandLine::core("id", "agGnruzZ", LONG, ID_HELP).read(arguments, |key, _| {
         match key {
             'u' | 'g' | 'G' if which.is_some_and(|which| which != key) => {
                 return refused("cannot print \"only\" of more than one choice");
@@ -116,7 +116,9 @@ fn without_arguments(arguments: &[Vec<u8>]) -> Result<(), Answer> {
 }
 
 pub(crate) fn whoami(arguments: Vec<Vec<u8>>) -> Answer {
-    match without_arguments(&arguments).and_then(|()| caller()) {
+    let line = CommandLine::core("whoami", "", &[], "Usage: whoami [OPTION]...\nPrints the name of the user.\n");
+    let operands = line.read::<Answer>(arguments, |_, _| Ok(()));
+    match operands.and_then(|operands| without_arguments(&operands)).and_then(|()| caller()) {
         Ok(who) => Answer::Print((described(who, Some('u'), true) + "\n").into_bytes()),
         Err(answer) => answer,
     }
@@ -133,8 +135,7 @@ the current process (which may differ if the groups database has changed).
 ";
 
 pub(crate) fn groups(arguments: Vec<Vec<u8>>) -> Answer {
-    let version = "groups (Tidebox), with the command line of GNU coreutils 9\n";
-    let line = CommandLine { version, ..CommandLine::new("groups", "", GROUPS_LONG, GROUPS_HELP) };
+    let line = CommandLine::core("groups", "", GROUPS_LONG, GROUPS_HELP);
     let arguments = match line.read(arguments, |_, _| Ok(())) {
         Ok(users) => users,
         Err(answer) => return answer,

@@ -112,7 +112,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     if std::env::var_os("POSIXLY_CORRECT").is_some() {
         (options.unit, options.unit_name) = (Unit::Bytes(512), "512B-blocks".to_owned());
     }
-    let line = CommandLine::new("df", "aB:iF:hHklmPTt:vx:", LONG, HELP);
+    let line = CommandLine::core("df", "aB:iF:hHklmPTt:vx:", LONG, HELP);
     let files = match line.read(arguments, |key, value| set(&mut options, key, value)) {
         Ok(files) => files,
         Err(code) => return code,

@@ -3,7 +3,8 @@
 mod place;
 use std::fs;
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
 use tidebox_gnu::mode::Change;
 use tidebox_gnu::stream::Output;
@@ -39,7 +40,6 @@ const MODE: u32 = 0o755;
 
 const BACKUP: char = '\u{e001}';
 const STRIP_PROGRAM: char = '\u{e002}';
-const HELP_KEY: char = '\u{e003}';
 
 struct Options {
     mode: Option<Change>,
@@ -99,7 +99,6 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         long("suffix", Takes::Value, 'S'),
         long("target-directory", Takes::Value, 't'),
         long("verbose", Takes::Nothing, 'v'),
-        long("help", Takes::Nothing, HELP_KEY),
     ];
     let mut options = Options {
         mode: None,
@@ -117,25 +116,15 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     if let Some(suffix) = std::env::var_os("SIMPLE_BACKUP_SUFFIX").filter(|suffix| !suffix.is_empty()) {
         options.suffix = suffix.into_encoded_bytes();
     }
-    let mut operands = Vec::new();
-    let mut parser = Parser::new(Spec { short: "bcCsDdg:m:o:pt:TvS:", long: &long, permute: true }, arguments);
-    loop {
-        let (key, value) = match parser.next_item() {
-            Err(message) => return usage("install", &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => {
-                operands.push(operand);
-                continue;
-            }
-            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
-        };
+    let line = CommandLine::core("install", "bcCsDdg:m:o:pt:TvS:", &long, HELP);
+    let operands = line.read::<i32>(arguments, |key, value| {
         match key {
             'b' => options.backup = options.backup.or(Some(Numbering::Existing)),
             BACKUP => match numbering(&value) {
                 Some(numbering) => options.backup = numbering,
                 None => {
                     let message = format!("invalid argument {} for {}", curly(&value), curly(b"backup type"));
-                    return usage("install", &(message + "\n" + &backup_types()), 1);
+                    return Err(line.wrong(message + "\n" + &backup_types()));
                 }
             },
             'C' => options.compare = true,
@@ -143,30 +132,30 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'D' => options.leading = true,
             'g' => match owner::group(&value) {
                 Ok(owner) => options.owner.group = owner.group,
-                Err(_) => return fail(&format!("invalid group {}", curly(&value))),
+                Err(_) => return Err(fail(&format!("invalid group {}", curly(&value)))),
             },
             'o' => match owner::parse(&value) {
                 Ok((owner, _)) if owner.group.is_none() => options.owner.user = owner.user,
-                _ => return fail(&format!("invalid user {}", curly(&value))),
+                _ => return Err(fail(&format!("invalid user {}", curly(&value)))),
             },
             'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
                 Some(change) => options.mode = Some(change),
-                None => return fail(&format!("invalid mode {}", curly(&value))),
+                None => return Err(fail(&format!("invalid mode {}", curly(&value)))),
             },
             'p' => options.times = true,
             'S' => (options.suffix, options.backup) = (value, options.backup.or(Some(Numbering::Existing))),
             't' => options.target = Some(value),
             'T' => options.no_target = true,
             'v' => options.verbose = true,
-            's' | STRIP_PROGRAM => return fail("stripping (-s) is not supported: there is no program to strip"),
-            HELP_KEY => {
-                let mut out = Output::standard();
-                out.push(HELP.as_bytes());
-                return out.finish("install", 0);
-            }
+            's' | STRIP_PROGRAM => return Err(fail("stripping (-s) is not supported: there is no program to strip")),
             _ => {}
         }
-    }
+        Ok(())
+    });
+    let operands = match operands {
+        Ok(operands) => operands,
+        Err(code) => return code,
+    };
     let mut install = Install { options, out: Output::standard(), failed: false };
     match install.run(operands) {
         Ok(()) => {

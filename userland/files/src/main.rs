@@ -8,6 +8,7 @@ mod special;
 mod stty;
 #[cfg(test)]
 mod tests;
+mod touch;
 
 use tidebox_gnu::tool::{Main, run};
 
@@ -20,6 +21,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("mkfifo", special::mkfifo),
     ("mknod", special::mknod),
     ("stty", stty::main),
+    ("touch", touch::main),
 ];
 
 fn main() {

@@ -91,8 +91,9 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     };
     let mut reference = None;
     let long: Vec<Long> = LONG.iter().filter(|long| tool == "chown" || long.key != FROM).copied().collect();
-    let help = HELP.replace("TOOL", tool);
-    let line = CommandLine::new(tool, "HLPRcfhv", &long, &help);
+    let who = if tool == "chown" { "[OWNER][:[GROUP]]" } else { "GROUP" };
+    let help = HELP.replace("TOOL", tool).replace("WHO", who);
+    let line = CommandLine::core(tool, "HLPRcfhv", &long, &help);
     let operands = line.read(arguments, |key, value| {
         match key {
             'v' => change.verbose = true,

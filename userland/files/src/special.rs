@@ -26,7 +26,7 @@ Makes special files of TYPE b, c, u or p. This kernel makes none, so that it tel
 /// Options and operands; `Err` is an exit code.
 fn parse(tool: &str, help: &str, arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, i32> {
     let long = [long("mode", Takes::Value, 'm'), long("help", Takes::Nothing, 'h')];
-    CommandLine::new(tool, "m:Z", &long, help).read(arguments, |key, value| {
+    CommandLine::core(tool, "m:Z", &long, help).read(arguments, |key, value| {
         if key == 'm' && std::str::from_utf8(&value).ok().and_then(Change::parse).is_none() {
             complain(tool, "invalid mode");
             return Err(1);

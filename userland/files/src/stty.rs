@@ -19,6 +19,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         long("save", Takes::Nothing, 'g'),
         long("file", Takes::Value, 'F'),
         long("help", Takes::Nothing, 'h'),
+        long("version", Takes::Nothing, 'V'),
     ];
     // Settings may begin with a dash (`-echo`), so that only what looks like an option is read as one.
     let is_option =
@@ -40,6 +41,11 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             Ok(Some(Item::Option('h', _))) => {
                 let mut out = Output::standard();
                 out.push(HELP.as_bytes());
+                return out.finish("stty", 0);
+            }
+            Ok(Some(Item::Option('V', _))) => {
+                let mut out = Output::standard();
+                out.push(tidebox_gnu::command_line::core_version("stty").as_bytes());
                 return out.finish("stty", 0);
             }
             Ok(Some(Item::Option('F', value))) => device = value,

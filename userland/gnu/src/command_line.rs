@@ -1,7 +1,18 @@
 //! Command lines as every tool reads them: options go to the tool; `--help`, `--version` and what is wrong are answered here.
 
 use crate::answer::Answer;
-use crate::getopt::{Item, Long, Parser, Spec};
+use crate::getopt::{Item, Long, Parser, Spec, Takes};
+
+/// Keys of the options that the core utilities share.
+const HELP: char = '\u{f8fe}';
+const VERSION: char = '\u{f8ff}';
+
+/// What a core utility says of its version: scripts look for the first line, people read the second.
+pub fn core_version(tool: &str) -> String {
+    format!(
+        "{tool} (GNU coreutils) 9.1\nTidebox does what that version does. This {tool} is part of Tidebox and free under MIT or Apache-2.0.\n"
+    )
+}
 
 /// How the command line of a tool looks, and what the tool says of itself.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +29,8 @@ pub struct CommandLine<'a> {
     pub help: &'a str,
     /// What `--version` prints, where there is such an option.
     pub version: &'a str,
+    /// Whether this is one of the core utilities, which all have `--help` and `--version` and tell the latter alike.
+    pub core: bool,
     /// The exit code of a command line that is wrong.
     pub misuse: i32,
 }
@@ -44,7 +57,12 @@ impl Early for i32 {
 impl<'a> CommandLine<'a> {
     /// A tool whose options may stand after operands and whose wrong command lines end with 1.
     pub const fn new(tool: &'a str, short: &'a str, long: &'a [Long], help: &'a str) -> Self {
-        Self { tool, short, long, permute: true, help, version: "", misuse: 1 }
+        Self { tool, short, long, permute: true, help, version: "", core: false, misuse: 1 }
+    }
+
+    /// The same for one of the core utilities. `long` need not list `--help` and `--version`.
+    pub const fn core(tool: &'a str, short: &'a str, long: &'a [Long], help: &'a str) -> Self {
+        Self { core: true, ..Self::new(tool, short, long, help) }
     }
 
     /// Hands every option to `option`, in their order, and answers the operands. The first that is wrong, asks for help or
@@ -54,10 +72,16 @@ impl<'a> CommandLine<'a> {
         arguments: Vec<Vec<u8>>,
         mut option: impl FnMut(char, Vec<u8>) -> Result<(), E>,
     ) -> Result<Vec<Vec<u8>>, E> {
-        let key_of = |name| self.long.iter().find(|long| long.name == name).map(|long| long.key);
+        let mut long = self.long.to_vec();
+        for (name, key) in [("help", HELP), ("version", VERSION)] {
+            if self.core && !long.iter().any(|known| known.name == name) {
+                long.push(Long { name, takes: Takes::Nothing, key });
+            }
+        }
+        let key_of = |name| long.iter().find(|long| long.name == name).map(|long| long.key);
         let (help, version) = (key_of("help"), key_of("version"));
         let early = |answer| Err(E::early(self.tool, answer));
-        let mut parser = Parser::new(Spec { short: self.short, long: self.long, permute: self.permute }, arguments);
+        let mut parser = Parser::new(Spec { short: self.short, long: &long, permute: self.permute }, arguments);
         let mut operands = Vec::new();
         loop {
             match parser.next_item() {
@@ -65,10 +89,26 @@ impl<'a> CommandLine<'a> {
                 Ok(None) => return Ok(operands),
                 Ok(Some(Item::Operand(operand))) => operands.push(operand),
                 Ok(Some(Item::Option(key, _))) if Some(key) == help => return early(self.help.into()),
-                Ok(Some(Item::Option(key, _))) if Some(key) == version => return early(self.version.into()),
+                Ok(Some(Item::Option(key, _))) if Some(key) == version => {
+                    return early(if self.core {
+                        core_version(self.tool).as_str().into()
+                    } else {
+                        self.version.into()
+                    });
+                }
                 Ok(Some(Item::Option(key, value))) => option(key, value.unwrap_or_default())?,
             }
         }
+    }
+
+    /// The whole command line: options in their order, and the operands.
+    pub fn split<E: Early>(&self, arguments: Vec<Vec<u8>>) -> Result<crate::tool::CommandLine, E> {
+        let mut options = Vec::new();
+        let operands = self.read(arguments, |key, value| {
+            options.push((key, value));
+            Ok(())
+        })?;
+        Ok((options, operands))
     }
 
     /// The answer to a command line that the tool itself finds wrong.

@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn the_registry_is_read_module_by_module() {
-        assert_eq!(registered("tidebox-copy"), ["cp", "ln", "mv"]);
-        assert!(registered("tidebox-coreutils").contains(&"["));
+        assert_eq!(registered("tidebox-copy"), ["cp", "ln", "mv", "rm", "rmdir"]);
+        assert!(registered("tidebox-extras").contains(&"["));
         assert_eq!(registered("tidebox-gnu"), [""; 0]);
     }
 }

@@ -40,7 +40,7 @@ const LONG: &[Long] = &[
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut style = Style::default();
-    let mut files = CommandLine::new("cat", "AbeEnstTuv", LONG, HELP).read(arguments, |key, _| {
+    let mut files = CommandLine::core("cat", "AbeEnstTuv", LONG, HELP).read(arguments, |key, _| {
         set(&mut style, key);
         Ok::<_, Failure>(())
     })?;

@@ -70,7 +70,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     }
     let mut options = Options::default();
     let mut goal = None;
-    let mut files = CommandLine::new("fmt", "cg:p:stuw:", LONG, HELP).read(arguments, |key, value| {
+    let mut files = CommandLine::core("fmt", "cg:p:stuw:", LONG, HELP).read(arguments, |key, value| {
         match key {
             'c' => options.crown = true,
             'g' => goal = Some(value),

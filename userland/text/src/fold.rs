@@ -27,7 +27,7 @@ const LONG: &[Long] = &[
 ];
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let line = CommandLine::new("fold", "bsw:0::1::2::3::4::5::6::7::8::9::", LONG, HELP);
+    let line = CommandLine::core("fold", "bsw:0::1::2::3::4::5::6::7::8::9::", LONG, HELP);
     let mut folder = Folder { width: 80, bytes: false, spaces: false, line: Vec::new(), column: 0 };
     let mut files = line.read(arguments, |key, value| {
         match key {

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use memchr::{memchr_iter, memrchr};
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, complain, quoted};
-use tidebox_gnu::tool::command_line;
 use tidebox_rt::{Errno, FileKind};
 
 use crate::Failure;
@@ -40,12 +40,6 @@ GB 1000*1000*1000, G 1024*1024*1024, and so on for T, P, E, Z, Y.
 Binary prefixes can be used, too: KiB=K, MiB=M, and so on.
 ";
 
-const VERSION: &str =
-    concat!("head (Tidebox) ", env!("CARGO_PKG_VERSION"), ", with the command line of GNU coreutils 9\n");
-
-const HELP_KEY: char = '\u{e001}';
-const VERSION_KEY: char = '\u{e002}';
-
 const LONG: &[Long] = &[
     long("bytes", Takes::Value, 'c'),
     long("lines", Takes::Value, 'n'),
@@ -53,8 +47,6 @@ const LONG: &[Long] = &[
     long("silent", Takes::Nothing, 'q'),
     long("verbose", Takes::Nothing, 'v'),
     long("zero-terminated", Takes::Nothing, 'z'),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("version", Takes::Nothing, VERSION_KEY),
 ];
 
 /// Bytes read at first: as many as GNU reads at once, because what is read of a pipe is gone.
@@ -94,16 +86,14 @@ impl From<Errno> for Trouble {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut options = Options { bytes: false, but: false, count: 10, end: b'\n', headers: None };
     let arguments = options.old_form(arguments)?;
-    let spec = Spec { short: "c:n:qvz0123456789", long: LONG, permute: true };
-    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
+    let line = CommandLine::core("head", "c:n:qvz0123456789", LONG, HELP);
+    let (given, mut files) = line.split::<Failure>(arguments)?;
     for (key, value) in given {
         match key {
             'c' | 'n' => options.number(key == 'c', &value)?,
             'q' => options.headers = Some(false),
             'v' => options.headers = Some(true),
             'z' => options.end = 0,
-            HELP_KEY => return write(HELP.as_bytes()).map(|()| 0),
-            VERSION_KEY => return write(VERSION.as_bytes()).map(|()| 0),
             digit => return Err(Failure::Usage(format!("invalid trailing option -- {digit}"))),
         }
     }

@@ -14,6 +14,8 @@ mod input;
 mod nl;
 mod number;
 mod render;
+mod sort;
+mod split;
 mod tac;
 mod tail;
 #[cfg(test)]
@@ -33,6 +35,8 @@ const TOOLS: &[(&str, Main<Result<i32, Failure>>)] = &[
     ("fold", fold::main),
     ("head", head::main),
     ("nl", nl::main),
+    ("sort", sort::main),
+    ("split", split::main),
     ("tac", tac::main),
     ("tail", tail::main),
     ("wc", wc::main),

@@ -82,7 +82,7 @@ enum Format {
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut numbering = Numbering::default();
-    let line = CommandLine::new("nl", "b:d:f:h:i:l:n:ps:v:w:", LONG, HELP);
+    let line = CommandLine::core("nl", "b:d:f:h:i:l:n:ps:v:w:", LONG, HELP);
     let mut files = line.read(arguments, |key, value| numbering.set(key, &value))?;
     numbering.number = Some(numbering.first);
     if files.is_empty() {

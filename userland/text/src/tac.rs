@@ -31,7 +31,7 @@ const LONG: &[Long] = &[
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut separator = b"\n".to_vec();
     let (mut before, mut regex) = (false, false);
-    let mut files = CommandLine::new("tac", "brs:", LONG, HELP).read(arguments, |key, value| {
+    let mut files = CommandLine::core("tac", "brs:", LONG, HELP).read(arguments, |key, value| {
         match key {
             's' => separator = value,
             'r' => regex = true,

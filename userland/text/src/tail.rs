@@ -4,9 +4,9 @@ mod part;
 use std::collections::VecDeque;
 
 use memchr::{memchr_iter, memrchr};
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, quoted};
-use tidebox_gnu::tool::command_line;
 use tidebox_rt::{Errno, Fd, FileKind, Open};
 
 use crate::Failure;
@@ -38,7 +38,6 @@ const FOLLOW: char = '\u{e001}';
 const STATS: char = '\u{e002}';
 const PID: char = '\u{e003}';
 const RETRY: char = '\u{e004}';
-const HELP_KEY: char = '\u{e005}';
 
 const LONG: &[Long] = &[
     long("bytes", Takes::Value, 'c'),
@@ -52,7 +51,6 @@ const LONG: &[Long] = &[
     long("sleep-interval", Takes::Value, 's'),
     long("verbose", Takes::Nothing, 'v'),
     long("zero-terminated", Takes::Nothing, 'z'),
-    long("help", Takes::Nothing, HELP_KEY),
 ];
 
 /// Which part of a file is printed.
@@ -71,7 +69,6 @@ struct Options {
     end: u8,
     headers: Option<bool>,
     following: Following,
-    help: bool,
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
@@ -80,16 +77,12 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         end: b'\n',
         headers: None,
         following: Following::default(),
-        help: false,
     };
     let arguments = options.old_form(arguments);
-    let spec = Spec { short: "c:n:fFqs:vz0123456789", long: LONG, permute: true };
-    let (given, mut files) = command_line(spec, arguments).map_err(Failure::Usage)?;
+    let line = CommandLine::core("tail", "c:n:fFqs:vz0123456789", LONG, HELP);
+    let (given, mut files) = line.split::<Failure>(arguments)?;
     for (key, value) in given {
         options.set(key, &value)?;
-    }
-    if options.help {
-        return write(HELP.as_bytes()).map(|()| 0);
     }
     options.following.check();
     if files.is_empty() {

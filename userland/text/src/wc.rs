@@ -61,7 +61,7 @@ struct Counts {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut wanted = Wanted::default();
     let mut list = None;
-    let mut files = CommandLine::new("wc", "clLmw", LONG, HELP).read(arguments, |key, value| {
+    let mut files = CommandLine::core("wc", "clLmw", LONG, HELP).read(arguments, |key, value| {
         match key {
             'l' => wanted.lines = true,
             'w' => wanted.words = true,

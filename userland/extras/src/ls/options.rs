@@ -1,11 +1,14 @@
 //! The command line of `ls`.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::choice::choose;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::cited;
 
 use super::order::{Key, Order};
 use super::quote::{Style, WORDS, style};
+use super::{MAJOR, MINOR};
 use crate::du::Unit;
 
 const HELP: &str = include_str!("help.txt");
@@ -148,14 +151,6 @@ impl Default for Options {
     }
 }
 
-/// What a command line asks for.
-#[derive(Debug)]
-pub(crate) enum Request {
-    List(Box<Options>),
-    /// Only text is printed.
-    Say(&'static str),
-}
-
 const COLOR: char = '\u{e001}';
 const SORT: char = '\u{e002}';
 const TIME: char = '\u{e003}';
@@ -166,7 +161,6 @@ const FORMAT: char = '\u{e007}';
 const SI: char = '\u{e008}';
 const FILE_TYPE: char = '\u{e009}';
 const INDICATOR: char = '\u{e00a}';
-const HELP_KEY: char = '\u{e00b}';
 const AUTHOR: char = '\u{e00c}';
 const HIDE: char = '\u{e00d}';
 const ZERO: char = '\u{e00e}';
@@ -199,7 +193,6 @@ const LONG: &[Long] = &[
     long("format", Takes::Value, FORMAT),
     long("full-time", Takes::Nothing, FULL_TIME),
     long("group-directories-first", Takes::Nothing, FOLDERS_FIRST),
-    long("help", Takes::Nothing, HELP_KEY),
     long("hide", Takes::Value, HIDE),
     long("hide-control-chars", Takes::Nothing, 'q'),
     long("human-readable", Takes::Nothing, 'h'),
@@ -227,37 +220,20 @@ const LONG: &[Long] = &[
     long("zero", Takes::Nothing, ZERO),
 ];
 
-/// Why a command line cannot be used.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// It is wrong; where to read more is said, too.
-    Usage(String),
-    /// A word is none of those that an option takes; so is it then.
-    Word(String),
-    /// A value is wrong.
-    Value(String),
+fn failure(message: impl Into<String>) -> Answer {
+    Answer::Failure(message.into(), MAJOR)
 }
 
-impl From<String> for Wrong {
-    fn from(message: String) -> Self {
-        Self::Usage(message)
-    }
+fn usage(message: String) -> Answer {
+    Answer::Usage(message, MAJOR)
 }
 
 /// Reads the command line over what holds by default.
-pub(crate) fn parse(arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Request, Wrong> {
+pub(crate) fn parse(tool: &str, arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Options, Answer> {
     let mut options = defaults;
-    let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item()? {
-        match item {
-            Item::Operand(file) => options.files.push(file),
-            Item::Option(HELP_KEY, _) => return Ok(Request::Say(HELP)),
-            Item::Option(key, value) => {
-                let value = value.map(|value| String::from_utf8_lossy(&value).into_owned()).unwrap_or_default();
-                options.option(key, &value)?;
-            }
-        }
-    }
+    let line = CommandLine { misuse: MAJOR, ..CommandLine::core(tool, SHORT, LONG, HELP) };
+    let read = line.read(arguments, |key, value| options.option(key, &String::from_utf8_lossy(&value)));
+    options.files = read?;
     // Times of access and change order the list, too, unless they are shown.
     options.order.settle(options.layout == Layout::Long);
     if options.layout == Layout::Long && options.follow == Follow::Folders || options.mark == Mark::Classify {
@@ -266,11 +242,11 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Reques
     if options.folders_as_files && options.follow == Follow::Folders {
         options.follow = Follow::Never;
     }
-    Ok(Request::List(Box::new(options)))
+    Ok(options)
 }
 
 impl Options {
-    fn option(&mut self, key: char, value: &str) -> Result<(), Wrong> {
+    fn option(&mut self, key: char, value: &str) -> Result<(), Answer> {
         match key {
             'a' => self.shows = Shows::All,
             'A' => self.shows = Shows::AlmostAll,
@@ -302,7 +278,7 @@ impl Options {
             'q' => self.hides = true,
             'Q' => self.style = Style::C,
             'T' => {
-                let wrong = || Wrong::Value(format!("invalid tab size: {}", cited(value.as_bytes())));
+                let wrong = || failure(format!("invalid tab size: {}", cited(value.as_bytes())));
                 self.tab_size = value.parse().map_err(|_| wrong())?;
             }
             'r' => self.order.reverse = true,
@@ -314,9 +290,8 @@ impl Options {
             'v' => self.order.key = Some(Key::Version),
             'X' => self.order.key = Some(Key::Extension),
             'w' => {
-                let width: u64 = value
-                    .parse()
-                    .map_err(|_| Wrong::Value(format!("invalid line width: {}", cited(value.as_bytes()))))?;
+                let width: u64 =
+                    value.parse().map_err(|_| failure(format!("invalid line width: {}", cited(value.as_bytes()))))?;
                 // 0 is no limit.
                 self.width = usize::try_from(width).ok().filter(|width| *width > 0).unwrap_or(usize::MAX);
             }
@@ -327,7 +302,7 @@ impl Options {
             SHOW_CONTROL => self.hides = false,
             AUTHOR => self.author = true,
             BLOCK_SIZE => {
-                let wrong = || Wrong::Value(format!("invalid --block-size argument '{value}'"));
+                let wrong = || failure(format!("invalid --block-size argument '{value}'"));
                 let unit = crate::du::block_size(value.strip_prefix('\'').unwrap_or(value)).ok_or_else(wrong)?;
                 (self.sizes, self.block_sizes) = (unit, unit);
             }
@@ -346,8 +321,10 @@ impl Options {
     }
 
     /// Options whose value is one of a few words.
-    fn word(&mut self, key: char, value: &str) -> Result<(), Wrong> {
-        let choose = |option: &str, words: &[&[&str]]| choose(option, value.as_bytes(), words).map_err(Wrong::Word);
+    fn word(&mut self, key: char, value: &str) -> Result<(), Answer> {
+        let choose = |option: &str, words: &[&[&str]]| {
+            choose(option, value.as_bytes(), words).map_err(|message| Answer::Usage(message, MINOR))
+        };
         match key {
             COLOR | HYPERLINK if value.is_empty() => self.color |= key == COLOR,
             COLOR => {
@@ -371,7 +348,7 @@ impl Options {
                     _ => match choose("--time", words)? {
                         0 => 'u',
                         1 => 'c',
-                        _ => return Err(Wrong::Value("files here have no time of birth".to_owned())),
+                        _ => return Err(failure("files here have no time of birth".to_owned())),
                     },
                 }
             }
@@ -389,10 +366,10 @@ impl Options {
             QUOTING => self.style = style(choose("--quoting-style", WORDS)?),
             TIME_STYLE => self.time_style = time_style(value)?,
             HYPERLINK if choose("--hyperlink", WHEN)? == 0 => {
-                return Err(Wrong::Value("hyperlinks are not supported here".to_owned()));
+                return Err(failure("hyperlinks are not supported here".to_owned()));
             }
-            'D' | DIRED => return Err(Wrong::Value("--dired is not supported here".to_owned())),
-            'Z' | CONTEXT => return Err(Wrong::Value("files here have no security context".to_owned())),
+            'D' | DIRED => return Err(failure("--dired is not supported here".to_owned())),
+            'Z' | CONTEXT => return Err(failure("files here have no security context".to_owned())),
             _ => {}
         }
         Ok(())
@@ -401,7 +378,7 @@ impl Options {
 
 const WHEN: &[&[&str]] = &[&["always", "yes", "force"], &["never", "no", "none"], &["auto", "tty", "if-tty"]];
 
-fn time_style(value: &str) -> Result<TimeStyle, Wrong> {
+fn time_style(value: &str) -> Result<TimeStyle, Answer> {
     if let Some(format) = value.strip_prefix('+') {
         return Ok(TimeStyle::Format(format.to_owned()));
     }
@@ -411,7 +388,7 @@ fn time_style(value: &str) -> Result<TimeStyle, Wrong> {
         "iso" => TimeStyle::Iso,
         "locale" => TimeStyle::Locale,
         _ => {
-            return Err(Wrong::Usage(format!(
+            return Err(usage(format!(
                 "invalid argument {} for {}\nValid arguments are:\n  - [posix-]full-iso\n  - [posix-]long-iso\n  \
                  - [posix-]iso\n  - [posix-]locale\n  - +FORMAT (e.g., +%H:%M) for a 'date'-style format",
                 cited(value.as_bytes()),

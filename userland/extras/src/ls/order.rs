@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use tidebox_gnu::version_order;
 use tidebox_rt::{FileKind, Stat};
 
 use super::Listed;
@@ -74,7 +75,7 @@ impl Order {
         match self.key {
             Some(Key::Size) => by_state(&|stat| stat.size),
             Some(Key::Time) => by_state(&|stat| self.time(stat)),
-            Some(Key::Version) => version(&a.name, &b.name),
+            Some(Key::Version) => version_order::compare(&a.name, &b.name),
             Some(Key::Width) => {
                 let width = |file: &Listed| String::from_utf8_lossy(&file.name).chars().count();
                 width(a).cmp(&width(b))
@@ -88,36 +89,4 @@ impl Order {
 fn extension(name: &[u8]) -> &[u8] {
     let dot = name.iter().rposition(|byte| *byte == b'.');
     dot.and_then(|dot| name.get(dot..)).unwrap_or_default()
-}
-
-/// Compares names with runs of digits as numbers.
-pub(crate) fn version(a: &[u8], b: &[u8]) -> Ordering {
-    let (mut a, mut b) = (a, b);
-    loop {
-        let (Some(first), Some(second)) = (a.first(), b.first()) else {
-            return a.len().cmp(&b.len());
-        };
-        if first.is_ascii_digit() && second.is_ascii_digit() {
-            let (left, rest_a) = number(a);
-            let (right, rest_b) = number(b);
-            let order = left.len().cmp(&right.len()).then_with(|| left.cmp(right));
-            if order != Ordering::Equal {
-                return order;
-            }
-            (a, b) = (rest_a, rest_b);
-            continue;
-        }
-        if first != second {
-            return first.cmp(second);
-        }
-        (a, b) = (a.get(1..).unwrap_or_default(), b.get(1..).unwrap_or_default());
-    }
-}
-
-/// The digits at the beginning without leading zeros, and what follows them.
-fn number(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, rest) = text.split_at_checked(end).unwrap_or((text, b""));
-    let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
-    (digits.get(zeros..).unwrap_or_default(), rest)
 }

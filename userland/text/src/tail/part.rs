@@ -2,7 +2,7 @@
 
 use tidebox_gnu::message::cited;
 
-use super::{FOLLOW, HELP_KEY, Options, PID, Part, RETRY, STATS};
+use super::{FOLLOW, Options, PID, Part, RETRY, STATS};
 use crate::Failure;
 use crate::number::{Wrong, amount};
 
@@ -57,7 +57,6 @@ impl Options {
                 let wrong = "invalid maximum number of unchanged stats between opens";
                 amount(value).map_err(|_| Failure::Unsupported(format!("{wrong}: {}", cited(value))))?;
             }
-            HELP_KEY => self.help = true,
             digit => {
                 return Err(Failure::Unsupported(format!("option used in invalid context -- {digit}")));
             }

@@ -1,0 +1,384 @@
+//! `rm`: removes files, and folders with what is in them.
+
+use tidebox_gnu::answer::{Answer, Ending};
+use tidebox_gnu::choice::choose;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
+use tidebox_gnu::message::{complain, named, quoted};
+use tidebox_rt::{Errno, FileKind, Stat};
+
+use crate::{ask, say};
+
+const HELP: &str = "\
+Usage: rm [OPTION]... [FILE]...
+Removes the FILEs, and folders where that is asked for.
+
+  -f, --force              say nothing of files that are not there, and ask nothing
+  -i                       ask before every removal
+  -I                       ask once before more than three files are removed, or folders
+      --interactive[=WHEN] never, once (-I) or always (-i)
+      --one-file-system    leave what is on another file system than its operand
+      --no-preserve-root   / is a folder like others
+      --preserve-root[=all] / is not removed, nor with all what is mounted
+  -r, -R, --recursive      remove folders with what is in them
+  -d, --dir                remove empty folders
+  -v, --verbose            tell what is done
+";
+
+const INTERACTIVE: char = '\u{e001}';
+const ONE_SYSTEM: char = '\u{e002}';
+const NO_PRESERVE: char = '\u{e003}';
+const PRESERVE: char = '\u{e004}';
+const TTY: char = '\u{e005}';
+
+const LONG: &[Long] = &[
+    long("force", Takes::Nothing, 'f'),
+    long("interactive", Takes::Maybe, INTERACTIVE),
+    long("one-file-system", Takes::Nothing, ONE_SYSTEM),
+    long("no-preserve-root", Takes::Nothing, NO_PRESERVE),
+    long("preserve-root", Takes::Maybe, PRESERVE),
+    long("-presume-input-tty", Takes::Nothing, TTY),
+    long("recursive", Takes::Nothing, 'r'),
+    long("dir", Takes::Nothing, 'd'),
+    long("verbose", Takes::Nothing, 'v'),
+];
+
+const LINE: CommandLine<'_> = CommandLine::core("rm", "dfirvIR", LONG, HELP);
+
+/// Paths longer than this are entered, so that none is too long for the system.
+const LONG_PATH: usize = 2000;
+
+/// When questions are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ask {
+    /// Before what may not be written, where somebody sits at a terminal.
+    #[default]
+    Protected,
+    Never,
+    Once,
+    Always,
+}
+
+#[derive(Debug, Default)]
+struct Remover {
+    ask: Ask,
+    force: bool,
+    recursive: bool,
+    empty_folders: bool,
+    one_system: bool,
+    removes_root: bool,
+    verbose: bool,
+    at_terminal: bool,
+    /// `--no-preserve-root` stands on the command line in full, as it must.
+    spelled_out: bool,
+    failed: bool,
+}
+
+/// A folder that is being emptied.
+struct Open {
+    /// As it is called from where the process stands.
+    path: Vec<u8>,
+    /// As messages call it.
+    shown: Vec<u8>,
+    rest: std::vec::IntoIter<tidebox_rt::Entry>,
+    /// How many folders the process went down into it.
+    entered: usize,
+    device: u32,
+    /// Something in it stays.
+    kept: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    answer(arguments).unwrap_or_else(|answer| answer.end("rm"))
+}
+
+fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, Answer> {
+    let words = arguments.clone();
+    let mut remover = Remover { at_terminal: tidebox_rt::is_terminal(0), ..Remover::default() };
+    remover.spelled_out = words.iter().any(|word| word == b"--no-preserve-root");
+    let files = LINE.read(arguments, |key, value| remover.set(key, &value)).map_err(|answer| hinted(answer, &words))?;
+    if files.is_empty() {
+        return if remover.force { Ok(0) } else { Err(LINE.wrong("missing operand")) };
+    }
+    if remover.ask == Ask::Once && (files.len() > 3 || remover.recursive) {
+        let plural = if files.len() == 1 { "" } else { "s" };
+        let how = if remover.recursive { " recursively" } else { "" };
+        if !ask::yes(&format!("rm: remove {} argument{plural}{how}? ", files.len())) {
+            return Ok(0);
+        }
+    }
+    for file in &files {
+        remover.operand(file);
+    }
+    Ok(i32::from(remover.failed))
+}
+
+/// Helps who meant a file whose name looks like options.
+fn hinted(answer: Answer, words: &[Vec<u8>]) -> Answer {
+    let dashed = |word: &&Vec<u8>| word.len() > 1 && word.starts_with(b"-") && tidebox_rt::stat(word, false).is_ok();
+    match (answer, words.iter().find(dashed)) {
+        (Answer::Usage(message, code), Some(file)) => {
+            let path = [b"./", file.as_slice()].concat();
+            Answer::Usage(format!("{message}\nTry 'rm {}' to remove the file {}.", named(&path), quoted(file)), code)
+        }
+        (answer, _) => answer,
+    }
+}
+
+impl Remover {
+    fn set(&mut self, key: char, value: &[u8]) -> Result<(), Answer> {
+        match key {
+            'f' => (self.ask, self.force) = (Ask::Never, true),
+            'i' => (self.ask, self.force) = (Ask::Always, false),
+            'I' => (self.ask, self.force) = (Ask::Once, false),
+            INTERACTIVE => {
+                let words: &[&[&str]] = &[&["never", "no", "none"], &["once"], &["always", "yes"]];
+                let at = if value.is_empty() {
+                    2
+                } else {
+                    choose("--interactive", value, words).map_err(|m| Answer::Usage(m, 1))?
+                };
+                self.ask = match at {
+                    0 => Ask::Never,
+                    1 => Ask::Once,
+                    _ => Ask::Always,
+                };
+                self.force &= at == 0;
+            }
+            ONE_SYSTEM => self.one_system = true,
+            NO_PRESERVE if !self.spelled_out => {
+                return Err(Answer::Failure("you may not abbreviate the --no-preserve-root option".to_owned(), 1));
+            }
+            NO_PRESERVE => self.removes_root = true,
+            PRESERVE if value.is_empty() || value == b"all" => self.removes_root = false,
+            PRESERVE => {
+                let shown = quoted(value);
+                return Err(Answer::Failure(format!("unrecognized --preserve-root argument: {shown}"), 1));
+            }
+            TTY => self.at_terminal = true,
+            'r' | 'R' => self.recursive = true,
+            'd' => self.empty_folders = true,
+            _ => self.verbose = true,
+        }
+        Ok(())
+    }
+
+    fn complain(&mut self, message: &str) {
+        complain("rm", message);
+        self.failed = true;
+    }
+
+    fn cannot(&mut self, shown: &[u8], errno: Errno) {
+        self.complain(&format!("cannot remove {}: {}", quoted(shown), errno.text()));
+    }
+
+    /// One file of the command line.
+    fn operand(&mut self, file: &[u8]) {
+        let mut name = file;
+        while let Some(shorter) = name.strip_suffix(b"/") {
+            name = shorter;
+        }
+        let last = name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let stat = match tidebox_rt::stat(file, false) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT | Errno::NOTDIR) if self.force => return,
+            Err(errno) => return self.cannot(file, errno),
+        };
+        let is_folder = stat.kind() == FileKind::Dir;
+        if is_folder && self.recursive {
+            if matches!(last, b"." | b"..") {
+                let shown = quoted(file);
+                return self.complain(&format!("refusing to remove '.' or '..' directory: skipping {shown}"));
+            }
+            if !self.removes_root
+                && tidebox_rt::stat(b"/", true).is_ok_and(|root| (root.dev, root.ino) == (stat.dev, stat.ino))
+            {
+                let same = if file == b"/" { String::new() } else { " (same as '/')".to_owned() };
+                self.complain(&format!("it is dangerous to operate recursively on {}{same}", quoted(file)));
+                return self.complain("use --no-preserve-root to override this failsafe");
+            }
+        }
+        match (is_folder, self.recursive) {
+            (true, true) => self.tree(file, stat),
+            (true, false) if !self.empty_folders => self.cannot(file, Errno::ISDIR),
+            _ => {
+                self.one(file, file, &stat, is_folder);
+            }
+        }
+    }
+
+    /// Whether it may be removed, as far as somebody is to be asked. `verb` is what would be done.
+    fn agreed(&self, path: &[u8], shown: &[u8], stat: &Stat, verb: &str) -> bool {
+        let asks = self.ask == Ask::Always || self.ask != Ask::Never && self.at_terminal;
+        if !asks || self.force {
+            return true;
+        }
+        let protected = stat.kind() != FileKind::Symlink && tidebox_rt::access(path, 2).is_err();
+        if self.ask != Ask::Always && !protected {
+            return true;
+        }
+        let guard = if protected { "write-protected " } else { "" };
+        let what = if verb == "descend into" { "directory" } else { tidebox_gnu::message::kind(stat) };
+        ask::yes(&format!("rm: {verb} {guard}{what} {}? ", quoted(shown)))
+    }
+
+    /// Removes a file, or a folder that is empty. False when it failed.
+    fn one(&mut self, path: &[u8], shown: &[u8], stat: &Stat, is_folder: bool) -> bool {
+        // What somebody keeps is no failure, and keeps nobody from being asked about the folder.
+        if !self.agreed(path, shown, stat, "remove") {
+            return true;
+        }
+        match if is_folder { tidebox_rt::remove_dir(path) } else { tidebox_rt::unlink(path) } {
+            Ok(()) => {
+                if self.verbose {
+                    let what = if is_folder { "removed directory" } else { "removed" };
+                    self.failed |= !say("rm", &format!("{what} {}", quoted(shown)));
+                }
+                true
+            }
+            Err(Errno::NOENT) if self.force => true,
+            Err(errno) => {
+                self.cannot(shown, errno);
+                false
+            }
+        }
+    }
+
+    /// Removes a folder with what is in it, without recursion: folders may be nested as deep as there is room.
+    fn tree(&mut self, file: &[u8], stat: Stat) {
+        let mut open: Vec<Open> = Vec::new();
+        let mut next = Some((file.to_vec(), file.to_vec(), stat));
+        loop {
+            if let Some((path, shown, stat)) = next.take() {
+                let kept = match self.enter(&path, &shown, &stat) {
+                    Entered::Open(folder) => {
+                        open.push(folder);
+                        false
+                    }
+                    Entered::Done => false,
+                    Entered::Kept => true,
+                };
+                if let Some(parent) = open.last_mut() {
+                    parent.kept |= kept;
+                }
+            }
+            let Some(folder) = open.last_mut() else {
+                return;
+            };
+            if let Some(entry) = folder.rest.next() {
+                let path = below(&folder.path, &entry.name);
+                let shown = below(&folder.shown, &entry.name);
+                let device = folder.device;
+                match tidebox_rt::stat(&path, false) {
+                    Ok(stat) if stat.kind() == FileKind::Dir && self.one_system && stat.dev != device => {
+                        self.complain(&format!("skipping {}, since it's on a different device", quoted(&shown)));
+                        keep(&mut open);
+                    }
+                    Ok(stat) if stat.kind() == FileKind::Dir => next = Some((path, shown, stat)),
+                    Ok(stat) => {
+                        if !self.one(&path, &shown, &stat, false) {
+                            keep(&mut open);
+                        }
+                    }
+                    Err(Errno::NOENT) if self.force => {}
+                    Err(errno) => {
+                        self.cannot(&shown, errno);
+                        keep(&mut open);
+                    }
+                }
+                continue;
+            }
+            let Some(folder) = open.pop() else {
+                return;
+            };
+            if self.leave(folder) {
+                keep(&mut open);
+            }
+        }
+    }
+
+    /// Begins to empty a folder.
+    fn enter(&mut self, path: &[u8], shown: &[u8], stat: &Stat) -> Entered {
+        let listed = tidebox_rt::read_dir(path);
+        let empty = listed.as_ref().is_ok_and(Vec::is_empty);
+        // An empty folder is asked about once, when it is removed.
+        if !empty && !self.agreed(path, shown, stat, "descend into") {
+            return Entered::Done;
+        }
+        match listed {
+            Ok(entries) => {
+                let mut folder = Open {
+                    path: path.to_vec(),
+                    shown: shown.to_vec(),
+                    rest: entries.into_iter(),
+                    entered: 0,
+                    device: stat.dev,
+                    kept: false,
+                };
+                if path.len() > LONG_PATH && tidebox_rt::chdir(path).is_ok() {
+                    folder.entered = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+                    folder.path = Vec::new();
+                }
+                Entered::Open(folder)
+            }
+            // What is empty can be removed without being read.
+            Err(_) if tidebox_rt::remove_dir(path).is_ok() => Entered::Done,
+            Err(errno) => {
+                self.cannot(shown, errno);
+                Entered::Kept
+            }
+        }
+    }
+
+    /// Removes a folder that was emptied. Whether something of it is left.
+    fn leave(&mut self, folder: Open) -> bool {
+        let mut path = folder.path;
+        if folder.entered > 0 {
+            let up = b"../".repeat(folder.entered);
+            // The folders above are those that it came through.
+            if tidebox_rt::chdir(&up).is_err() {
+                self.complain("cannot go back to the folder above");
+                return true;
+            }
+            path = tail_of(&folder.shown, folder.entered);
+        }
+        if folder.kept {
+            return true;
+        }
+        match tidebox_rt::stat(&path, false) {
+            Ok(stat) => !self.one(&path, &folder.shown, &stat, true),
+            Err(errno) => {
+                self.cannot(&folder.shown, errno);
+                true
+            }
+        }
+    }
+}
+
+/// What became of a folder that was to be emptied.
+enum Entered {
+    Open(Open),
+    Done,
+    Kept,
+}
+
+fn keep(open: &mut [Open]) {
+    if let Some(folder) = open.last_mut() {
+        folder.kept = true;
+    }
+}
+
+/// A name in a folder; that where the process stands has no name.
+fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    match folder {
+        b"" => name.to_vec(),
+        folder if folder.ends_with(b"/") => [folder, name].concat(),
+        folder => [folder, b"/", name].concat(),
+    }
+}
+
+/// The last names of a path.
+fn tail_of(path: &[u8], count: usize) -> Vec<u8> {
+    let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+    names.get(names.len().saturating_sub(count)..).unwrap_or_default().join(&b"/"[..])
+}

@@ -1,0 +1,115 @@
+//! How a number is laid out.
+
+use tidebox_gnu::message::cited;
+
+/// A width, a side and what stands around.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) before: Vec<u8>,
+    pub(super) behind: Vec<u8>,
+    pub(super) width: usize,
+    pub(super) left: bool,
+    pub(super) zeros: bool,
+    pub(super) grouping: bool,
+    pub(super) precision: Option<usize>,
+}
+
+impl Form {
+    /// Reads `%[0]['][-][N][.N]f` with text around it. An error is the message.
+    pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
+        let shown = || cited(text);
+        let mut form = Self::default();
+        let mut at = 0;
+        let byte = |at: usize| text.get(at).copied();
+        loop {
+            match (byte(at), byte(at + 1)) {
+                (None, _) => return Err(format!("format {} has no % directive", shown())),
+                (Some(b'%'), Some(b'%')) => {
+                    form.before.extend_from_slice(b"%%");
+                    at += 2;
+                }
+                (Some(b'%'), _) => break,
+                (Some(other), _) => {
+                    form.before.push(other);
+                    at += 1;
+                }
+            }
+        }
+        at += 1;
+        loop {
+            match byte(at) {
+                Some(b'\'') => form.grouping = true,
+                Some(b'0') => form.zeros = true,
+                Some(b' ') => {}
+                _ => break,
+            }
+            at += 1;
+        }
+        if byte(at) == Some(b'-') {
+            (form.left, at) = (true, at + 1);
+        }
+        let digits = |from: usize| {
+            let digits: Vec<u8> = text.iter().skip(from).copied().take_while(u8::is_ascii_digit).collect();
+            (digits.len(), String::from_utf8_lossy(&digits).parse::<usize>().ok())
+        };
+        let (length, width) = digits(at);
+        if length > 0 {
+            form.width = width
+                .filter(|width| *width < 1 << 24)
+                .ok_or_else(|| format!("invalid format {} (width overflow)", shown()))?;
+        }
+        at += length;
+        if byte(at) == Some(b'.') {
+            let (length, precision) = digits(at + 1);
+            if matches!(byte(at + 1), Some(b'-' | b'+' | b' ')) {
+                return Err(format!("invalid precision in format {}", shown()));
+            }
+            form.precision = Some(precision.unwrap_or_default().min(1000));
+            at += 1 + length;
+        }
+        match byte(at) {
+            None => return Err(format!("format {} ends in %", shown())),
+            Some(b'f') => at += 1,
+            Some(_) => {
+                return Err(format!("invalid format {}, directive must be %[0]['][-][N][.][N]f", shown()));
+            }
+        }
+        while let Some(other) = byte(at) {
+            if other == b'%' {
+                if byte(at + 1) != Some(b'%') {
+                    return Err(format!("format {} has too many % directives", shown()));
+                }
+                form.behind.push(b'%');
+                at += 1;
+            }
+            form.behind.push(other);
+            at += 1;
+        }
+        Ok(form)
+    }
+
+    /// The number with what belongs around it.
+    pub(super) fn dress(&self, number: &[u8]) -> Vec<u8> {
+        let missing = self.width.saturating_sub(number.len());
+        let mut out = self.before.clone();
+        match (self.left, self.zeros) {
+            (true, _) => {
+                out.extend_from_slice(number);
+                out.resize(out.len() + missing, b' ');
+            }
+            (false, true) => {
+                let (sign, digits) =
+                    number.split_at_checked(usize::from(number.starts_with(b"-"))).unwrap_or((b"", number));
+                out.extend_from_slice(sign);
+                out.resize(out.len() + missing, b'0');
+                out.extend_from_slice(digits);
+            }
+            (false, false) => {
+                out.resize(out.len() + missing, b' ');
+                out.extend_from_slice(number);
+            }
+        }
+        out.extend_from_slice(&self.behind);
+        out
+    }
+}

@@ -1,0 +1,246 @@
+//! Formats of times, with the flags and widths that GNU adds to `strftime`.
+
+use crate::calendar::Moment;
+use crate::zone::Zone;
+
+/// Flags and width of one field.
+#[derive(Clone, Copy, Debug, Default)]
+struct Form {
+    /// `-`, `_`, `0` or `+`.
+    padding: Option<u8>,
+    upper: bool,
+    swap: bool,
+    width: usize,
+    colons: usize,
+}
+
+/// Widest field.
+const WIDEST: usize = 1 << 20;
+
+/// Writes a time in a format. Years, names and zones are those of the C locale.
+pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) -> Vec<u8> {
+    let (offset, name) = zone.at(seconds);
+    let moment = Moment { seconds, ..Moment::new(seconds.saturating_add(offset), nanoseconds) };
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = format.get(at).copied() {
+        if byte != b'%' {
+            out.push(byte);
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let mut form = Form::default();
+        at += 1;
+        while let Some(flag) = format.get(at) {
+            match flag {
+                b'-' | b'_' | b'0' | b'+' => form.padding = Some(*flag),
+                b'^' => form.upper = true,
+                b'#' => form.swap = true,
+                _ => break,
+            }
+            at += 1;
+        }
+        while let Some(digit) = format.get(at).filter(|byte| byte.is_ascii_digit()) {
+            form.width = (form.width * 10 + usize::from(digit - b'0')).min(WIDEST);
+            at += 1;
+        }
+        while format.get(at) == Some(&b':') {
+            form.colons += 1;
+            at += 1;
+        }
+        if matches!(format.get(at), Some(b'E' | b'O')) {
+            at += 1;
+        }
+        let letter = format.get(at).copied();
+        at += 1;
+        match letter.and_then(|letter| field(letter, form, &moment, offset, name)) {
+            Some(text) => out.extend_from_slice(&text),
+            None => {
+                // What has no meaning stands for itself, as wide as it was asked for.
+                at = at.min(format.len());
+                let text = format.get(start..at).unwrap_or_default();
+                out.resize(out.len() + form.width.saturating_sub(text.len()), b' ');
+                out.extend_from_slice(text);
+            }
+        }
+    }
+    out
+}
+
+/// What one field is padded with and how wide it is at least.
+fn padded(form: Form, default: u8, width: usize, text: String) -> Vec<u8> {
+    let (pad, width) = match form.padding {
+        Some(b'-') => return text.into_bytes(),
+        Some(b'_') => (b' ', width.max(form.width)),
+        Some(_) => (b'0', width.max(form.width)),
+        None => (default, width.max(form.width)),
+    };
+    let missing = width.saturating_sub(text.chars().count());
+    let mut out = Vec::with_capacity(width);
+    // Zeros come behind the sign.
+    match text.strip_prefix(['-', '+']).filter(|_| pad == b'0') {
+        Some(digits) => {
+            out.push(text.as_bytes().first().copied().unwrap_or(b'-'));
+            out.resize(out.len() + missing, b'0');
+            out.extend_from_slice(digits.as_bytes());
+        }
+        None => {
+            out.resize(missing, pad);
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+    out
+}
+
+fn field(letter: u8, form: Form, moment: &Moment, offset: i64, zone: &str) -> Option<Vec<u8>> {
+    let plain = |letter: char| moment.field(letter);
+    let number = |width: usize, value: i64| Some(padded(form, b'0', width, value.to_string()));
+    let spaced = |width: usize, value: u32| Some(padded(form, b' ', width, value.to_string()));
+    let hour12 = if moment.hour.is_multiple_of(12) { 12 } else { moment.hour % 12 };
+    let text = |text: String| {
+        let text = match () {
+            () if form.upper => text.to_ascii_uppercase(),
+            () if form.swap && matches!(letter, b'p' | b'Z') => text.to_ascii_lowercase(),
+            () if form.swap => text.to_ascii_uppercase(),
+            () => text,
+        };
+        Some(padded(form, b' ', 0, text))
+    };
+    if form.colons > 0 && letter != b'z' {
+        return None;
+    }
+    match letter {
+        b'%' if form.width == 0 => text("%".to_owned()),
+        b'n' => text("\n".to_owned()),
+        b't' => text("\t".to_owned()),
+        b'a' | b'A' | b'b' | b'B' | b'h' | b'p' => text(plain(char::from(letter))?),
+        b'P' => Some(padded(form, b' ', 0, plain('p')?.to_ascii_lowercase())),
+        b'Z' => text(zone.to_owned()),
+        b'c' => text(format!("{} {} {:>2} {} {}", plain('a')?, plain('b')?, moment.day, plain('T')?, moment.year)),
+        b'x' | b'D' => text(plain('D')?),
+        b'X' | b'T' => text(plain('T')?),
+        b'r' => text(plain('r')?),
+        b'R' => text(plain('R')?),
+        b'F' => {
+            let rest = format!("-{:02}-{:02}", moment.month, moment.day);
+            let width = form.width.saturating_sub(rest.len());
+            let padding = if form.width == 0 { form.padding.or(Some(b'+')) } else { form.padding };
+            Some([year_of(Form { width, padding, ..form }, moment.year, 4), rest.into_bytes()].concat())
+        }
+        // Before year 0 both count the other way.
+        b'C' => number(2, moment.year / 100),
+        b'y' => number(2, (moment.year % 100).abs()),
+        b'Y' => Some(year_of(form, moment.year, 4)),
+        b'g' => number(2, plain('g')?.parse().ok()?),
+        b'G' => Some(year_of(form, plain('G')?.parse().ok()?, 4)),
+        b'd' => number(2, i64::from(moment.day)),
+        b'e' => spaced(2, moment.day),
+        b'H' => number(2, i64::from(moment.hour)),
+        b'k' => spaced(2, moment.hour),
+        b'I' => number(2, i64::from(hour12)),
+        b'l' => spaced(2, hour12),
+        b'j' => number(3, i64::from(moment.year_day)),
+        b'm' => number(2, i64::from(moment.month)),
+        b'M' => number(2, i64::from(moment.minute)),
+        b'S' => number(2, i64::from(moment.second)),
+        b's' => number(1, moment.seconds),
+        b'q' => number(1, i64::from(moment.month.saturating_sub(1) / 3) + 1),
+        b'u' | b'w' => number(1, plain(char::from(letter))?.parse().ok()?),
+        b'U' | b'V' | b'W' => number(2, plain(char::from(letter))?.parse().ok()?),
+        b'N' => Some(nanoseconds(form, moment.nanoseconds)),
+        b'z' => offset_text(form, offset),
+        _ => None,
+    }
+}
+
+/// A year has four digits at least, and a sign where that is asked for and it has more.
+fn year_of(form: Form, year: i64, digits: usize) -> Vec<u8> {
+    let wide = form.padding == Some(b'+') && (year > 9999 || form.width > digits) && year >= 0;
+    let text = if wide && form.width > digits || form.padding == Some(b'+') && year > 9999 {
+        format!("+{year}")
+    } else {
+        year.to_string()
+    };
+    padded(form, b'0', digits, text)
+}
+
+/// As many digits of the fraction as the width says.
+fn nanoseconds(form: Form, value: u32) -> Vec<u8> {
+    let mut digits = format!("{value:09}");
+    match form.padding {
+        Some(b'-') => {
+            digits.truncate(if form.width == 0 { 9 } else { form.width });
+            let kept = digits.trim_end_matches('0').len().max(1);
+            digits.truncate(kept);
+            return digits.into_bytes();
+        }
+        _ if form.width == 0 => {}
+        Some(b'_') => {
+            digits.truncate(form.width);
+            let kept = digits.trim_end_matches('0').len();
+            let width = digits.len();
+            digits.truncate(kept.max(1));
+            while digits.len() < width {
+                digits.push(' ');
+            }
+        }
+        _ => digits.truncate(form.width),
+    }
+    while digits.len() < form.width {
+        digits.push(if form.padding == Some(b'_') { ' ' } else { '0' });
+    }
+    digits.into_bytes()
+}
+
+/// `+hhmm`, and with more colons `+hh:mm`, `+hh:mm:ss`, and as short as can be.
+fn offset_text(form: Form, offset: i64) -> Option<Vec<u8>> {
+    let sign = if offset < 0 { '-' } else { '+' };
+    let seconds = offset.unsigned_abs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let rest = match form.colons {
+        0 => format!("{minutes:02}"),
+        1 => format!(":{minutes:02}"),
+        2 => format!(":{minutes:02}:{seconds:02}"),
+        3 if seconds > 0 => format!(":{minutes:02}:{seconds:02}"),
+        3 if minutes > 0 => format!(":{minutes:02}"),
+        3 => String::new(),
+        _ => return None,
+    };
+    let width = form.width.saturating_sub(rest.len() + 1).max(2);
+    // Without zeros in front, hours and minutes are one number.
+    let bare = if form.colons == 0 { (hours * 100 + minutes).to_string() } else { format!("{hours}{rest}") };
+    Some(
+        match form.padding {
+            Some(b'-') => format!("{sign}{bare}"),
+            Some(b'_') => {
+                let body = format!("{sign}{bare}");
+                format!("{body:>0$}", form.width.max(5 + form.colons.min(1)))
+            }
+            _ => format!("{sign}{hours:0>width$}{rest}"),
+        }
+        .into_bytes(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format;
+    use crate::zone::Zone;
+
+    #[test]
+    fn flags_and_widths_change_a_field() {
+        for (text, wanted) in [
+            ("%Y-%m-%dT%H:%M:%S.%3N%:z", "2024-02-29T12:34:56.123+00:00"),
+            ("%-d %_d %e %05d", "29 29 29 00029"),
+            ("%^a %#p %P %^B", "THU pm pm FEBRUARY"),
+            ("%N %6N %-N", "123450000 123450 12345"),
+            ("%s %q %j %5Y", "1709210096 1 060 02024"),
+            ("%z %::z %:::z %Z", "+0000 +00:00:00 +00 UTC"),
+            ("%Q %", "%Q %"),
+        ] {
+            let out = format(text.as_bytes(), (1_709_210_096, 123_450_000), &Zone::utc());
+            assert_eq!(String::from_utf8_lossy(&out), wanted, "{text}");
+        }
+    }
+}
