@@ -1,7 +1,7 @@
 //! Random small scripts beside real bash: standard output, standard error and exit code are the same.
 //!
-//! A fixed count of plain scripts is tried, the same ones each time. Wild ones are wrong more often, in ways that people's
-//! scripts seldom are; they are tried with `-- --ignored`. To hunt for more, `TIDEBOX_RANDOM_SCRIPTS` says how many and `TIDEBOX_RANDOM_SEED`
+//! A fixed count of scripts is tried, the same ones each time: plain ones, and wild ones, which are wrong more often, in
+//! ways that people's scripts seldom are. To hunt for more, `TIDEBOX_RANDOM_SCRIPTS` says how many and `TIDEBOX_RANDOM_SEED`
 //! with which one to begin. `TIDEBOX_RANDOM_SHELL` names a shell that was built for this machine (`cargo build -p tidebox-sh`
 //! in `userland`), which is tried instead of the sandbox and faster. What was found is printed as small as it gets, or, with
 //! `TIDEBOX_RANDOM_SHRINK=0`, as it was made, in the form of a case for `tests/spec/cases/found-by-chance.spec`, where all of
@@ -56,6 +56,8 @@ fn by_bash(script: &str) -> Option<Outcome> {
 fn comparable(script: &str, mut outcome: Outcome) -> Outcome {
     if script.contains(['|', '&']) || script.contains("<(") || script.contains(">(") {
         let mut lines: Vec<&[u8]> = outcome.stderr.split_inclusive(|byte| *byte == b'\n').collect();
+        // Whether a program meets the end of its reader is chance, too.
+        lines.retain(|line| !line.ends_with(b"terminated by signal 13\n"));
         lines.sort_unstable();
         outcome.stderr = lines.concat();
     }
@@ -154,9 +156,8 @@ fn random_scripts_do_what_bash_does() {
 }
 
 #[test]
-#[ignore = "one in some seventy still differs, so this is a hunt for those who ask for it"]
 fn random_scripts_with_mistakes_do_what_bash_does() {
-    try_scripts(true, 200);
+    try_scripts(true, 300);
 }
 
 #[test]

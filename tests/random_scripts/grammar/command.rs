@@ -157,7 +157,7 @@ impl Grammar {
                 "sed -n 2p",
                 "cut -d' ' -f1",
                 "cut -c1-3",
-                "tee out",
+                "tee copy",
                 "tac",
                 "cat -A",
                 "nl",
@@ -251,7 +251,7 @@ impl Grammar {
             4 => format!("echo {} & wait $!; echo $?", self.word()),
             5 => "echo \"$BASH_SUBSHELL\"; (echo \"$BASH_SUBSHELL\")".to_owned(),
             6 => format!("time_none=1 set -- {}", self.words(2)),
-            7 => "hash -r; umask; ulimit -n >/dev/null".to_owned(),
+            7 => "hash -r; umask; : \"$(ulimit -n)\"".to_owned(),
             8 => format!("{} ; echo \"$_\"", self.bare_echo()),
             _ => "echo \"$SHLVL $OPTIND ${#FUNCNAME[@]} ${GROUPS+g}\"".to_owned(),
         }

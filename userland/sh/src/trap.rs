@@ -286,7 +286,6 @@ impl Shell {
             return Ok(());
         }
         let (status, pipe_status, line) = (self.status, self.pipe_status.clone(), self.line);
-        let last_arg = self.last_arg.clone();
         self.traps.running.push(signal);
         let outer = self.trap_status.replace(status);
         // Traps of the shell itself know the line of the command; those of signals count their own.
@@ -300,7 +299,6 @@ impl Shell {
                 self.status = status;
                 self.pipe_status = pipe_status;
                 self.line = line;
-                self.last_arg = last_arg;
                 Ok(())
             }
             Err(stop) => Err(stop),

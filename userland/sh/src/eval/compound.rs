@@ -42,8 +42,12 @@ impl Shell {
 
     /// Runs a compound command; those with words or expressions of their own are on a line for messages.
     fn run_at(&mut self, compound: &Compound) -> Run {
-        if matches!(compound.kind, Kind::Group(_) | Kind::If { .. } | Kind::Loop { .. }) {
-            return self.run_kind(&compound.kind);
+        match &compound.kind {
+            Kind::Group(_) | Kind::If { .. } | Kind::Loop { .. } => return self.run_kind(&compound.kind),
+            Kind::ForArith { init, condition, step, body } => {
+                return self.run_for_arith(compound.line, [init, condition, step], body);
+            }
+            _ => {}
         }
         let outer_line = std::mem::replace(&mut self.line, compound.line);
         let result = self.run_kind(&compound.kind);
@@ -62,7 +66,9 @@ impl Shell {
             Kind::Loop { until, condition, body } => self.run_loop(*until, condition, body),
             Kind::For { name, words, body } => self.run_for(name, words.as_deref(), body),
             Kind::Select { name, words, body } => self.run_select(name, words.as_deref(), body),
-            Kind::ForArith { init, condition, step, body } => self.run_for_arith(init, condition, step, body),
+            Kind::ForArith { init, condition, step, body } => {
+                self.run_for_arith(self.line, [init, condition, step], body)
+            }
             Kind::Case { word, arms } => self.run_case(word, arms),
             Kind::Arith(arith) => self.run_arith(arith),
             Kind::Cond(cond) => self.run_cond(cond),
@@ -201,11 +207,13 @@ impl Shell {
     }
 
     #[inline(never)]
-    fn run_for_arith(&mut self, init: &Arith, condition: &Arith, step: &Arith, body: &List) -> Run {
-        let line = self.line;
+    fn run_for_arith(&mut self, line: u32, [init, condition, step]: [&Arith; 3], body: &List) -> Run {
+        // Only the expressions are on a line of their own.
+        let outer_line = std::mem::replace(&mut self.line, line);
         // What the body sees first is the status from before the loop.
         let before = self.status;
         if self.loop_arith(init)?.is_none() {
+            self.line = outer_line;
             return Ok(());
         }
         self.status = before;
@@ -220,6 +228,7 @@ impl Shell {
                         Some(_) => {}
                     }
                 }
+                shell.line = outer_line;
                 let goes_on = shell.run_body(body)?;
                 status = shell.status;
                 if !goes_on {
@@ -232,7 +241,10 @@ impl Shell {
             }
             shell.status = status;
             Ok(())
-        })
+        })?;
+        self.ended_line = line;
+        self.line = outer_line;
+        Ok(())
     }
 
     /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
@@ -247,13 +259,13 @@ impl Shell {
 
     #[inline(never)]
     fn run_select(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+        if self.options.xtrace {
+            self.trace_for("select", name, words);
+        }
         let values = self.loop_words(words)?;
         if values.is_empty() {
             self.status = 0;
             return Ok(());
-        }
-        if self.options.xtrace {
-            self.trace_for("select", name, words);
         }
         self.names_command(|| super::trace::for_text("select", name, words));
         if !self.run_debug_trap()? {
@@ -330,10 +342,10 @@ impl Shell {
     #[inline(never)]
     fn run_case(&mut self, word: &Word, arms: &[Arm]) -> Run {
         if self.options.xtrace {
-            self.trace_raw(&[b"case ", &word.raw[..], b" in"].concat());
+            self.trace_raw(&[b"case ", &super::trace::written(&word.raw)[..], b" in"].concat());
         }
         if self.traps.names_commands() {
-            self.names_command(|| [b"case ", &word.raw[..], b" in "].concat());
+            self.names_command(|| [b"case ", &super::trace::written(&word.raw)[..], b" in "].concat());
             if !self.run_debug_trap()? {
                 return Ok(());
             }
@@ -348,7 +360,7 @@ impl Shell {
                     found = match pattern.literal() {
                         Some(text) if !style.fold && !text.iter().any(|b| b"*?[\\@!+(".contains(b)) => text == subject,
                         _ => {
-                            let text = self.expand_pattern(pattern)?;
+                            let text = self.expand_arm(pattern)?;
                             Pattern::new(&text, style).matches(&subject)
                         }
                     };

@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 use crate::invoke::Lines;
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
-use crate::parse::{Parser, Place, Problem, Texts};
+use crate::parse::{Parser, Place, Problem, SyntaxError, Texts};
 use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
 use crate::trap;
 
@@ -194,6 +194,15 @@ impl Shell {
                     self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
                     let read = parser.text_of_line(line, error.line);
                     self.syntax_error(&error, read, origin);
+                    if error.place == Place::Elements
+                        && matches!(error.problem, Problem::Unclosed(close) if close != b')')
+                    {
+                        // The text ended there, which is a mistake of its own.
+                        let ended = SyntaxError::new(Problem::End, error.line.max(parser.end_of_text()));
+                        let status = self.status;
+                        self.syntax_error(&ended, b"", origin);
+                        self.status = status;
+                    }
                     if error.place == Place::Elements {
                         // Only the line is given up.
                         parser.skip_line();

@@ -272,12 +272,13 @@ impl Shell {
             }
             // It is shown with the value that it has then, even when that was appended to.
             let assigned = self.run_assign_shown(assign, false);
+            let assigned = assigned?;
             if self.options.xtrace {
                 let value = self.lookup(&name).unwrap_or_default();
                 let value = if value.is_empty() { value } else { super::trace::quote(&value) };
                 self.trace_raw(&[&name[..], b"=", &value].concat());
             }
-            if !assigned? {
+            if !assigned {
                 allowed = false;
             } else if let Some(var) = self.vars.get_mut(&name) {
                 var.flags |= crate::vars::EXPORT;

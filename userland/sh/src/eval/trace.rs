@@ -1,6 +1,6 @@
 //! `set -x`.
 
-use crate::expand::{ansi_quote, lossy, needs_ansi, single_quote};
+use crate::expand::{Mode, ansi_quote, lossy, needs_ansi, single_quote};
 use crate::ir::{Arith, Assign, Bytes, Element, Part, Word};
 use crate::state::{Run, Shell};
 
@@ -104,13 +104,22 @@ impl Shell {
     /// The pattern of a test as it is shown: every character that was quoted has a backslash.
     pub(crate) fn shown_pattern(&mut self, word: &Word, pattern: &[u8]) -> Bytes {
         let quoted = |part: &Part| matches!(part, Part::Quoted(_) | Part::Double(_));
-        if word.parts.is_empty() || !word.parts.iter().all(quoted) {
+        if !word.parts.iter().any(quoted) || !crate::parse::simple::is_pure(&word.parts, false) {
             return pattern.to_vec();
         }
-        match self.expand_text(word) {
-            Ok(text) => lossy(&text).chars().flat_map(|char| ['\\', char]).collect::<String>().into_bytes(),
-            Err(_) => pattern.to_vec(),
+        let mut shown = Bytes::new();
+        for part in &word.parts {
+            let parts = std::slice::from_ref(part);
+            let Ok(text) = self.expand_as(parts, if quoted(part) { Mode::Text } else { Mode::Pattern }) else {
+                return pattern.to_vec();
+            };
+            if quoted(part) {
+                shown.extend(lossy(&text).chars().flat_map(|char| ['\\', char]).collect::<String>().into_bytes());
+            } else {
+                shown.extend(text);
+            }
         }
+        shown
     }
 
     /// A test of `[[ ]]` whose operands were just expanded; empty ones are shown as quotes.
@@ -136,6 +145,13 @@ impl Shell {
     }
 }
 
+/// A word as it is written, but for the commands of substitutions, which are shown in the form that bash prints.
+pub(crate) fn written(raw: &[u8]) -> Bytes {
+    let substitutes = raw.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("));
+    let printed = if substitutes { crate::parse::word_for_print(raw) } else { None };
+    printed.unwrap_or_else(|| raw.to_vec())
+}
+
 /// `for name in words` as it is written.
 pub(crate) fn for_text(keyword: &str, name: &[u8], words: Option<&[Word]>) -> Bytes {
     let mut text = [keyword.as_bytes(), b" ", name, b" in"].concat();
@@ -143,7 +159,7 @@ pub(crate) fn for_text(keyword: &str, name: &[u8], words: Option<&[Word]>) -> By
         Some(words) => {
             for word in words {
                 text.push(b' ');
-                text.extend_from_slice(&word.raw);
+                text.extend(written(&word.raw));
             }
         }
         None => text.extend_from_slice(b" \"$@\""),
@@ -156,7 +172,7 @@ fn target(assign: &Assign) -> Bytes {
     let mut text = assign.name.to_vec();
     if let Some(subscript) = &assign.subscript {
         text.push(b'[');
-        text.extend_from_slice(&subscript.key.raw);
+        text.extend(written(&subscript.key.raw));
         text.push(b']');
     }
     text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
@@ -167,9 +183,9 @@ fn element_text(element: &Element) -> Bytes {
     match &element.subscript {
         Some(subscript) => {
             let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
-            [b"[", &subscript.key.raw[..], operator, &element.value.raw].concat()
+            [b"[", &written(&subscript.key.raw)[..], operator, &written(&element.value.raw)].concat()
         }
-        None => element.value.raw.to_vec(),
+        None => written(&element.value.raw),
     }
 }
 

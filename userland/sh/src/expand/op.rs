@@ -163,6 +163,7 @@ impl Shell {
             };
             let found: Vec<Bytes> = map.range(from..).map(|(_, value)| value.clone()).collect();
             match wanted {
+                _ if found.is_empty() => return Ok(Content::Many { values: found, star }),
                 Some(wanted) if wanted < 0 => {}
                 Some(wanted) => {
                     let values = found.into_iter().take(usize::try_from(wanted).unwrap_or(usize::MAX)).collect();

@@ -49,14 +49,14 @@ impl Shell {
                 let prefix = self.target_name(param);
                 let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
                 let values = names.map(|name| name.to_vec()).collect();
-                return self.emit_edited(Content::Many { values, star: *star }, out, place);
+                return self.emit_edited(&param.op, Content::Many { values, star: *star }, out, place);
             }
             Op::Keys { star } => {
                 let values = match &param.target {
                     Target::Var(name) => self.keys(name),
                     _ => Vec::new(),
                 };
-                return self.emit_edited(Content::Many { values, star: *star }, out, place);
+                return self.emit_edited(&param.op, Content::Many { values, star: *star }, out, place);
             }
             _ => {}
         }
@@ -70,7 +70,7 @@ impl Shell {
             let value = self.variable_meant(name).and_then(|name| self.vars.get(&name)).map(|var| &var.value);
             match (&param.index, value) {
                 (Index::At | Index::Star, None) if !self.is_computed(name) => {
-                    return self.discard([&name[..], b": unbound variable"].concat());
+                    return self.discard_expansion([&name[..], b": unbound variable"].concat());
                 }
                 (Index::One(_), Some(Value::Indexed(_) | Value::Assoc(_))) => {
                     let length = match self.content(&param.target, &param.index)? {
@@ -230,9 +230,13 @@ impl Shell {
     }
 
     /// Adds what an operator made of a parameter, or a parameter that is no variable. In a here-document blanks join them.
-    fn emit_edited(&mut self, content: Content, out: &mut Out, place: Place) -> Run {
+    fn emit_edited(&mut self, op: &Op, content: Content, out: &mut Out, place: Place) -> Run {
         let content = match content {
-            Content::Many { values, .. } if out.document => Content::Many { values, star: false },
+            Content::Many { values, .. }
+                if out.document || (out.among_elements && out.mode == super::Mode::Fields && edits(op)) =>
+            {
+                Content::Many { values, star: false }
+            }
             other => other,
         };
         self.emit_content(content, out, place)
@@ -257,6 +261,9 @@ impl Shell {
                 if keeps {
                     out.end_field();
                 } else if !fields {
+                    if out.arm && place.quoted {
+                        out.arm_end.get_or_insert(out.current.text.len());
+                    }
                     self.emit(b" ", out, place)?;
                 } else if place.quoted {
                     out.end_field();
@@ -300,7 +307,7 @@ impl Shell {
                 (Test::Alternative, false) => Ok(()),
                 (Test::Default | Test::Assign | Test::Error, true) => match param.target {
                     Target::Var(_) => self.emit_content(content, out, place),
-                    _ => self.emit_edited(content, out, place),
+                    _ => self.emit_edited(&param.op, content, out, place),
                 },
                 (Test::Assign, false) => {
                     if !matches!(param.target, Target::Var(_)) {
@@ -339,7 +346,7 @@ impl Shell {
         {
             let name = String::from_utf8_lossy(&self.target_name(param)).into_owned();
             let index = match &param.index {
-                index @ Index::One(_) => shown_index(index),
+                index @ Index::One(_) if !matches!(param.op, Op::Length) => shown_index(index),
                 _ => String::new(),
             };
             let plain = !matches!(param.target, Target::Var(_)) && !param.raw.starts_with(b"${");
@@ -353,7 +360,7 @@ impl Shell {
         match &param.op {
             Op::None => match param.target {
                 Target::Var(_) => self.emit_content(content, out, place),
-                _ => self.emit_edited(content, out, place),
+                _ => self.emit_edited(&param.op, content, out, place),
             },
             Op::Length => {
                 let length = match content {
@@ -367,7 +374,7 @@ impl Shell {
             }
             Op::Substring { offset, length } => {
                 let content = self.substring(meant, content, offset, length.as_ref())?;
-                self.emit_edited(content, out, place)
+                self.emit_edited(&param.op, content, out, place)
             }
             Op::Transform(letter) => {
                 let content = match content {
@@ -378,15 +385,15 @@ impl Shell {
                     other => other,
                 };
                 let content = self.transform(param, meant, content, *letter)?;
-                self.emit_edited(content, out, place)
+                self.emit_edited(&param.op, content, out, place)
             }
             op => {
                 let content = self.edit(content, op)?;
                 match (op, &param.target) {
-                    (Op::Case { .. }, _) | (Op::Replace { .. }, Target::Var(_)) => {
+                    (Op::Case { .. }, _) | (Op::Replace { .. }, Target::Var(_)) if !out.among_elements => {
                         self.emit_content(content, out, place)
                     }
-                    _ => self.emit_edited(content, out, place),
+                    _ => self.emit_edited(&param.op, content, out, place),
                 }
             }
         }
@@ -415,6 +422,9 @@ impl Shell {
         // There is a word then, even where it is made of no elements.
         out.present |= place.quoted;
         let inner = Place { quoted: place.quoted, operand: !place.quoted && out.mode == super::Mode::Fields };
+        if out.marks_nothing && !place.quoted {
+            return self.expand_marked(&word.parts, out, inner);
+        }
         self.expand_parts(&word.parts, out, inner)
     }
 
@@ -493,6 +503,11 @@ impl Shell {
         };
         found.unwrap_or_else(|| [b"~", name].concat())
     }
+}
+
+/// Whether an operator makes something else of every value.
+fn edits(op: &Op) -> bool {
+    !matches!(op, Op::None | Op::Test { .. })
 }
 
 /// A subscript as messages show it.

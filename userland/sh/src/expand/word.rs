@@ -4,6 +4,9 @@ use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Word};
 use crate::pattern;
 use crate::state::{Run, Shell};
 
+/// How bash marks quoted nothing.
+const NOTHING: u8 = 0x7f;
+
 /// What the pieces become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -39,6 +42,14 @@ pub(crate) struct Out {
     after_space: bool,
     /// What is expanded is the body of a here-document.
     pub(crate) document: bool,
+    /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
+    pub(super) among_elements: bool,
+    /// Quoted nothing within an operand leaves a mark, as it does in patterns of `case`.
+    pub(super) marks_nothing: bool,
+    /// What is expanded is a pattern of `case`, of which quoted elements leave only what comes up to the first of them:
+    /// the length of that.
+    pub(super) arm: bool,
+    pub(super) arm_end: Option<usize>,
     extended: bool,
     ifs: Option<Bytes>,
 }
@@ -52,6 +63,10 @@ impl Out {
             present: false,
             after_space: false,
             document: false,
+            among_elements: false,
+            marks_nothing: false,
+            arm: false,
+            arm_end: None,
             extended: shell.options.extglob,
             ifs: None,
         }
@@ -371,6 +386,48 @@ impl Shell {
         self.expand_as(&word.parts, Mode::Pattern)
     }
 
+    /// A pattern of `case`. There bash leaves its mark for quoted nothing in the operand of an expansion, unless the mark
+    /// is all, or the word has quoted nothing before it.
+    pub(crate) fn expand_arm(&mut self, word: &Word) -> Run<Bytes> {
+        let odd = |part: &Part| match part {
+            Part::Param(param) => matches!(param.op, Op::Test { .. }),
+            Part::Double(inner) => inner.iter().any(gives_elements),
+            _ => false,
+        };
+        if !word.parts.iter().any(odd) {
+            return self.expand_pattern(word);
+        }
+        let mut out = Out::new(Mode::Pattern, self);
+        out.arm = true;
+        out.marks_nothing = true;
+        for part in &word.parts {
+            let before = out.current.text.len();
+            self.expand_part(part, &mut out, Place::default())?;
+            let quoted = matches!(part, Part::Quoted(_) | Part::Double(_));
+            out.marks_nothing &= !quoted || out.current.text.len() > before;
+        }
+        let mut text = out.current.text;
+        text.truncate(out.arm_end.unwrap_or(usize::MAX));
+        Ok(if text == [NOTHING] { Bytes::new() } else { text })
+    }
+
+    /// Expands the operand of an expansion in such a pattern.
+    pub(super) fn expand_marked(&mut self, parts: &[Part], out: &mut Out, place: Place) -> Run {
+        for part in parts {
+            let before = out.current.text.len();
+            self.expand_part(part, out, place)?;
+            let quoted = match part {
+                Part::Quoted(_) => true,
+                Part::Double(inner) => !inner.iter().any(gives_elements),
+                _ => false,
+            };
+            if quoted && out.current.text.len() == before {
+                out.current.text.push(NOTHING);
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn expand_as(&mut self, parts: &[Part], mode: Mode) -> Run<Bytes> {
         let mut out = Out::new(mode, self);
         self.expand_parts(parts, &mut out, Place::default())?;
@@ -412,7 +469,10 @@ impl Shell {
                     return self.expand_parts(inner, out, place);
                 }
                 let before = (out.present, out.done.len(), out.current.text.len());
-                let elements = self.expand_elements(inner, out, place)?;
+                let outer = std::mem::replace(&mut out.among_elements, true);
+                let elements = self.expand_elements(inner, out, place);
+                out.among_elements = outer;
+                let elements = elements?;
                 // Where there are no elements and no text beside them, there is no word.
                 if !elements && (before.1, before.2) == (out.done.len(), out.current.text.len()) {
                     out.present = before.0;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Parse, Parser};
 use crate::function::Function;
-use crate::ir::{Command, Compound, List, Name};
+use crate::ir::{Bytes, Command, Compound, List, Name};
 
 /// A function whose text is not complete before the bodies of its here-documents.
 pub(super) struct Unread {
@@ -112,6 +112,15 @@ pub(crate) fn read_for_print(text: &[u8], function: &Function) -> Option<Rc<Comp
     parser.set_extglob(function.extglob);
     parser.for_print = true;
     only_body(parser)
+}
+
+/// A word in the form in which bash prints it.
+pub(crate) fn word_for_print(raw: &[u8]) -> Option<Bytes> {
+    let mut parser = Parser::new(raw, 1, Rc::from(&b""[..]));
+    parser.extglob = true;
+    parser.for_print = true;
+    let word = parser.word().ok()??;
+    parser.peek().is_none().then(|| word.raw.to_vec())
 }
 
 /// Commands with words in the form in which bash prints them.

@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 
     /// The same from a place before the end.
-    pub(super) fn end_of_text(&self) -> u32 {
+    pub(crate) fn end_of_text(&self) -> u32 {
         let newlines = self.rest().iter().filter(|&&b| b == b'\n').count();
         self.end_line().saturating_add(u32::try_from(newlines).unwrap_or(0))
     }

@@ -159,6 +159,12 @@ impl Parser<'_> {
                 pieces.literal.push(byte);
                 self.pos += 1;
             }
+            b'"' if arith && !pieces.between && self.quoted_parenthesis() > 0 => {
+                // What is between the quotes closes nothing.
+                let len = self.quoted_parenthesis();
+                pieces.literal.extend_from_slice(self.slice(self.pos + 1, self.pos + 1 + len));
+                self.pos += len + 2;
+            }
             b'"' if arith || pieces.between => self.pos += 1,
             b'"' if stop != Stop::End => {
                 let inner = self.double_quoted(quoted)?;
@@ -185,12 +191,13 @@ impl Parser<'_> {
             {
                 self.dollar(false, pieces)?;
             }
-            b'$' if arith && self.peek_at(1) == Some(b'\'') => {
-                // What it means is text of the expression, and so are the quotes.
+            b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'\'') => {
+                // What it means is text of the expression, and so are the quotes; double quotes are none.
                 self.pos += 2;
                 let text = self.ansi_c_quoted()?;
-                pieces.literal.extend(crate::expand::single_quote(&text));
+                pieces.literal.extend(crate::expand::single_quote(&text).into_iter().filter(|&byte| byte != b'"'));
             }
+            b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'"') => self.pos += 2,
             b'$' => self.dollar(quoted || arith, pieces)?,
             b'`' => {
                 let body = self.backquoted(quoted)?;
@@ -219,7 +226,18 @@ impl Parser<'_> {
     fn quote_closes(&self) -> bool {
         let rest = self.rest().get(1..).unwrap_or_default();
         let inside = rest.iter().position(|&byte| byte == b'\'').and_then(|end| rest.get(..end));
-        inside.is_some_and(|inside| !inside.contains(&b'\n') && !inside.windows(2).any(|pair| pair == b"))"))
+        inside.is_some_and(|inside| {
+            !inside.iter().any(|byte| b"\n$`\"\\".contains(byte)) && !inside.windows(2).any(|pair| pair == b"))")
+        })
+    }
+
+    /// The length of a text between double quotes that is plain but for parentheses; 0 where it has none.
+    fn quoted_parenthesis(&self) -> usize {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let inside = rest.iter().position(|&byte| byte == b'"').and_then(|end| rest.get(..end)).unwrap_or_default();
+        let plain = !inside.iter().any(|byte| b"\n$`\\'".contains(byte));
+        let parentheses = inside.iter().any(|byte| matches!(byte, b'(' | b')'));
+        if plain && parentheses && !inside.windows(2).any(|pair| pair == b"))") { inside.len() } else { 0 }
     }
 
     /// A byte that means itself; parentheses and brackets that belong to the text are counted.

@@ -378,7 +378,7 @@ impl Printf<'_> {
         if let Some((b'\'' | b'"', rest)) = arg.split_first() {
             return f64::from(code_of_first(rest));
         }
-        let text = lossy(arg.trim_ascii()).into_owned();
+        let text = lossy(arg.trim_ascii_start()).into_owned();
         if text.is_empty() {
             if !arg.is_empty() {
                 self.fail([arg, b": invalid number"].concat());
