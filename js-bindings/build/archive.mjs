@@ -1,5 +1,5 @@
 // Packs the programs of the package: `node archive.mjs FOLDER PACKAGE CACHE` takes the rewritten modules and their list from
-// FOLDER, writes `PACKAGE/*.br` and the list `PACKAGE/programs.json`, and keeps in CACHE what does not change.
+// FOLDER, writes `PACKAGE/*.piece` and the list `PACKAGE/programs.json`, and keeps in CACHE what does not change.
 //
 // The programs share most of what they are linked from, so each is packed as the continuation of others: a piece of a Brotli
 // stream that begins with the pieces of the programs that the list names in `after`. Any decoder of Brotli unpacks it: the
@@ -88,7 +88,7 @@ for (const program of listed) {
   const { name, after, packed } = await pack(program, kept);
   used.add(name);
   program.after = after;
-  writeFileSync(join(out, `${program.file}.br`), packed);
+  writeFileSync(join(out, `${program.file}.piece`), packed);
   console.log(`${program.file}: ${program.bytes} bytes, packed ${packed.length}${after.length > 0 ? ` after ${after.join(" and ")}` : ""}`);
 }
 for (const name of kept) if (!used.has(name)) rmSync(join(cache, name));

@@ -54,10 +54,11 @@ export class Archive {
     return cut(this.#files.unpackNow(joined(pieces), before + bytes), before, bytes, file);
   }
 
+  /** The files are not named `.br`: servers say of those that they are compressed, and browsers then unpack them as a whole. */
   #stream(file: string): { names: string[]; before: number; bytes: number } {
     const { after, bytes } = this.#program(file);
     const before = after.reduce((sum, other) => sum + this.#program(other).bytes, 0);
-    return { names: [...after, file].map((name) => `${name}.br`), before, bytes };
+    return { names: [...after, file].map((name) => `${name}.piece`), before, bytes };
   }
 
   #program(file: string): Listed {

@@ -1,5 +1,6 @@
 /** Browsers. */
 
+import { isLife, life, watch } from "./life.web.js";
 import type { Platform } from "./platform.js";
 
 /** Loads a file of the package. Servers that answer every address with their page are found out by what `read` makes of it. */
@@ -38,14 +39,23 @@ function startWorker(): Worker {
 export const web: Platform = {
   start(listener) {
     const worker = startWorker();
-    worker.onmessage = ({ data }) => listener.report(data);
+    const unwanted = new AbortController();
+    worker.onmessage = ({ data }) => {
+      if (!isLife(data)) return listener.report(data);
+      watch(data, unwanted.signal, () => listener.broke(new Error("the browser has ended the sandbox's Worker")));
+    };
     worker.onerror = (event) => {
       event.preventDefault();
       listener.broke(new Error(event.message || "the sandbox's Worker cannot be loaded"));
     };
+    const asked = life();
+    if (asked !== undefined) worker.postMessage(asked);
     return {
       send: (message) => worker.postMessage(message),
-      terminate: () => worker.terminate(),
+      terminate() {
+        unwanted.abort();
+        worker.terminate();
+      },
       // A page ends its Workers when it is left.
       hold: () => {},
     };

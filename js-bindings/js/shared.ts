@@ -28,7 +28,9 @@ const SHELL = "sh.wasm";
 async function load(platform: Platform): Promise<Shared> {
   const compiled = new Map<string, WebAssembly.Module>();
   const programs = platform.programs();
-  const [kernel, listed] = await Promise.all([platform.kernel(), programs, shell(platform, await programs, compiled)]);
+  const shelled = programs.then((listed) => shell(platform, listed, compiled));
+  // All at once: who waited for one of them first would leave the failure of another to nobody.
+  const [kernel, listed] = await Promise.all([platform.kernel(), programs, shelled]);
   return { kernel, programs: listed, compiled };
 }
 

@@ -1,13 +1,15 @@
 /** The Worker in browsers. */
 
 import { unpack } from "./kernel.js";
+import type { Life } from "./life.web.js";
+import { isLife, live } from "./life.web.js";
 import type { Order, Report } from "./messages.js";
 import userland from "./userland.web.js";
 import { serve } from "./worker.js";
 
 interface Scope {
-  postMessage(report: Report): void;
-  onmessage: ((event: MessageEvent<Order>) => void) | null;
+  postMessage(message: Report | Life): void;
+  onmessage: ((event: MessageEvent<Order | Life>) => void) | null;
 }
 
 const scope = globalThis as unknown as Scope;
@@ -44,7 +46,10 @@ serve(
   {
     send: (report) => scope.postMessage(report),
     receive: (handle) => {
-      scope.onmessage = ({ data }) => handle(data);
+      scope.onmessage = ({ data }) => {
+        if (isLife(data)) live(data, (held) => scope.postMessage(held));
+        else handle(data);
+      };
     },
   },
   // Browsers have no Brotli for scripts, so the kernel's module has.

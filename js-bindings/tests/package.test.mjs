@@ -11,7 +11,7 @@ const listed = JSON.parse(readFileSync(new URL("programs.json", userland), "utf8
 
 describe("the package", () => {
   test("holds each program of its list, packed, and no other", () => {
-    const expected = listed.map(({ file }) => `${file}.br`);
+    const expected = listed.map(({ file }) => `${file}.piece`);
     assert.deepEqual(readdirSync(userland).sort(), [...expected, "programs.json"].sort());
   });
 

@@ -143,7 +143,7 @@ fn addresses(package: &Path) -> Result<()> {
     let mut module = String::from("/** Where the programs of the package are. */\nexport default {\n");
     for program in &listed {
         let file = program["file"].as_str().context("a program has no file")?;
-        module.push_str(&format!("  \"{file}.br\": new URL(\"../userland/{file}.br\", import.meta.url),\n"));
+        module.push_str(&format!("  \"{file}.piece\": new URL(\"../userland/{file}.piece\", import.meta.url),\n"));
     }
     module.push_str("};\n");
     fs::write(package.join("dist/userland.web.js"), module).context("the addresses of the programs cannot be written")

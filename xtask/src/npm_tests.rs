@@ -29,7 +29,8 @@ const MAIN: [&str; 3] = ["execute.test.mjs", "files.test.mjs", GUARD];
 const REACHING_OUT: [&str; 2] = ["mounts.test.mjs", "network.test.mjs"];
 
 /// What drives Chromium.
-const BROWSER: [&str; 4] = ["suite.test.mjs", "terminal.test.mjs", "bundlers.test.mjs", "workers.test.mjs"];
+const BROWSER: [&str; 5] =
+    ["suite.test.mjs", "terminal.test.mjs", "bundlers.test.mjs", "workers.test.mjs", "requests.test.mjs"];
 
 /// Deno, below the folder of the package.
 const DENO: &str = "node_modules/.bin/deno";

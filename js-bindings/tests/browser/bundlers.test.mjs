@@ -46,7 +46,7 @@ describe("a page behind a bundler", { skip }, () => {
   test("Vite builds it without any setting", async () => {
     await build({ root: example, configFile: false, logLevel: "warn" });
     const names = readdirSync(`${example}dist/assets`);
-    for (const wanted of [/^kernel_bg-.*\.wasm$/, /^worker\.web-.*\.js$/, /^sh\b.*\.(wasm|br)$/]) {
+    for (const wanted of [/^kernel_bg-.*\.wasm$/, /^worker\.web-.*\.js$/, /^sh\.wasm-.*\.piece$/]) {
       assert.equal(names.filter((name) => wanted.test(name)).length, 1, `${wanted} in ${names}`);
     }
     await served(`${example}dist`);

@@ -17,9 +17,9 @@ const args = [
   "--disable-sync", "--font-render-hinting=none", "--force-color-profile=srgb",
 ];
 
-/** Starts it. As root it cannot use its own sandbox. */
-export async function launch() {
-  return chromium.launch({ executablePath, args, chromiumSandbox: process.getuid?.() !== 0 });
+/** Starts it, with more arguments. As root it cannot use its own sandbox. */
+export async function launch(more = []) {
+  return chromium.launch({ executablePath, args: [...args, ...more], chromiumSandbox: process.getuid?.() !== 0 });
 }
 
 /**

@@ -72,6 +72,26 @@ describe("Workers of a page", { skip }, () => {
     assert.deepEqual([found.exitCode, found.files, found.same, found.started], [null, "b.txt\n", true, 2]);
   });
 
+  test("a Worker that the browser ends is noticed at once, by every call", async (context) => {
+    const { page, complaints } = await opened(context);
+    const found = await page.evaluate(async () => {
+      const { Sandbox } = await import("tidebox");
+      const sandbox = await Sandbox.create({ shellMode: "persistent" });
+      await sandbox.execute("mkdir d; cd d; echo kept > kept.txt");
+      const running = sandbox.execute("sleep 60");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      globalThis.started[0].terminate();
+      const { output, exitCode } = await running;
+      const after = await sandbox.execute("pwd; cat kept.txt");
+      await sandbox.close();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { output, exitCode, after: after.output, started: globalThis.started.length };
+    });
+    assert.match(found.output, /had to start again \(the browser has ended the sandbox's Worker\)/);
+    assert.deepEqual([found.exitCode, found.after, found.started], [null, "/workspace/d\nkept\n", 2]);
+    assert.deepEqual(complaints, []);
+  });
+
   test("a command that its Worker does not end is answered with 124, and the files survive", async (context) => {
     const { page } = await opened(context);
     const found = await page.evaluate(async () => {
