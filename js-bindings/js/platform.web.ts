@@ -20,9 +20,9 @@ const FILE = "worker.web.js";
 
 /** A Worker that runs `worker.web.js`. */
 function startWorker(): Worker {
+  // webpack puts the place of the file on the machine that builds here.
   const here = new URL(import.meta.url);
-  const { origin } = globalThis.location;
-  if (here.origin === origin || origin === "null") {
+  if (!here.protocol.startsWith("http") || here.origin === globalThis.location.origin) {
     // Bundlers look for exactly this expression.
     return new Worker(new URL("./worker.web.js", import.meta.url), { type: "module" });
   }

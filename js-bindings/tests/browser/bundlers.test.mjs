@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 import { build as bundle } from "esbuild";
 import { build, createServer } from "vite";
+import webpack from "webpack";
 
 import { launch, open, skip } from "./chromium.mjs";
 import { serve } from "./server.mjs";
@@ -62,21 +64,40 @@ describe("a page behind a bundler", { skip }, () => {
     }
   });
 
+  test("webpack builds it without any setting", async () => {
+    const site = emptied("packed/");
+    const options = { mode: "production", performance: false, context: example, entry: "./terminal.js", output: { path: `${site}js`, filename: "terminal.js" } };
+    const stats = await promisify(webpack)(options);
+    assert.equal(stats.toString({ all: false, errors: true, warnings: true }), "");
+    page(site);
+    await served(site);
+  });
+
   test("esbuild bundles it, and the page may allow no more than the package needs", async () => {
-    const site = fileURLToPath(new URL("bundled/", root));
-    rmSync(site, { recursive: true, force: true });
-    mkdirSync(site);
+    const site = emptied("bundled/");
     await bundle({
       entryPoints: [`${example}terminal.js`, `${tidebox}dist/worker.web.js`],
       bundle: true, format: "esm", minify: true, outdir: `${site}js`, entryNames: "[name]", logLevel: "warning",
     });
     cpSync(`${tidebox}dist/kernel_bg.wasm`, `${site}js/kernel_bg.wasm`);
     cpSync(`${tidebox}userland`, `${site}userland`, { recursive: true });
-    cpSync(`${example}style.css`, `${site}style.css`);
-    writeFileSync(`${site}index.html`, PAGE);
+    page(site);
     await served(site, { "content-security-policy": POLICY });
   });
 });
+
+function emptied(name) {
+  const folder = fileURLToPath(new URL(name, root));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  return folder;
+}
+
+/** The page of the example for a script that was bundled. */
+function page(site) {
+  cpSync(`${example}style.css`, `${site}style.css`);
+  writeFileSync(`${site}index.html`, PAGE);
+}
 
 const POLICY = [
   "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'", "style-src 'self'",
