@@ -31,7 +31,11 @@ const LONG: &[Long] = &[
     long("quiet", Takes::Nothing, 's'),
     long("silent", Takes::Nothing, 's'),
     long("help", Takes::Nothing, HELP_KEY),
+    long("version", Takes::Nothing, 'v'),
 ];
+
+const VERSION: &str =
+    "cmp (GNU diffutils) 3.8\nTidebox's cmp does what that version does. It is free under MIT or Apache-2.0.\n";
 
 const CHUNK: usize = 64 * 1024;
 
@@ -48,7 +52,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut output = Output::default();
     let mut options = Options::default();
     let mut operands = Vec::new();
-    let mut parser = Parser::new(Spec { short: "bci:ln:s", long: LONG, permute: true }, arguments);
+    let mut parser = Parser::new(Spec { short: "bci:ln:sv", long: LONG, permute: true }, arguments);
     while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
         match item {
             Item::Operand(operand) => operands.push(operand),
@@ -57,8 +61,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             Item::Option('s', _) => options.silent = true,
             Item::Option('i', value) => options.skip = skips(&value.unwrap_or_default())?,
             Item::Option('n', value) => options.limit = Some(count("bytes", &value.unwrap_or_default())?),
-            Item::Option(_, _) => {
-                output.put(HELP.as_bytes())?;
+            Item::Option(key, _) => {
+                output.put(if key == 'v' { VERSION } else { HELP }.as_bytes())?;
                 return output.flush().map(|()| 0);
             }
         }

@@ -4,8 +4,8 @@ use tidebox_gnu::message::{complain, in_single_quotes, kind};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::file::{File, same};
-use crate::format::{header, print};
-use crate::options::{HELP, Options, Request, Style, parse};
+use crate::format::{header, named, print};
+use crate::options::{Options, Request, Style, parse};
 use crate::output::Output;
 use crate::script::Script;
 use crate::{DIFFERENT, Failure, TROUBLE};
@@ -16,8 +16,8 @@ const BINARY_PREFIX: usize = 4096;
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut output = Output::default();
     match parse(arguments)? {
-        Request::Help => {
-            output.put(HELP.as_bytes())?;
+        Request::Say(text) => {
+            output.put(text.as_bytes())?;
             output.flush()?;
             Ok(0)
         }
@@ -230,9 +230,13 @@ impl Run<'_> {
     /// The command that would compare just these two files.
     fn command(&self, a: &Side, b: &Side) -> Vec<u8> {
         let mut line = b"diff".to_vec();
-        for word in self.options.given.iter().chain([&a.name, &b.name]) {
+        for word in &self.options.given {
             line.push(b' ');
             line.extend_from_slice(&quoted(word));
+        }
+        for name in [&a.name, &b.name] {
+            line.push(b' ');
+            line.extend_from_slice(&named(name));
         }
         line.push(b'\n');
         line

@@ -1,6 +1,6 @@
 //! Folders: what they hold is compared name by name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::vec::IntoIter;
 
 use tidebox_gnu::glob::{Flags, matches};
@@ -17,8 +17,8 @@ type Identity = Option<(u32, u64)>;
 struct Level {
     sides: [Side; 2],
     identity: [Identity; 2],
-    /// Names that are still to be compared, and which side holds them.
-    names: IntoIter<(Vec<u8>, [bool; 2])>,
+    /// Names that are still to be compared, on the sides that hold them.
+    names: IntoIter<[Option<Vec<u8>>; 2]>,
 }
 
 /// What comes of a name.
@@ -35,11 +35,11 @@ impl Run<'_> {
         let mut levels = Vec::new();
         let mut code = self.enter([a, b], &mut levels)?;
         while let Some(level) = levels.last_mut() {
-            let Some((name, held)) = level.names.next() else {
+            let Some(names) = level.names.next() else {
                 levels.pop();
                 continue;
             };
-            let found = match self.entry(&level.sides, &name, held)? {
+            let found = match self.entry(&level.sides, &names)? {
                 Entry::Code(found) => found,
                 Entry::Folders(a, b) => self.enter([a, b], &mut levels)?,
             };
@@ -73,15 +73,18 @@ impl Run<'_> {
                 }
             }
         }
-        let [in_a, in_b] = &lists;
-        let names: Vec<_> =
-            in_a.union(in_b).map(|name| (name.clone(), [in_a.contains(name), in_b.contains(name)])).collect();
+        let [in_a, in_b] = lists;
+        let names = if self.options.fold_names { paired_without_case(in_a, in_b) } else { paired(in_a, in_b) };
         levels.push(Level { sides, identity, names: names.into_iter() });
         Ok(code)
     }
 
     /// Compares what two folders hold under one name.
-    fn entry(&mut self, folders: &[Side; 2], name: &[u8], held: [bool; 2]) -> Result<Entry, Failure> {
+    fn entry(&mut self, folders: &[Side; 2], names: &[Option<Vec<u8>>; 2]) -> Result<Entry, Failure> {
+        let held = [names[0].is_some(), names[1].is_some()];
+        let Some(name) = names.iter().flatten().next() else {
+            return Ok(Entry::Code(0));
+        };
         let empty = self.options.new_file || (self.options.new_in_first && held == [false, true]);
         if held != [true, true] && !empty {
             let holder = if held[0] { &folders[0] } else { &folders[1] };
@@ -89,9 +92,10 @@ impl Run<'_> {
             return Ok(Entry::Code(DIFFERENT));
         }
         let mut sides = Vec::with_capacity(2);
-        for (folder, held) in folders.iter().zip(held) {
-            let path = joined(&folder.name, name);
-            let side = if held { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
+        for (folder, own) in folders.iter().zip(names) {
+            let path = joined(&folder.name, own.as_ref().unwrap_or(name));
+            let side =
+                if own.is_some() { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
             match side {
                 Ok(side) => sides.push(side),
                 Err((name, errno)) => {
@@ -119,4 +123,40 @@ impl Run<'_> {
         let names = entries.into_iter().map(|entry| entry.name);
         Ok(names.filter(|name| !excluded(name) && !before(name)).collect())
     }
+}
+
+/// Names that both sides have, or one of them, in their order.
+fn paired(a: BTreeSet<Vec<u8>>, b: BTreeSet<Vec<u8>>) -> Vec<[Option<Vec<u8>>; 2]> {
+    let names: Vec<Vec<u8>> = a.union(&b).cloned().collect();
+    names.into_iter().map(|name| [a.contains(&name).then(|| name.clone()), b.contains(&name).then_some(name)]).collect()
+}
+
+/// The same where case does not count: those that are the same belong together first, then those that are left in their
+/// order.
+fn paired_without_case(a: BTreeSet<Vec<u8>>, b: BTreeSet<Vec<u8>>) -> Vec<[Option<Vec<u8>>; 2]> {
+    let mut folded: BTreeMap<Vec<u8>, [BTreeSet<Vec<u8>>; 2]> = BTreeMap::new();
+    for (at, names) in [a, b].into_iter().enumerate() {
+        for name in names {
+            let sides = folded.entry(name.to_ascii_lowercase()).or_default();
+            if let Some(side) = sides.get_mut(at) {
+                side.insert(name);
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    for [a, b] in folded.into_values() {
+        let both: BTreeSet<Vec<u8>> = a.intersection(&b).cloned().collect();
+        let mut group: Vec<_> = both.iter().map(|name| [Some(name.clone()), Some(name.clone())]).collect();
+        let (mut a, mut b) =
+            (a.into_iter().filter(|name| !both.contains(name)), b.into_iter().filter(|name| !both.contains(name)));
+        loop {
+            match [a.next(), b.next()] {
+                [None, None] => break,
+                pair => group.push(pair),
+            }
+        }
+        group.sort_by(|left, right| left.iter().flatten().next().cmp(&right.iter().flatten().next()));
+        pairs.extend(group);
+    }
+    pairs
 }

@@ -64,7 +64,7 @@ pub(crate) fn header(name: &[u8], mtime_ns: u64, style: Style) -> Vec<u8> {
 }
 
 /// A name, quoted as in C when a reader could take it for more or less than a name.
-fn named(name: &[u8]) -> Vec<u8> {
+pub(crate) fn named(name: &[u8]) -> Vec<u8> {
     if !name.iter().any(|byte| matches!(byte, b' ' | b'"' | b'\\') || byte.is_ascii_control()) {
         return name.to_vec();
     }

@@ -41,6 +41,7 @@ Compares FILES line by line: 'FILE1 FILE2', 'DIR1 DIR2', or a folder and a file 
   -r, --recursive               compare folders in folders
   -N, --new-file                treat missing files as empty
   -P, --unidirectional-new-file treat missing first files as empty
+      --ignore-file-name-case   take names that differ in case for the same
       --no-dereference          compare links themselves
   -x, --exclude=PATTERN         leave out files that match PATTERN
   -X, --exclude-from=FILE       leave out files that match a pattern in FILE
@@ -150,6 +151,8 @@ pub(crate) struct Options {
     pub(crate) tells_same: bool,
     pub(crate) recursive: bool,
     pub(crate) new_file: bool,
+    /// Names of files are the same in small and capital letters.
+    pub(crate) fold_names: bool,
     /// Files that only the second folder has count as empty in the first one.
     pub(crate) new_in_first: bool,
     pub(crate) text: bool,
@@ -177,8 +180,8 @@ pub(crate) enum Heading {
 /// A command line.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// Print how to use it.
-    Help,
+    /// Print a text.
+    Say(&'static str),
     /// Compare these pairs.
     Compare(Box<Options>, Vec<[Vec<u8>; 2]>),
 }
@@ -207,8 +210,16 @@ const NEW_GROUP: char = '\u{e015}';
 const SAME_GROUP: char = '\u{e016}';
 const CHANGED_GROUP: char = '\u{e017}';
 const NAME_CASE: char = '\u{e018}';
+const KEEP_NAME_CASE: char = '\u{e019}';
+const TERMINAL: char = '\u{e01a}';
+const VERSION_KEY: char = 'v';
+
+/// Scripts look at the first line, and whether it says GNU.
+pub(crate) const VERSION: &str =
+    "diff (GNU diffutils) 3.8\nTidebox's diff does what that version does. It is free under MIT or Apache-2.0.\n";
 
 const LONG: &[Long] = &[
+    long("-presume-output-tty", Takes::Nothing, TERMINAL),
     long("brief", Takes::Nothing, 'q'),
     long("changed-group-format", Takes::Value, CHANGED_GROUP),
     long("color", Takes::Maybe, COLOR),
@@ -240,7 +251,7 @@ const LONG: &[Long] = &[
     long("new-group-format", Takes::Value, NEW_GROUP),
     long("new-line-format", Takes::Value, NEW_LINE),
     long("no-dereference", Takes::Nothing, NO_DEREFERENCE),
-    long("no-ignore-file-name-case", Takes::Nothing, IGNORED),
+    long("no-ignore-file-name-case", Takes::Nothing, KEEP_NAME_CASE),
     long("normal", Takes::Nothing, NORMAL),
     long("old-group-format", Takes::Value, OLD_GROUP),
     long("old-line-format", Takes::Value, OLD_LINE),
@@ -264,12 +275,13 @@ const LONG: &[Long] = &[
     long("unchanged-line-format", Takes::Value, SAME_LINE),
     long("unidirectional-new-file", Takes::Nothing, 'P'),
     long("unified", Takes::Maybe, UNIFIED),
+    long("version", Takes::Nothing, VERSION_KEY),
     long("width", Takes::Value, 'W'),
 ];
 
 /// Reads a command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Failure> {
-    let short = "0123456789aBbcC:D:dEefF:HhI:iL:lNnPpqrS:sTtuU:W:wX:x:yZ";
+    let short = "0123456789aBbcC:D:dEefF:HhI:iL:lNnPpqrS:sTtuU:vW:wX:x:yZ";
     let given = arguments.clone();
     let mut reader = Reader::default();
     let mut operands = Vec::new();
@@ -277,7 +289,8 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Failure> {
     while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
         match item {
             Item::Operand(operand) => operands.push(operand),
-            Item::Option(HELP_KEY, _) => return Ok(Request::Help),
+            Item::Option(HELP_KEY, _) => return Ok(Request::Say(HELP)),
+            Item::Option(VERSION_KEY, _) => return Ok(Request::Say(VERSION)),
             Item::Option(key, value) => reader.option(key, value.unwrap_or_default())?,
         }
     }
@@ -328,6 +341,8 @@ struct Reader {
     explicit: bool,
     /// Digits given as options: `-u5` is an old way to write `-U5`.
     digits: String,
+    /// Standard output counts as a terminal.
+    terminal: bool,
     patterns: Vec<Vec<u8>>,
     function: bool,
     color: bool,

@@ -14,7 +14,8 @@ const MOST_NESTING: usize = 200;
 
 const HELP: &str = include_str!("help.txt");
 
-const VERSION: &str = concat!("find (Tidebox) ", env!("CARGO_PKG_VERSION"), ", with the command line of GNU find 4\n");
+const VERSION: &str =
+    "find (GNU findutils) 4.9.0\nTidebox's find does what that version does. It is free under MIT or Apache-2.0.\n";
 
 /// When links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

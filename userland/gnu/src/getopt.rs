@@ -161,6 +161,11 @@ impl<'a> Parser<'a> {
         Err(format!("option '--{name}' is ambiguous; possibilities:{names}"))
     }
 
+    /// How many arguments are not begun yet.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Everything that is not read yet.
     pub fn remaining(self) -> Vec<Vec<u8>> {
         self.rest.into()

@@ -53,19 +53,27 @@ fn run() -> i32 {
     let regex = match Regex::new(&options.patterns, &options.regex) {
         Ok(regex) => regex,
         Err(error) => {
-            complain("grep", &error.to_string());
+            let message = error.to_string();
+            complain("grep", if message.ends_with("nested too deeply") { "stack overflow" } else { &message });
             return TROUBLE;
         }
     };
     for warning in regex.warnings() {
         complain("grep: warning", warning);
     }
-    if options.max_count == Some(0) {
+    if selects_nothing(&options) && options.listing != Listing::NotMatching {
         return 1;
     }
     let mut grep = Grep { options: &options, regex: &regex, out: Output::new(&options), matched: false, failed: false };
     grep.all();
     grep.end()
+}
+
+/// Whether no line can be selected, whatever the files hold, so that they are not looked at.
+fn selects_nothing(options: &Options) -> bool {
+    let whole = options.regex.whole_line || options.regex.whole_word;
+    let all = !whole && options.patterns.iter().any(Vec::is_empty);
+    options.max_count == Some(0) || if options.invert { all } else { options.patterns.is_empty() }
 }
 
 struct Grep<'a> {
@@ -103,10 +111,17 @@ impl Grep<'_> {
             }
             if is_folder && recursive {
                 self.walk(&path, false);
-            } else if !(is_folder && self.options.directories == Directories::Skip) {
+            } else if !(is_folder && self.options.directories == Directories::Skip || self.skips(name)) {
                 self.file(Some(&path), name, false);
             }
         }
+    }
+
+    /// Whether a name leads to a device or a pipe that is not to be read.
+    fn skips(&self, name: &[u8]) -> bool {
+        self.options.skips_devices
+            && tidebox_rt::stat(name, true)
+                .is_ok_and(|stat| !matches!(stat.kind(), tidebox_rt::FileKind::File | tidebox_rt::FileKind::Dir))
     }
 
     /// Whether the exit code is settled and nothing is left to print.

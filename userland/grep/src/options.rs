@@ -14,7 +14,9 @@ pub(crate) const USAGE: &str = "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 
 
 const HELP: &str = include_str!("help.txt");
 
-const VERSION: &str = concat!("grep (Tidebox) ", env!("CARGO_PKG_VERSION"), ", with the command line of GNU grep 3\n");
+/// Scripts look at the first line, and whether it says GNU.
+const VERSION: &str =
+    "grep (GNU grep) 3.8\nTidebox's grep does what that version does. It is free under MIT or Apache-2.0.\n";
 
 /// What is printed of each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub(crate) struct Options {
     pub(crate) filter: Filter,
     pub(crate) listing: Listing,
     pub(crate) directories: Directories,
+    /// Devices and pipes that are named are not read.
+    pub(crate) skips_devices: bool,
     pub(crate) follow_links: bool,
     pub(crate) binary: Binary,
     pub(crate) invert: bool,
@@ -195,6 +199,8 @@ struct Reader {
     patterns_given: bool,
     /// Digits of `-NUM` so far.
     digits: String,
+    /// How many arguments followed the one with the last digit.
+    digits_at: Option<usize>,
     context: Option<usize>,
 }
 
@@ -222,6 +228,7 @@ impl Reader {
             filter: Filter::default(),
             listing: Listing::Lines,
             directories: Directories::Read,
+            skips_devices: false,
             follow_links: false,
             binary: Binary::Say,
             invert: false,
@@ -241,7 +248,7 @@ impl Reader {
             separator: Some(b"--".to_vec()),
             label: None,
         };
-        Self { options, patterns_given: false, digits: String::new(), context: None }
+        Self { options, patterns_given: false, digits: String::new(), digits_at: None, context: None }
     }
 
     fn read(mut self, arguments: Vec<Vec<u8>>) -> Result<Options, Stop> {
@@ -249,7 +256,16 @@ impl Reader {
         while let Some(item) = parser.next_item()? {
             match item {
                 Item::Operand(operand) => self.options.files.push(operand),
-                Item::Option(key, value) => self.option(key, value.unwrap_or_default())?,
+                Item::Option(key, value) => {
+                    if key.is_ascii_digit() {
+                        // Digits of one argument make a number; another argument makes another.
+                        let left = parser.left();
+                        if self.digits_at.replace(left) != Some(left) {
+                            self.digits.clear();
+                        }
+                    }
+                    self.option(key, value.unwrap_or_default())?;
+                }
             }
         }
         if !self.digits.is_empty() {
@@ -309,7 +325,8 @@ impl Reader {
             }
             'V' => return Err(Stop::Say(VERSION.to_owned())),
             // `-U` concerns line ends of other systems.
-            'c' | 'D' | 'U' => {}
+            'D' => options.skips_devices = value == b"skip",
+            'c' | 'U' => {}
             'u' => complain("grep", "warning: --unix-byte-offsets (-u) is obsolete"),
             _ => return self.long_option(key, value),
         }

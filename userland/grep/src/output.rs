@@ -130,8 +130,9 @@ impl Output {
         let matching = line.selected != options.invert;
         let separator = if line.selected { b':' } else { b'-' };
         if options.only_matching {
-            if matching && line.selected {
-                self.parts(options, regex, line)?;
+            // Where what does not match is selected, the context is what matches.
+            if matching {
+                self.parts(options, regex, line, separator)?;
             }
             return Ok(());
         }
@@ -148,7 +149,7 @@ impl Output {
         Ok(())
     }
 
-    fn parts(&mut self, options: &Options, regex: &Regex, line: &Line<'_>) -> Result<(), Error> {
+    fn parts(&mut self, options: &Options, regex: &Regex, line: &Line<'_>, separator: u8) -> Result<(), Error> {
         let mut from = 0;
         while let Some(part) = regex.find_in_line(line.text, from)? {
             if part.is_empty() {
@@ -156,9 +157,12 @@ impl Output {
                 continue;
             }
             from = part.end;
-            self.fields(options, line, part.start as u64, b':');
+            self.fields(options, line, part.start as u64, separator);
             let text = line.text.get(part).unwrap_or_default();
-            self.colored(|colors| &colors.selected_match, |out| out.buffer.extend_from_slice(text));
+            self.colored(
+                |colors| if line.selected { &colors.selected_match } else { &colors.context_match },
+                |out| out.buffer.extend_from_slice(text),
+            );
             self.end_line(self.terminator, options.line_buffered);
         }
         Ok(())

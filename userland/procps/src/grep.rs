@@ -43,7 +43,7 @@ const LONG: &[Long] = &[
 ];
 
 /// Signals by the numbers of Linux, from 1.
-const SIGNALS: &[&str] = &[
+pub(crate) const SIGNALS: &[&str] = &[
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
     "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
     "PWR", "SYS",

@@ -3,30 +3,41 @@
 //! `procfs` and `sysinfo` read the `/proc` of Linux by system calls that are not there, and print nothing.
 
 mod columns;
+mod forest;
 mod free;
 mod grep;
+mod killall;
+mod lscpu;
 mod process;
 mod ps;
+mod pstree;
+mod renice;
 #[cfg(test)]
 mod tests;
 mod top;
 mod uptime;
 mod users;
+mod watch;
 
 use tidebox_gnu::tool::{Main, run};
 
 /// Every tool, ordered by name.
 const TOOLS: &[(&str, Main)] = &[
     ("free", free::main),
+    ("killall", killall::main),
     ("last", users::last),
+    ("lscpu", lscpu::main),
     ("pgrep", grep::pgrep),
     ("pidof", grep::pidof),
     ("pkill", grep::pkill),
     ("ps", ps::main),
+    ("pstree", pstree::main),
+    ("renice", renice::main),
     ("top", top::main),
     ("uptime", uptime::main),
     ("users", users::users),
     ("w", users::w),
+    ("watch", watch::main),
     ("who", users::who),
 ];
 

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use tidebox_gnu::user::{Kind, Names};
 
 use crate::columns::{Column, Context, find, line, parse};
+use crate::forest::{Style, planted};
 use crate::print;
 use crate::process::Process;
 
@@ -46,10 +47,12 @@ How they are shown:
  -l, l                long format
  -o, o, --format <format>  user-defined format
  -O, O <format>       preloaded with default columns
- s, u, v, X           other formats
+ u, v                 other formats
  --no-headers         do not print header at all
  --sort <spec>        specify sort order as: [+|-]key[,[+|-]key[,...]]
- w, -w, f, -H         (have no effect: lines are not cut)
+ f, --forest          show a tree, with lines
+ -H                   show a tree
+ w, -w                (have no effect: lines are not cut)
  -V, --version        display version information
 ";
 
@@ -70,6 +73,7 @@ struct Asked {
     columns: Vec<Column>,
     format: Option<&'static str>,
     no_headers: bool,
+    tree: Option<Style>,
     sort: Vec<(bool, &'static str)>,
 }
 
@@ -148,11 +152,12 @@ impl Asked {
             "help" => return Err(Stop::Print(HELP)),
             "version" => return Err(Stop::Print("ps from procps-ng 4.0.2\n")),
             "no-headers" | "no-heading" | "noheaders" | "noheader" | "no-header" => self.no_headers = true,
-            "headers" | "cols" | "columns" | "width" | "rows" | "lines" | "forest" | "cumulative" => {
+            "headers" | "cols" | "columns" | "width" | "rows" | "lines" | "cumulative" => {
                 if matches!(name, "cols" | "columns" | "width" | "rows" | "lines") {
                     value()?;
                 }
             }
+            "forest" => self.tree = Some(Style::Lines),
             "deselect" => self.deselect = true,
             "pid" | "quick-pid" => {
                 self.pids.get_or_insert_default().extend(numbers(&value()?, "process ID list syntax error")?);
@@ -254,8 +259,10 @@ impl Asked {
                     self.sort_by(&text)?;
                 }
                 ('V', _) => return Err(Stop::Print("ps from procps-ng 4.0.2\n")),
-                // How lines are cut and trees are drawn; lines are whole here.
-                ('w' | 'c' | 'y' | 'H' | 'M' | 'Z', true) | ('w' | 'f' | 'e' | 'c' | 'n' | 'S' | 'm' | 'H', false) => {}
+                ('H', true) => self.tree = Some(Style::Blanks),
+                ('f', false) => self.tree = Some(Style::Lines),
+                // How lines are cut; they are whole here.
+                ('w' | 'c' | 'y' | 'M' | 'Z', true) | ('w' | 'e' | 'c' | 'n' | 'S' | 'm' | 'H', false) => {}
                 (_, true) => return Err(wrong("unsupported SysV option")),
                 (_, false) => return Err(wrong("unsupported option (BSD syntax)")),
             }
@@ -333,9 +340,17 @@ fn show(asked: Asked) -> i32 {
     if !asked.no_headers && headers.iter().any(|header| !header.is_empty()) {
         out.push_str(&line(&columns, &headers));
     }
-    for process in &processes {
-        let cells: Vec<String> = columns.iter().map(|column| context.value(column.key, process)).collect();
-        out.push_str(&line(&columns, &cells));
+    let none = processes.is_empty();
+    let rows = match asked.tree {
+        Some(style) => planted(processes, style),
+        None => processes.into_iter().map(|process| (String::new(), process)).collect(),
+    };
+    for (lead, process) in &rows {
+        let cell = |column: &Column| {
+            let value = context.value(column.key, process);
+            if matches!(column.key, "args" | "comm") { format!("{lead}{value}") } else { value }
+        };
+        out.push_str(&line(&columns, &columns.iter().map(cell).collect::<Vec<_>>()));
     }
-    print("ps", &out, i32::from(processes.is_empty()))
+    print("ps", &out, i32::from(none))
 }

@@ -7,11 +7,16 @@ mod compressed;
 mod envsubst;
 mod flock;
 mod getconf;
+mod getent;
 mod getopt;
 mod line_ends;
 mod locale;
+mod moreutils;
+mod mountpoint;
+mod namei;
 mod passing;
 mod random;
+mod script;
 mod setsid;
 mod terminal;
 #[cfg(test)]
@@ -30,21 +35,29 @@ const TOOLS: &[(&str, Main)] = &[
     ("bzgrep", |arguments| compressed::grep("bzgrep", arguments)),
     ("bzless", |arguments| compressed::page("bzless", arguments)),
     ("bzmore", |arguments| compressed::page("bzmore", arguments)),
+    ("chronic", moreutils::chronic::main),
     ("clear", tput::clear),
     ("dos2unix", line_ends::dos2unix),
     ("envsubst", envsubst::main),
     ("flock", flock::main),
     ("getconf", getconf::main),
+    ("getent", getent::main),
     ("getopt", getopt::main),
+    ("ifne", moreutils::ifne::main),
     ("ionice", passing::ionice),
     ("locale", locale::main),
     ("mcookie", random::mcookie),
+    ("mountpoint", mountpoint::main),
+    ("namei", namei::main),
     ("reset", tput::reset),
+    ("script", script::main),
     ("setsid", setsid::main),
+    ("sponge", moreutils::sponge::main),
     ("stdbuf", passing::stdbuf),
     ("taskset", passing::taskset),
     ("time", time::main),
     ("tput", tput::main),
+    ("ts", moreutils::ts::main),
     ("unix2dos", line_ends::unix2dos),
     ("uuidgen", random::uuidgen),
     ("xzcmp", |arguments| compressed::compare("xzcmp", arguments)),

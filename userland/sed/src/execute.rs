@@ -69,6 +69,8 @@ pub(crate) struct Machine<'a> {
     /// A line to begin the next cycle with is in the pattern space already.
     kept: bool,
     failure: Option<String>,
+    /// It is that a file could not be written.
+    unwritten: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -104,6 +106,7 @@ impl<'a> Machine<'a> {
             code: 0,
             kept: false,
             failure: None,
+            unwritten: false,
         })
     }
 
@@ -129,7 +132,7 @@ impl<'a> Machine<'a> {
                 // A file that is changed in place ends here.
                 let suffix = self.options.in_place.as_deref().unwrap_or_default();
                 if let Err(message) = self.out.end_change(suffix) {
-                    self.failure = Some(message);
+                    (self.failure, self.unwritten) = (Some(message), true);
                 }
                 break;
             }
@@ -140,7 +143,7 @@ impl<'a> Machine<'a> {
         self.out.end();
         if let Some(message) = self.failure.as_deref().or(self.out.error()) {
             complain("sed", message);
-            return if self.failure.is_some() { 1 } else { 4 };
+            return if self.failure.is_some() && !self.unwritten { 1 } else { 4 };
         }
         match (self.input.broken, self.code) {
             (true, _) => 4,
@@ -187,11 +190,11 @@ impl<'a> Machine<'a> {
                     return Some(line);
                 }
                 Step::Done => return None,
-                Step::Begin(change) => self.out.begin_change(&change, self.options.follow_links),
+                Step::Begin(change) => self.out.begin_change(&change),
                 Step::End => self.out.end_change(self.options.in_place.as_deref().unwrap_or_default()),
             };
             if let Err(message) = result {
-                self.failure = Some(message);
+                (self.failure, self.unwritten) = (Some(message), true);
                 return None;
             }
         }
@@ -350,7 +353,7 @@ impl<'a> Machine<'a> {
 
     fn next_append(&mut self) -> Flow {
         if self.input.is_exhausted() {
-            return Flow::Quit { code: self.code, prints: !self.options.posix };
+            return Flow::Quit { code: self.code, prints: !self.options.strict_next };
         }
         self.flush_queue();
         match self.read_line() {

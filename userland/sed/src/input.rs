@@ -98,6 +98,7 @@ pub(crate) struct Input {
     /// Every file has a last line of its own.
     separate: bool,
     in_place: bool,
+    follow_links: bool,
     /// Standard input is read byte by byte, so that nothing is taken that is not used.
     unbuffered: bool,
     /// A new file has begun, which has its own line numbers.
@@ -109,6 +110,34 @@ pub(crate) struct Input {
     /// The number of the line read last.
     pub(crate) number: u64,
 }
+
+/// The name that symbolic links lead to, each read from where it stands.
+fn end_of_links(name: &[u8]) -> Result<Vec<u8>, String> {
+    let mut path = name.to_vec();
+    let shown = String::from_utf8_lossy(name).into_owned();
+    for _ in 0..MOST_LINKS {
+        match tidebox_rt::stat(&path, false) {
+            Err(errno) => {
+                return Err(format!("couldn't readlink {}: {}", String::from_utf8_lossy(&path), errno.text()));
+            }
+            Ok(stat) if stat.kind() != tidebox_rt::FileKind::Symlink => return Ok(path),
+            Ok(_) => {}
+        }
+        let target =
+            tidebox_rt::read_link(&path).map_err(|errno| format!("couldn't readlink {shown}: {}", errno.text()))?;
+        match path.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) if !target.starts_with(b"/") => {
+                path.truncate(slash + 1);
+                path.extend_from_slice(&target);
+            }
+            _ => path = target,
+        }
+    }
+    Err(format!("couldn't follow symlink {shown}: {}", tidebox_rt::Errno::LOOP.text()))
+}
+
+/// As many as Linux follows within one name.
+const MOST_LINKS: usize = 40;
 
 /// What the input does next.
 pub(crate) enum Step {
@@ -139,6 +168,7 @@ impl Input {
             delimiter,
             separate,
             in_place,
+            follow_links: options.follow_links,
             unbuffered,
             anew,
             failed,
@@ -183,6 +213,14 @@ impl Input {
     }
 
     fn open(&mut self, name: Vec<u8>) -> bool {
+        let name = match if self.follow_links && name != b"-" { end_of_links(&name) } else { Ok(name) } {
+            Ok(name) => name,
+            Err(message) => {
+                complain("sed", &message);
+                self.give_up();
+                return false;
+            }
+        };
         let shown = String::from_utf8_lossy(&name).into_owned();
         let from: Box<dyn Read> = if name == b"-" && !self.in_place {
             Box::new(StandardInput)

@@ -1,10 +1,12 @@
-//! `sed` with the command line and the extensions of GNU.
+//! `sed` with the command line and the extensions of GNU, and `rename` as Perl's, which replaces in names what `sed` does in
+//! lines.
 
 mod execute;
 mod input;
 mod options;
 mod output;
 mod parse;
+mod rename;
 mod replacement;
 mod script;
 #[cfg(test)]
@@ -14,11 +16,15 @@ use std::process::exit;
 
 use execute::Machine;
 use options::Request;
-use tidebox_gnu::message::{arguments, complain};
+use tidebox_gnu::message::{arguments, complain, program};
+
+/// Commands that this program is.
+#[cfg(test)]
+pub(crate) const NAMES: &[&str] = &["rename", "sed"];
 
 fn main() {
     tidebox_rt::start();
-    exit(run());
+    exit(if program() == "rename" { rename::main(arguments()) } else { run() });
 }
 
 fn run() -> i32 {
@@ -37,6 +43,10 @@ fn run() -> i32 {
             return code;
         }
     };
+    if options.in_place.is_some() && options.files.is_empty() {
+        complain("sed", "no input files");
+        return 4;
+    }
     let script = match parse::parse(&options) {
         Ok(script) => script,
         Err(error) => {

@@ -5,7 +5,9 @@ use tidebox_gnu::message::{bytes_path, reason, unicode_locale};
 
 pub(crate) const HELP: &str = include_str!("help.txt");
 
-const VERSION: &str = concat!("sed (Tidebox) ", env!("CARGO_PKG_VERSION"), ", with the command line of GNU sed 4\n");
+/// Scripts look at the first line, and whether it says GNU.
+const VERSION: &str =
+    "sed (GNU sed) 4.9\nTidebox's sed does what that version does. It is free under MIT or Apache-2.0.\n";
 
 /// Columns of the `l` command, as in GNU.
 const DEFAULT_COLUMNS: usize = 70;
@@ -40,6 +42,8 @@ pub(crate) struct Options {
     /// Commands that touch other files or run programs are refused.
     pub(crate) sandbox: bool,
     pub(crate) posix: bool,
+    /// `N` without a next line prints nothing.
+    pub(crate) strict_next: bool,
     /// The byte that ends lines.
     pub(crate) delimiter: u8,
     pub(crate) columns: usize,
@@ -100,6 +104,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Refusal> {
         unbuffered: false,
         sandbox: false,
         posix: false,
+        strict_next: std::env::var_os("POSIXLY_CORRECT").is_some(),
         delimiter: b'\n',
         columns: columns_of_environment(),
         unicode: unicode_locale(),
@@ -150,7 +155,7 @@ impl Options {
             }
             'u' => self.unbuffered = true,
             'z' => self.delimiter = 0,
-            POSIX => self.posix = true,
+            POSIX => (self.posix, self.strict_next) = (true, true),
             SANDBOX => self.sandbox = true,
             FOLLOW => self.follow_links = true,
             DEBUG => return Err(Some(("--debug is not supported here".to_owned(), 1))),
@@ -176,7 +181,8 @@ fn script_file(name: &[u8]) -> Result<Piece, Refusal> {
     };
     match read {
         Ok(mut text) => {
-            if text.last() == Some(&b'\n') {
+            // Behind a backslash the end of the last line is text.
+            if text.ends_with(b"\n") && !text.ends_with(b"\\\n") {
                 text.pop();
             }
             Ok(Piece { origin: Origin::File(shown), text })

@@ -171,11 +171,8 @@ impl Outputs {
     }
 
     /// Begins to change a file in place: what is printed goes into a new file beside it.
-    pub(crate) fn begin_change(&mut self, change: &InPlace, follow_links: bool) -> Result<(), String> {
-        let path = match fs::canonicalize(&change.path) {
-            Ok(target) if follow_links => target,
-            _ => change.path.clone(),
-        };
+    pub(crate) fn begin_change(&mut self, change: &InPlace) -> Result<(), String> {
+        let path = change.path.clone();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut number = [0; 8];
         // Without entropy the name is still one that hardly any file has.
@@ -206,7 +203,12 @@ impl Outputs {
             fs::rename(from, to).map_err(|error| format!("cannot rename {}: {}", from.display(), reason(&error)))
         };
         if !suffix.is_empty() {
-            moved(&change.path, &copy_name(&change.path, suffix))?;
+            let kept = moved(&change.path, &copy_name(&change.path, suffix));
+            if kept.is_err() {
+                // The old file stays as it is.
+                let _ = fs::remove_file(&change.temporary);
+                return kept;
+            }
         }
         moved(&change.temporary, &change.path)
     }
@@ -221,16 +223,13 @@ impl Outputs {
     }
 }
 
-/// The name of the copy: the suffix follows the name, or takes it in where it has stars.
+/// The name of the copy: the suffix follows the name as it was given, or takes it in where it has stars.
 pub(crate) fn copy_name(path: &Path, suffix: &[u8]) -> PathBuf {
-    let name = path.file_name().map(|name| name.as_encoded_bytes()).unwrap_or_default();
+    let name = path_bytes(path);
     let copy = if suffix.contains(&b'*') {
         suffix.split(|byte| *byte == b'*').collect::<Vec<_>>().join(name)
     } else {
         [name, suffix].concat()
     };
-    if copy.contains(&b'/') {
-        return bytes_path(&copy).to_owned();
-    }
-    path.with_file_name(bytes_path(&copy))
+    bytes_path(&copy).to_owned()
 }

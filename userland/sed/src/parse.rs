@@ -35,7 +35,8 @@ pub(crate) fn parse(options: &Options) -> Result<Script> {
     };
     for (at, piece) in options.pieces.iter().enumerate() {
         parser.begin(&piece.origin, &piece.text);
-        if at == 0 && (piece.text == b"#n" || piece.text.starts_with(b"#n\n")) {
+        // GNU does not look at what follows.
+        if at == 0 && piece.text.starts_with(b"#n") {
             parser.script.quiet = true;
         }
         parser.piece()?;
@@ -157,9 +158,16 @@ impl<'a> Parser<'a> {
         let Some(letter) = self.next() else {
             return self.error("missing command");
         };
+        let posix = self.options.posix;
+        if posix && matches!(letter, b'e' | b'F' | b'Q' | b'R' | b'T' | b'v' | b'W' | b'z') {
+            return self.error(format_args!("unknown command: `{}'", char::from(letter)));
+        }
         let range = matches!(lines, Lines::Range { .. });
-        if range && matches!(letter, b'q' | b'Q') {
+        if range && (matches!(letter, b'q' | b'Q') || posix && matches!(letter, b'=' | b'a' | b'i' | b'l' | b'r')) {
             return self.error("command only uses one address");
+        }
+        if !matches!(lines, Lines::All) && letter == b'#' {
+            return self.error("comments don't accept any addresses");
         }
         if !matches!(lines, Lines::All) && letter == b':' {
             return self.error(": doesn't want any addresses");
@@ -213,6 +221,7 @@ impl<'a> Parser<'a> {
             b'G' => Action::GetAppend,
             b'h' => Action::Hold,
             b'H' => Action::HoldAppend,
+            b'l' if self.options.posix => Action::List(None),
             b'l' => {
                 let columns = self.number_after().map(|columns| usize::try_from(columns).unwrap_or(usize::MAX));
                 Action::List(columns)

@@ -95,7 +95,12 @@ fn a_replacement_changes_the_case_of_what_follows() {
 
 #[test]
 fn copies_are_named_by_suffix_or_stars() {
-    for (suffix, wanted) in [(".bak", "d/a.bak"), ("old_*", "d/old_a"), ("bak/*.b", "bak/a.b")] {
+    for (suffix, wanted) in [(".bak", "d/a.bak"), ("*.old", "d/a.old"), ("bak/*.b", "bak/d/a.b")] {
         assert_eq!(copy_name(Path::new("d/a"), suffix.as_bytes()), Path::new(wanted), "{suffix}");
     }
+}
+
+#[test]
+fn registry_names_what_this_program_is() {
+    assert_eq!(tidebox_gnu::tool::registered("tidebox-sed"), crate::NAMES);
 }

@@ -6,7 +6,7 @@ use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 const HELP: &str = include_str!("help.txt");
 
 const VERSION: &str =
-    concat!("xargs (Tidebox) ", env!("CARGO_PKG_VERSION"), ", with the command line of GNU xargs 4\n");
+    "xargs (GNU findutils) 4.9.0\nTidebox's xargs does what that version does. It is free under MIT or Apache-2.0.\n";
 
 /// Bytes of one command by default, as in GNU.
 const DEFAULT_BYTES: usize = 128 * 1024;

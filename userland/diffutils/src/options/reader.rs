@@ -5,9 +5,9 @@ use std::rc::Rc;
 use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
 
 use super::{
-    BARE_BLANKS, CHANGED_GROUP, COLOR, CONTEXT, FROM_FILE, Heading, IGNORED, LEFT_COLUMN, LINE_FORMAT, NAME_CASE,
-    NEW_GROUP, NEW_LINE, NO_DEREFERENCE, NORMAL, OLD_GROUP, OLD_LINE, Options, PALETTE, Palette, Reader, SAME_GROUP,
-    SAME_LINE, STRIP, SUPPRESS_COMMON, Style, TAB_SIZE, TO_FILE,
+    BARE_BLANKS, CHANGED_GROUP, COLOR, CONTEXT, FROM_FILE, Heading, IGNORED, KEEP_NAME_CASE, LEFT_COLUMN, LINE_FORMAT,
+    NAME_CASE, NEW_GROUP, NEW_LINE, NO_DEREFERENCE, NORMAL, OLD_GROUP, OLD_LINE, Options, PALETTE, Palette, Reader,
+    SAME_GROUP, SAME_LINE, STRIP, SUPPRESS_COMMON, Style, TAB_SIZE, TERMINAL, TO_FILE,
 };
 use crate::Failure;
 use crate::file::File;
@@ -44,7 +44,8 @@ impl Reader {
             NO_DEREFERENCE => options.links = true,
             FROM_FILE => self.from = Some(value),
             TO_FILE => self.to = Some(value),
-            NAME_CASE => return Err(unsupported("--ignore-file-name-case")),
+            NAME_CASE | KEEP_NAME_CASE => options.fold_names = key == NAME_CASE,
+            TERMINAL => self.terminal = true,
             'l' => return Err(unsupported("-l (pass the output to pr instead)")),
             't' | 'T' | 'W' | COLOR | PALETTE | TAB_SIZE | LEFT_COLUMN | SUPPRESS_COMMON | BARE_BLANKS => {
                 self.layout(key, &value)?;
@@ -81,7 +82,10 @@ impl Reader {
             BARE_BLANKS => layout.bare_blanks = true,
             PALETTE => self.palette = String::from_utf8_lossy(value).into_owned(),
             _ => match value {
-                b"" | b"auto" => self.color = tidebox_rt::is_terminal(1),
+                b"" | b"auto" => {
+                    let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
+                    self.color = able && (self.terminal || tidebox_rt::is_terminal(1));
+                }
                 b"always" => self.color = true,
                 b"never" => self.color = false,
                 _ => {
@@ -181,7 +185,9 @@ pub(super) fn regex(patterns: &[Vec<u8>]) -> Result<Regex, Failure> {
         unicode: tidebox_gnu::message::unicode_locale(),
     };
     Regex::new(patterns, &options).map_err(|error| {
-        let shown = String::from_utf8_lossy(patterns.first().map_or(&b""[..], Vec::as_slice)).into_owned();
+        // The message names the one that is wrong.
+        let wrong = patterns.iter().find(|pattern| Regex::new(std::slice::from_ref(pattern), &options).is_err());
+        let shown = String::from_utf8_lossy(wrong.or(patterns.first()).map_or(&b""[..], Vec::as_slice)).into_owned();
         Failure::Other(format!("{shown}: {error}"))
     })
 }

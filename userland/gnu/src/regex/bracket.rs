@@ -69,9 +69,22 @@ fn element(rest: &[u8]) -> Result<(char, usize), Error> {
     match first_char(rest) {
         Some(char) => Ok((char, char.len_utf8())),
         None if rest.is_empty() => Err(Error::new(UNMATCHED)),
-        // A byte that is not UTF-8 cannot be in a set of characters; the replacement character stands for it.
-        None => Ok((char::REPLACEMENT_CHARACTER, 1)),
+        // A byte that is not UTF-8 is a character where every byte is one.
+        None => Ok((rest.first().map_or(char::REPLACEMENT_CHARACTER, |byte| char_of_byte(*byte)), 1)),
     }
+}
+
+/// Behind the characters of every language; the last of them stand for the bytes from 0 to 255.
+const BYTES: u32 = 0x10_ff00;
+
+/// The character that stands for a byte which is no text. None of any text is equal to it.
+fn char_of_byte(byte: u8) -> char {
+    char::from_u32(BYTES + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The byte for which a character stands.
+pub(crate) fn byte_of_char(char: char) -> Option<u8> {
+    u32::from(char).checked_sub(BYTES).and_then(|byte| u8::try_from(byte).ok())
 }
 
 /// What stands before `close`, and the length with it.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use regex_syntax::hir::{Capture, Class, ClassBytes, ClassBytesRange, Hir, Look, Repetition};
 
 use super::Subject;
+use super::bracket::byte_of_char;
 use super::syntax::{Node, Place, Set};
 
 /// How characters are compared.
@@ -164,7 +165,8 @@ impl Reading {
 fn byte_class(set: &Set, terminator: Option<char>) -> ClassBytes {
     let mut class = ClassBytes::empty();
     for (low, high) in &set.ranges {
-        match (u8::try_from(*low).ok().filter(u8::is_ascii), u8::try_from(*high).ok().filter(u8::is_ascii)) {
+        let byte = |char: char| u8::try_from(char).ok().filter(u8::is_ascii).or(byte_of_char(char));
+        match (byte(*low), byte(*high)) {
             (Some(low), Some(high)) => class.push(ClassBytesRange::new(low, high)),
             (Some(low), None) => class.push(ClassBytesRange::new(low, u8::MAX)),
             _ => {

@@ -230,6 +230,11 @@ impl Parser<'_> {
             None => (text, None),
         };
         let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+        // A third number makes a count that is wrong rather than none.
+        let counts = text.split(|byte| *byte == b',').collect::<Vec<_>>();
+        if counts.len() > 2 && counts.iter().take(2).all(|part| !part.is_empty() && digits(part)) {
+            return Err(Error::new("Invalid content of \\{\\}"));
+        }
         let is_count = digits(low) && high.is_none_or(digits) && !(low.is_empty() && high.is_none());
         if !is_count {
             return if extended { Ok(None) } else { Err(Error::new("Invalid content of \\{\\}")) };

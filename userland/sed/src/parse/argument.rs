@@ -4,34 +4,65 @@ use super::{Parser, Result};
 use crate::script::Action;
 
 impl Parser<'_> {
-    /// Reads what stands before the delimiter. Within it a backslash keeps the delimiter; in a pattern brackets do, too.
-    pub(super) fn delimited(&mut self, delimiter: u8, pattern: bool) -> Option<Vec<u8>> {
+    /// Reads what stands before the delimiter; `None` where the script ends before. Within it a backslash keeps the
+    /// delimiter; in a pattern brackets do, too.
+    pub(super) fn delimited(&mut self, delimiter: u8, pattern: bool) -> Result<Option<Vec<u8>>> {
         let mut source = Vec::new();
         loop {
-            let byte = self.next()?;
+            let Some(byte) = self.next() else { return Ok(None) };
             match byte {
-                b'\n' if pattern => return None,
-                byte if byte == delimiter => return Some(source),
+                b'\n' if pattern => return Ok(None),
+                byte if byte == delimiter => return Ok(Some(source)),
                 b'[' if pattern => {
                     source.push(byte);
-                    self.bracket(&mut source)?;
-                }
-                b'\\' => match self.next()? {
-                    escaped if escaped == delimiter && escaped != b'\\' => {
-                        // As in GNU, the delimiter means what it means without the backslash.
-                        if !pattern && (escaped == b'&' || escaped.is_ascii_digit()) {
-                            source.extend_from_slice(&[b'\\', escaped]);
-                        } else {
-                            source.push(escaped);
-                        }
+                    if self.bracket(&mut source).is_none() {
+                        return Ok(None);
                     }
-                    b'\n' if pattern => source.push(b'\n'),
-                    b'n' if pattern => source.push(b'\n'),
-                    escaped => self.escape(escaped, pattern, &mut source),
+                }
+                b'\\' => match self.next() {
+                    None => return Ok(None),
+                    Some(escaped) => self.escaped(escaped, delimiter, pattern, &mut source)?,
                 },
                 byte => source.push(byte),
             }
         }
+    }
+
+    /// Copies what stands behind a backslash.
+    fn escaped(&mut self, escaped: u8, delimiter: u8, pattern: bool, source: &mut Vec<u8>) -> Result<()> {
+        match escaped {
+            escaped if escaped == delimiter && escaped != b'\\' => {
+                // As in GNU, the delimiter means what it means without the backslash.
+                if !pattern && (escaped == b'&' || escaped.is_ascii_digit()) {
+                    source.extend_from_slice(&[b'\\', escaped]);
+                } else {
+                    source.push(escaped);
+                }
+            }
+            b'\n' if pattern => source.push(b'\n'),
+            b'n' if pattern => source.push(b'\n'),
+            b'c' if self.peek() == Some(delimiter) => source.extend_from_slice(b"\\c"),
+            b'c' if self.peek() == Some(b'\\') => {
+                self.next();
+                if self.peek() != Some(b'\\') {
+                    self.next();
+                    while self.next().is_some_and(|byte| byte != b'\n') {}
+                    return self.error("recursive escaping after \\c not allowed");
+                }
+                self.next();
+                source.push(b'\\' ^ 64);
+            }
+            // Extensions of GNU are characters like others in posix mode.
+            b'+' | b'?' if pattern && self.options.posix && !self.options.extended => {
+                source.extend_from_slice(&[b'[', escaped, b']']);
+            }
+            b'|' if pattern && self.options.posix && !self.options.extended => source.push(escaped),
+            b'w' | b'W' | b's' | b'S' | b'b' | b'B' | b'<' | b'>' | b'`' | b'\'' if pattern && self.options.posix => {
+                source.push(escaped);
+            }
+            escaped => self.escape(escaped, pattern, source),
+        }
+        Ok(())
     }
 
     /// Copies a set in brackets, within which nothing is a delimiter.
@@ -64,6 +95,7 @@ impl Parser<'_> {
                     }
                 }
                 // GNU reads these escapes in sets, unlike POSIX.
+                (b'\\', _) if self.options.posix => source.push(byte),
                 (b'\\', Some(b'n')) => {
                     self.next();
                     source.push(b'\n');
@@ -127,22 +159,36 @@ impl Parser<'_> {
     /// The text of `a`, `i` and `c`: on the same line, or on the lines after a backslash.
     pub(super) fn text(&mut self, letter: u8) -> Result<Action> {
         self.skip_blanks();
+        let mut begun = false;
         if self.peek().is_none() {
+            return self.error("expected \\ after `a', `c' or `i'");
+        }
+        if self.options.posix && self.peek() != Some(b'\\') {
+            self.next();
             return self.error("expected \\ after `a', `c' or `i'");
         }
         if self.peek() == Some(b'\\') {
             self.next();
+            if self.options.posix && self.peek().is_none() {
+                return self.error("incomplete command");
+            }
             // Blanks after the backslash count, unless the line ends there.
             let blanks = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             if self.rest.get(blanks) == Some(&b'\n') {
                 (0..=blanks).for_each(|_| {
                     self.next();
                 });
+                // The line behind is there, also when it is empty and the last.
+                begun = self.peek().is_none();
             }
         }
         let mut text = Vec::new();
-        self.text_lines(&mut text);
-        if self.ends_in_backslash {
+        if begun {
+            text.push(b'\n');
+        } else {
+            self.text_lines(&mut text);
+        }
+        if !begun && self.ends_in_backslash {
             self.pending = Some(self.script.commands.len());
         }
         Ok(match letter {

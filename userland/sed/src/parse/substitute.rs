@@ -22,10 +22,10 @@ impl Parser<'_> {
         let Some(delimiter) = self.next().filter(|delimiter| !matches!(delimiter, b'\n' | b'\\')) else {
             return self.error("unterminated `s' command");
         };
-        let Some(source) = self.delimited(delimiter, true) else {
+        let Some(source) = self.delimited(delimiter, true)? else {
             return self.error("unterminated `s' command");
         };
-        let Some(replacement) = self.delimited(delimiter, false) else {
+        let Some(replacement) = self.delimited(delimiter, false)? else {
             return self.error("unterminated `s' command");
         };
         let flags = self.flags()?;
@@ -35,7 +35,8 @@ impl Parser<'_> {
             crate::script::Pattern::Number(number) => self.script.regexes.get(number).map_or(0, |regex| regex.groups()),
             crate::script::Pattern::Last => usize::MAX,
         };
-        if replacement.most_group() > groups {
+        // In posix mode a group that there is not is empty.
+        if replacement.most_group() > groups && !self.options.posix {
             return self.error(format_args!("invalid reference \\{} on `s' command's RHS", replacement.most_group()));
         }
         Ok(Action::Substitute(Box::new(Substitute {
@@ -75,6 +76,10 @@ impl Parser<'_> {
                 }
                 Some(b'g') => flags.global = true,
                 Some(b'p') => flags.print = true,
+                Some(b'e' | b'i' | b'I' | b'm' | b'M') if self.options.posix => {
+                    self.next();
+                    return self.error("unknown option to `s'");
+                }
                 Some(b'i' | b'I') => flags.ignore_case = true,
                 Some(b'm' | b'M') => flags.lines = true,
                 Some(b'e') => {
@@ -105,7 +110,8 @@ impl Parser<'_> {
         let Some(delimiter) = self.next().filter(|delimiter| !matches!(delimiter, b'\n' | b'\\')) else {
             return self.error("unterminated `y' command");
         };
-        let (Some(from), Some(to)) = (self.delimited(delimiter, false), self.delimited(delimiter, false)) else {
+        let (from, to) = (self.delimited(delimiter, false)?, self.delimited(delimiter, false)?);
+        let (Some(from), Some(to)) = (from, to) else {
             return self.error("unterminated `y' command");
         };
         let (from, to) = (characters(&from), characters(&to));
@@ -167,6 +173,8 @@ pub(crate) fn parse_replacement(source: &[u8], posix: bool) -> Replacement {
                 match letter {
                     b'0'..=b'9' => parts.push(Part::Group(usize::from(letter - b'0'))),
                     b'n' => push(&mut parts, b'\n'),
+                    // There was no character to make a control character of.
+                    b'c' if rest.is_empty() => push(&mut parts, b'\\'),
                     b'U' if !posix => parts.push(Part::Case(Case::Upper)),
                     b'L' if !posix => parts.push(Part::Case(Case::Lower)),
                     b'u' if !posix => parts.push(Part::Case(Case::UpperNext)),

@@ -1,0 +1,188 @@
+//! `watch`: runs a command again and again. There is no screen, so that every run is printed below the one before.
+
+use std::time::Duration;
+
+use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::command::Command;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::message::complain;
+use tidebox_gnu::stream::{Input, Output, read_all};
+use tidebox_rt::Errno;
+
+const HELP: &str = "
+Usage:
+ watch [options] command
+
+Options:
+  -b, --beep             beep if command has a non-zero exit
+  -c, --color            interpret ANSI color and style sequences
+  -d, --differences[=<permanent>]
+                         highlight changes between updates
+  -e, --errexit          exit if command has a non-zero exit
+  -g, --chgexit          exit when output from command changes
+  -q, --equexit <cycles>
+                         exit when output from command does not change
+  -n, --interval <secs>  seconds to wait between updates
+  -p, --precise          attempt run command in precise intervals
+  -t, --no-title         turn off header
+  -w, --no-wrap          turn off line wrapping
+  -x, --exec             pass command to exec instead of \"sh -c\"
+
+ -h, --help     display this help and exit
+ -v, --version  output version information and exit
+
+For more details see watch(1).
+";
+
+/// Columns of the title.
+const COLUMNS: usize = 80;
+
+struct Options {
+    beep: bool,
+    exit_on_error: bool,
+    exit_on_change: bool,
+    /// So many equal runs are enough.
+    equal: Option<u64>,
+    interval: Duration,
+    title: bool,
+    direct: bool,
+}
+
+pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let long = [
+        long("beep", Takes::Nothing, 'b'),
+        long("color", Takes::Nothing, 'c'),
+        long("differences", Takes::Maybe, 'd'),
+        long("errexit", Takes::Nothing, 'e'),
+        long("chgexit", Takes::Nothing, 'g'),
+        long("equexit", Takes::Value, 'q'),
+        long("interval", Takes::Value, 'n'),
+        long("precise", Takes::Nothing, 'p'),
+        long("no-title", Takes::Nothing, 't'),
+        long("no-wrap", Takes::Nothing, 'w'),
+        long("exec", Takes::Nothing, 'x'),
+        long("help", Takes::Nothing, 'h'),
+        long("version", Takes::Nothing, 'v'),
+    ];
+    let line = CommandLine {
+        permute: false,
+        version: "watch from procps-ng 4.0.2\n",
+        ..CommandLine::new("watch", "bcd::egq:n:ptwxhv", &long, HELP)
+    };
+    let mut options = Options {
+        beep: false,
+        exit_on_error: false,
+        exit_on_change: false,
+        equal: None,
+        interval: Duration::from_secs(2),
+        title: true,
+        direct: false,
+    };
+    let operands = line.read::<i32>(arguments, |key, value| {
+        let text = String::from_utf8_lossy(&value).into_owned();
+        match key {
+            'b' => options.beep = true,
+            'e' => options.exit_on_error = true,
+            'g' => options.exit_on_change = true,
+            'q' => match text.parse() {
+                Ok(cycles) => options.equal = Some(cycles),
+                Err(_) => {
+                    complain("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
+                    return Err(1);
+                }
+            },
+            'n' => match text.replace(',', ".").parse::<f64>() {
+                // As the tool has it, a tenth of a second is the least.
+                Ok(seconds) if seconds.is_finite() => {
+                    options.interval = Duration::from_secs_f64(seconds.clamp(0.1, 4_294_967.0));
+                }
+                _ => {
+                    complain("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
+                    return Err(1);
+                }
+            },
+            't' => options.title = false,
+            'x' => options.direct = true,
+            // Nothing is drawn, so that colours pass, changes are not marked and lines are not broken.
+            _ => {}
+        }
+        Ok(())
+    });
+    match operands {
+        Err(code) => code,
+        Ok(words) if words.is_empty() => {
+            eprint!("{HELP}");
+            1
+        }
+        Ok(words) => options.run(&words).unwrap_or_else(|errno| {
+            complain("watch", &format!("unable to execute '{}': {}", shown(&words), errno.text()));
+            if errno == Errno::NOENT { 127 } else { 1 }
+        }),
+    }
+}
+
+fn shown(words: &[Vec<u8>]) -> String {
+    let words: Vec<String> = words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    words.join(" ")
+}
+
+impl Options {
+    fn run(&self, words: &[Vec<u8>]) -> Result<i32, Errno> {
+        let line = words.join(&b' ');
+        let command: Vec<&[u8]> =
+            if self.direct { words.iter().map(Vec::as_slice).collect() } else { vec![b"sh", b"-c", &line] };
+        let (mut before, mut equal): (Option<Vec<u8>>, u64) = (None, 0);
+        loop {
+            let (text, code) = output_of(&command)?;
+            let mut out = Output::standard();
+            if self.title {
+                out.push(self.title_of(&shown(words)).as_bytes());
+            }
+            out.push(&text);
+            if self.beep && code != 0 {
+                out.push(b"\x07");
+            }
+            out.flush_now();
+            if let Some(errno) = out.failure() {
+                return if errno == Errno::PIPE { Ok(141) } else { Err(errno) };
+            }
+            if code != 0 && self.exit_on_error {
+                return Ok(code);
+            }
+            let same = before.as_ref() == Some(&text);
+            if before.is_some() && !same && self.exit_on_change {
+                return Ok(0);
+            }
+            equal = if same { equal + 1 } else { 0 };
+            if self.equal.is_some_and(|wanted| equal >= wanted.max(1)) {
+                return Ok(0);
+            }
+            before = Some(text);
+            std::thread::sleep(self.interval);
+        }
+    }
+
+    /// The line above a run: what runs and how often, and on the right where and when.
+    fn title_of(&self, command: &str) -> String {
+        let host = read_all(b"/proc/sys/kernel/hostname").unwrap_or_default();
+        let host = String::from_utf8_lossy(&host).trim().to_owned();
+        let moment = Moment::from_ns(tidebox_rt::realtime_ns());
+        let right = format!("{host}: {}", moment.field('c').unwrap_or_default());
+        let left = format!("Every {:.1}s: {command}", self.interval.as_secs_f64());
+        let room = COLUMNS.saturating_sub(right.chars().count());
+        format!("{:<room$.room$}{right}\n\n", left)
+    }
+}
+
+/// Everything that a command prints, and its exit code.
+fn output_of(words: &[&[u8]]) -> Result<(Vec<u8>, i32), Errno> {
+    let (read, write) = tidebox_rt::pipe()?;
+    let spawned = Command { descriptors: &[(0, 0), (1, write), (2, write)], ..Command::new(words) }.spawn();
+    tidebox_rt::close(write)?;
+    let text = Input::of(read).rest();
+    let child = spawned?;
+    let text = text?;
+    let waited = tidebox_rt::wait(i32::try_from(child).unwrap_or(-1), true)?;
+    Ok((text, waited.map_or(0, |waited| i32::from(waited.status.code()))))
+}
