@@ -4,6 +4,7 @@ mod fill;
 mod json;
 mod options;
 mod table;
+mod tree;
 
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::{Input, Output};

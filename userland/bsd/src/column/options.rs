@@ -1,5 +1,6 @@
 //! The command line of `column`.
 
+use super::tree::Asked;
 use tidebox_gnu::getopt::{Spec, Takes, long};
 use tidebox_gnu::tool::command_line;
 
@@ -26,6 +27,7 @@ pub(super) struct Options {
     pub(super) wrapped: Vec<Vec<u8>>,
     pub(super) limit: Option<usize>,
     pub(super) headings: bool,
+    pub(super) tree: Asked,
     pub(super) keeps_empty: bool,
     pub(super) files: Vec<Vec<u8>>,
 }
@@ -54,6 +56,8 @@ Arranges lines in columns, or their words in a table.
   -W, --table-wrap=COLUMNS       wrap when the table is too wide
   -L, --keep-empty-lines         empty lines, too
   -J, --json, -n, --table-name=NAME  the table as JSON
+  -r, --tree=COLUMN, -i, --tree-id=COLUMN, -p, --tree-parent=COLUMN
+                                 draw rows below their parents
   -c, --output-width=N           as wide as N characters
   -x, --fillrows                 fill rows first
   -h, --help, -V, --version
@@ -116,6 +120,7 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Request {
         limit: None,
         headings: true,
         keeps_empty: false,
+        tree: Asked::default(),
         files,
     };
     for (key, value) in given {
@@ -152,6 +157,9 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Request {
             'x' => {}
             'h' => return Request::Print(HELP),
             'V' => return Request::Print("column from util-linux 2.38.1\n"),
+            'r' => (options.tree.drawn, options.mode) = (Some(value), Mode::Table),
+            'i' => options.tree.id = Some(value),
+            'p' => options.tree.parent = Some(value),
             letter => return Request::Fail(format!("the option -{letter} is not supported")),
         }
     }

@@ -3,7 +3,7 @@
 use tidebox_gnu::stream::Output;
 
 use super::options::Options;
-use super::{json, width};
+use super::{json, tree, width};
 
 /// A table: names and rows of cells.
 pub(super) struct Table {
@@ -15,10 +15,17 @@ pub(super) struct Table {
 
 /// Prints lines as a table. An error is a message.
 pub(super) fn print(lines: &[Vec<u8>], options: &Options, out: &mut Output) -> Result<(), String> {
-    let table = Table::new(lines, options)?;
+    let mut table = Table::new(lines, options)?;
+    let places = tree::places(&table, options)?;
     if options.json {
-        json::print(&table, &options.table_name, out);
+        match places {
+            Some(places) => json::print_tree(&table, &places, &options.table_name, out),
+            None => json::print(&table, &options.table_name, out),
+        }
         return Ok(());
+    }
+    if let Some(places) = places {
+        tree::draw(&mut table, &places, options)?;
     }
     let mut widths = table.widths(options);
     table.shrink(&mut widths, options)?;
@@ -103,7 +110,7 @@ impl Table {
     }
 
     /// The column of a name, or of a number from 1.
-    fn find(&self, name: &[u8]) -> Result<usize, String> {
+    pub(super) fn find(&self, name: &[u8]) -> Result<usize, String> {
         let by_name = self.names.iter().position(|known| known == name && !name.is_empty());
         let number = || std::str::from_utf8(name).ok()?.parse::<usize>().ok()?.checked_sub(1);
         by_name
