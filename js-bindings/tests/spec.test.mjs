@@ -9,7 +9,13 @@ import { jspi } from "./engine.mjs";
 import { parseCases } from "./spec_cases.mjs";
 import { every, specFiles } from "./spec_folder.mjs";
 
-const skip = specFiles === undefined ? "TIDEBOX_SPEC_CASES is not set" : jspi ? false : "some cases need JSPI";
+const skip = specFiles === undefined ? "TIDEBOX_SPEC_CASES is not set" : false;
+
+/** What happens at the same time as something else: background jobs, coprocesses, deadlines, files and locks that are watched. */
+const TOGETHER = /\b(coproc|timeout|flock|ps|pidof)\b|\bread -t|\btail .*-[a-zA-Z]*[fF]|(?<![&<>|])&(?![&>])/;
+
+/** Why a case cannot be played where programs run one after the other. */
+const oneByOne = (script) => (!jspi && TOGETHER.test(script) ? "programs must run at the same time, which takes JSPI" : false);
 
 /** Bytes as a text in which each is one character, for messages that a person can read. */
 const text = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
@@ -18,7 +24,7 @@ describe("recorded cases", { skip, concurrency: 2 }, () => {
   if (skip) return;
   const cases = specFiles.flatMap(({ file, text }) => parseCases(text).map((found) => ({ file, ...found })));
   for (const { file, name, files, script, stdout, stderr, exit, differs } of cases.filter((_, at) => at % every === 0)) {
-    test(`${file}: ${name}`, { skip: differs }, async () => {
+    test(`${file}: ${name}`, { skip: differs ?? oneByOne(script) }, async () => {
       const sandbox = await Sandbox.create({ files, env: { TZ: "UTC" } });
       try {
         const { stdoutBytes, stderrBytes, exitCode } = await sandbox.execute(script);
