@@ -174,6 +174,11 @@ impl Remover {
 
     /// One file of the command line.
     fn operand(&mut self, file: &[u8]) {
+        // Of several slashes at the end one is enough.
+        let mut file = file;
+        while file.ends_with(b"//") && file.len() > 2 {
+            file = file.get(..file.len() - 1).unwrap_or_default();
+        }
         let mut name = file;
         while let Some(shorter) = name.strip_suffix(b"/") {
             name = shorter;

@@ -1,11 +1,16 @@
 //! `dd`: copies blocks.
 
+mod conversion;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use tidebox_gnu::answer::Answer;
+use tidebox_gnu::command_line::core_version;
 use tidebox_gnu::message::{bytes_path, cited, quoted, reason};
 use tidebox_gnu::stream::StandardInput;
+
+use conversion::Converter;
 
 const HELP: &str = "\
 Usage: dd [OPERAND]...
@@ -15,7 +20,8 @@ Copies a file block by block.
   bs=N ibs=N obs=N bytes of a block (512); c w b k M G and kB MB GB may follow N
   count=N          copy N blocks of input
   skip=N seek=N    leave out N blocks of input, of output
-  conv=WORD,...    lcase ucase swab sync notrunc excl nocreat noerror fsync fdatasync
+  cbs=N            bytes of a record
+  conv=WORD,...    lcase ucase swab sync notrunc excl nocreat noerror fsync fdatasync block unblock ascii ebcdic ibm
   iflag=WORD,...   fullblock count_bytes skip_bytes
   oflag=WORD,...   append seek_bytes
   status=WORD      none, noxfer or progress (which only prints the end)
@@ -35,6 +41,8 @@ struct Copy {
     seek: u64,
     words: Vec<String>,
     status: String,
+    /// Bytes of a record (`cbs`).
+    record: u64,
 }
 
 /// Whole blocks and parts of blocks, as `dd` counts them.
@@ -61,6 +69,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         input_block: 512,
         output_block: 512,
         count: None,
+        record: 0,
         skip: 0,
         seek: 0,
         words: Vec::new(),
@@ -69,6 +78,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     for argument in arguments {
         if argument == b"--help" {
             return HELP.into();
+        }
+        if argument == b"--version" {
+            return core_version("dd").replacen("(GNU coreutils)", "(coreutils)", 1).as_str().into();
         }
         if argument == b"--" {
             continue;
@@ -153,6 +165,11 @@ impl Copy {
             "conv" | "iflag" | "oflag" => {
                 for word in value.split(',') {
                     let known = [
+                        "ascii",
+                        "ebcdic",
+                        "ibm",
+                        "block",
+                        "unblock",
                         "lcase",
                         "ucase",
                         "swab",
@@ -194,7 +211,7 @@ impl Copy {
             }
             "status" if ["none", "noxfer", "progress"].contains(&value) => value.clone_into(&mut self.status),
             "status" => return Err(format!("invalid status level: {}", cited(value.as_bytes()))),
-            "cbs" => {}
+            "cbs" => self.record = block()?,
             _ => return Err(unknown()),
         }
         Ok(())
@@ -214,14 +231,21 @@ impl Copy {
 
     fn run(&self) -> Result<(), String> {
         let begin = tidebox_rt::monotonic_ns();
+        let length = usize::try_from(self.record).unwrap_or(usize::MAX);
+        let mut converter = Converter::new(|word| self.has(word), length)?;
         let mut input = self.open_input()?;
         let mut output = self.open_output()?;
         let (mut read, mut written) = (Records::default(), Records::default());
         let mut total = 0u64;
-        let result = self.copy(&mut *input, &mut *output, &mut read, &mut written, &mut total);
+        let result = self.copy(&mut *input, &mut *output, &mut read, &mut written, &mut total, &mut converter);
         let flushed = output.flush().map_err(|error| self.write_error(&error));
         if self.status != "none" {
             eprint!("{}+{} records in\n{}+{} records out\n", read.whole, read.part, written.whole, written.part);
+            match converter.truncated() {
+                0 => {}
+                1 => eprintln!("1 truncated record"),
+                count => eprintln!("{count} truncated records"),
+            }
             if self.status != "noxfer" {
                 let seconds = tidebox_rt::monotonic_ns().saturating_sub(begin).max(1) as f64 / 1e9;
                 eprintln!("{}", transferred(total, seconds));
@@ -279,6 +303,7 @@ impl Copy {
         read: &mut Records,
         written: &mut Records,
         total: &mut u64,
+        converter: &mut Converter,
     ) -> Result<(), String> {
         let mut block = vec![0; usize::try_from(self.input_block).unwrap_or(usize::MAX)];
         let mut left = self
@@ -299,18 +324,24 @@ impl Copy {
                 .map(|left| left.saturating_sub(if self.has("count_bytes") { count as u64 } else { self.input_block }));
             let mut end = count;
             if self.has("sync") {
-                block.get_mut(count..).unwrap_or_default().fill(0);
+                block.get_mut(count..).unwrap_or_default().fill(converter.filler());
                 end = block.len();
             }
             let piece = block.get_mut(..end).unwrap_or_default();
-            self.convert(piece);
-            waiting.extend_from_slice(piece);
+            converter.feed(piece, &mut waiting);
             // With one size for both, parts of blocks are passed on as they come.
-            while waiting.len() >= output_block || (self.input_block == self.output_block && !waiting.is_empty()) {
+            while waiting.len() >= output_block
+                || (self.input_block == self.output_block && !converter.regroups() && !waiting.is_empty())
+            {
                 let size = waiting.len().min(output_block);
                 self.write_block(output, waiting.get(..size).unwrap_or_default(), written, total)?;
                 waiting.drain(..size);
             }
+        }
+        converter.finish(&mut waiting);
+        while waiting.len() > output_block {
+            self.write_block(output, waiting.get(..output_block).unwrap_or_default(), written, total)?;
+            waiting.drain(..output_block);
         }
         if !waiting.is_empty() {
             self.write_block(output, &waiting, written, total)?;
@@ -335,18 +366,6 @@ impl Copy {
                     return Err(format!("error reading {}: {}", quoted(name), reason(&error)));
                 }
             }
-        }
-    }
-
-    fn convert(&self, piece: &mut [u8]) {
-        if self.has("lcase") {
-            piece.make_ascii_lowercase();
-        }
-        if self.has("ucase") {
-            piece.make_ascii_uppercase();
-        }
-        if self.has("swab") {
-            piece.chunks_exact_mut(2).for_each(<[u8]>::reverse);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use tidebox_gnu::answer::Answer;
+use tidebox_gnu::choice::choose;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::glob::{self, Flags};
@@ -38,6 +39,10 @@ const BLOCK: u64 = 4096;
 const APPARENT: char = '\u{e001}';
 const SI: char = '\u{e002}';
 const EXCLUDE: char = '\u{e003}';
+const INODES: char = '\u{e014}';
+const LIST: char = '\u{e015}';
+const TIME: char = '\u{e016}';
+const TIME_STYLE: char = '\u{e017}';
 const HELP_KEY: char = '\u{e004}';
 
 const LONG: &[Long] = &[
@@ -49,6 +54,12 @@ const LONG: &[Long] = &[
     long("dereference", Takes::Nothing, 'L'),
     long("dereference-args", Takes::Nothing, 'D'),
     long("exclude", Takes::Value, EXCLUDE),
+    long("exclude-from", Takes::Value, 'X'),
+    long("files0-from", Takes::Value, LIST),
+    long("inodes", Takes::Nothing, INODES),
+    long("threshold", Takes::Value, 't'),
+    long("time", Takes::Maybe, TIME),
+    long("time-style", Takes::Value, TIME_STYLE),
     long("help", Takes::Nothing, HELP_KEY),
     long("human-readable", Takes::Nothing, 'h'),
     long("max-depth", Takes::Value, 'd'),
@@ -86,6 +97,14 @@ struct Options {
     unit: Unit,
     end: u8,
     exclude: Vec<Vec<u8>>,
+    inodes: bool,
+    /// The least that is shown, or below zero the most.
+    threshold: Option<i64>,
+    least: Option<Vec<u8>>,
+    list: Option<Vec<u8>>,
+    /// Which time is shown: `m`, `c` or `u`.
+    time: Option<char>,
+    time_format: Vec<u8>,
 }
 
 /// A folder whose contents are being added up.
@@ -95,6 +114,8 @@ struct Level {
     waiting: Vec<Vec<u8>>,
     own: u64,
     below: u64,
+    /// The latest time of all that is in it.
+    time: u64,
 }
 
 struct Du {
@@ -119,8 +140,14 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         unit: Unit::Bytes(1024),
         end: b'\n',
         exclude: Vec::new(),
+        inodes: false,
+        threshold: None,
+        least: None,
+        list: None,
+        time: None,
+        time_format: b"%Y-%m-%d %H:%M".to_vec(),
     };
-    let line = CommandLine::core("du", "0abcd:hklmsxB:DHLPS", LONG, HELP);
+    let line = CommandLine::core("du", "0abcd:hklmst:xB:DHLPSX:", LONG, HELP);
     let files = line.read(arguments, |key, value| options.option(key, value).map_err(|message| line.wrong(message)));
     let mut files = match files {
         Ok(files) => files,
@@ -136,13 +163,36 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     if options.summarize {
         options.most_depth = Some(0);
     }
-    if files.is_empty() {
+    if let Some(least) = &options.least {
+        match threshold(least) {
+            Some(threshold) => options.threshold = Some(threshold),
+            None => {
+                let shown = String::from_utf8_lossy(least);
+                return Answer::Failure(format!("invalid -t argument '{shown}'"), 1);
+            }
+        }
+    }
+    if let Some(extra) = files.first().filter(|_| options.list.is_some()) {
+        let rest = "file operands cannot be combined with --files0-from";
+        return line.wrong(format!("extra operand {}\n{rest}", cited(extra)));
+    }
+    if files.is_empty() && options.list.is_none() {
         files.push(b".".to_vec());
     }
     let mut du = Du { options, seen: BTreeSet::new(), out: Vec::new(), failed: false };
-    let total = files.iter().fold(0u64, |total, file| total.saturating_add(du.file(file)));
+    if let Some(list) = du.options.list.clone() {
+        match du.listed(&list) {
+            Ok(listed) => files = listed,
+            Err(answer) => return answer,
+        }
+    }
+    let (mut total, mut latest) = (0u64, 0);
+    for file in &files {
+        let (room, time) = du.file(file);
+        (total, latest) = (total.saturating_add(room), latest.max(time));
+    }
     if du.options.total {
-        du.line(total, b"total");
+        du.line(total, latest, b"total");
     }
     Answer::PrintAndCode(std::mem::take(&mut du.out), i32::from(du.failed))
 }
@@ -166,6 +216,35 @@ impl Options {
             'D' | 'H' => self.follow_arguments = true,
             '0' => self.end = 0,
             EXCLUDE => self.exclude.push(value),
+            'X' => {
+                let text = tidebox_gnu::stream::read_all(&value);
+                let text =
+                    text.map_err(|errno| format!("{}: {}", tidebox_gnu::message::named(&value), errno.text()))?;
+                self.exclude
+                    .extend(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
+            }
+            INODES => (self.inodes, self.unit) = (true, Unit::Bytes(1)),
+            LIST => self.list = Some(value),
+            't' => self.least = Some(value),
+            TIME => {
+                let words: &[&[&str]] = &[&["atime", "access", "use"], &["ctime", "status"]];
+                self.time = Some(match value.as_slice() {
+                    b"" | b"mtime" | b"modification" => 'm',
+                    _ if choose("--time", &value, words)? == 0 => 'u',
+                    _ => 'c',
+                });
+            }
+            TIME_STYLE => {
+                let words: &[&[&str]] = &[&["full-iso"], &["long-iso"], &["iso"]];
+                self.time_format = match value.strip_prefix(b"+") {
+                    Some(format) => format.to_vec(),
+                    None => match choose("time style", &value, words)? {
+                        0 => b"%Y-%m-%d %H:%M:%S.%N %z".to_vec(),
+                        1 => b"%Y-%m-%d %H:%M".to_vec(),
+                        _ => b"%Y-%m-%d".to_vec(),
+                    },
+                };
+            }
             'd' => {
                 let text = String::from_utf8_lossy(&value);
                 let depth = text.parse().map_err(|_| format!("invalid maximum depth {}", cited(&value)))?;
@@ -179,6 +258,18 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// The value of `-t`, which may be below zero.
+fn threshold(value: &[u8]) -> Option<i64> {
+    let text = String::from_utf8_lossy(value).into_owned();
+    let (sign, size) = text.strip_prefix('-').map_or((1, text.as_str()), |size| (-1, size));
+    let size = match block_size(size) {
+        Some(Unit::Bytes(size) | Unit::Lettered(size, _)) => i64::try_from(size).ok(),
+        _ if size == "0" && sign > 0 => Some(0),
+        _ => None,
+    };
+    size.map(|size| sign * size)
 }
 
 /// Reads `1`, `512`, `1K`, `M`, `human-readable` and the like.
@@ -241,47 +332,80 @@ pub(crate) fn shown(bytes: u64, unit: Unit) -> String {
 }
 
 impl Du {
-    /// Adds up a file or folder and prints what is asked for. The room it takes.
-    fn file(&mut self, file: &[u8]) -> u64 {
+    /// The files of a list, each of which ends with a zero byte.
+    fn listed(&mut self, list: &[u8]) -> Result<Vec<Vec<u8>>, Answer> {
+        let failed = |errno: tidebox_rt::Errno| {
+            Answer::Failure(format!("cannot open {} for reading: {}", quoted(list), errno.text()), 1)
+        };
+        let text = tidebox_gnu::stream::read_all(list).map_err(failed)?;
+        let mut files = Vec::new();
+        let text = text.strip_suffix(b"\0").unwrap_or(&text);
+        for (at, name) in text.split(|byte| *byte == 0).enumerate().filter(|_| !text.is_empty()) {
+            if name.is_empty() {
+                let shown = tidebox_gnu::message::named(list);
+                self.trouble(&format!("{shown}:{}: invalid zero-length file name", at + 1));
+            } else if list == b"-" && name == b"-" {
+                let message = "when reading file names from stdin, no file name of '-' allowed";
+                self.trouble(message);
+            } else {
+                files.push(name.to_vec());
+            }
+        }
+        Ok(files)
+    }
+
+    /// Adds up a file or folder and prints what is asked for. The room it takes, and its latest time.
+    fn file(&mut self, file: &[u8]) -> (u64, u64) {
+        let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let fits = |glob: &Vec<u8>| [file, base].iter().any(|name| glob::matches(glob, name, Flags::default()));
+        if self.options.exclude.iter().any(fits) {
+            return (0, 0);
+        }
         let follow = self.options.follow || self.options.follow_arguments;
         let Some((stat, room)) = self.look_at(file, follow) else {
-            return 0;
+            return (0, 0);
         };
+        let time = self.time_of(&stat);
         if stat.kind() != FileKind::Dir {
-            self.line(room, file);
-            return room;
+            self.line(room, time, file);
+            return (room, time);
         }
-        let mut levels = vec![self.enter(file.to_vec(), room)];
+        let mut levels = vec![self.enter(file.to_vec(), room, time)];
         loop {
             let depth = levels.len();
             let Some(level) = levels.last_mut() else {
-                return 0;
+                return (0, 0);
             };
             let Some(path) = level.waiting.pop() else {
                 let Some(done) = levels.pop() else {
-                    return 0;
+                    return (0, 0);
                 };
                 let whole = done.own.saturating_add(done.below);
                 if self.options.most_depth.is_none_or(|most| depth - 1 <= most) {
-                    self.line(if self.options.separate { done.own } else { whole }, &done.path);
+                    self.line(if self.options.separate { done.own } else { whole }, done.time, &done.path);
                 }
                 match levels.last_mut() {
-                    Some(parent) => parent.below = parent.below.saturating_add(whole),
-                    None => return whole,
+                    Some(parent) => {
+                        parent.below = parent.below.saturating_add(whole);
+                        parent.time = parent.time.max(done.time);
+                    }
+                    None => return (whole, done.time),
                 }
                 continue;
             };
             let Some((stat, room)) = self.look_at(&path, self.options.follow) else {
                 continue;
             };
+            let time = self.time_of(&stat);
             if stat.kind() == FileKind::Dir {
-                let level = self.enter(path, room);
+                let level = self.enter(path, room, time);
                 levels.push(level);
                 continue;
             }
             level.own = level.own.saturating_add(room);
+            level.time = level.time.max(time);
             if self.options.all && self.options.most_depth.is_none_or(|most| depth <= most) {
-                self.line(room, &path);
+                self.line(room, time, &path);
             }
         }
     }
@@ -303,6 +427,7 @@ impl Du {
             return None;
         }
         let room = match (self.options.apparent, stat.kind()) {
+            _ if self.options.inodes => 1,
             (true, FileKind::File | FileKind::Symlink | FileKind::Dir) => stat.size,
             (false, FileKind::File | FileKind::Dir) => stat.size.div_ceil(BLOCK).saturating_mul(BLOCK),
             _ => 0,
@@ -310,7 +435,15 @@ impl Du {
         Some((stat, room))
     }
 
-    fn enter(&mut self, path: Vec<u8>, own: u64) -> Level {
+    fn time_of(&self, stat: &Stat) -> u64 {
+        match self.options.time {
+            Some('u') => stat.atime_ns,
+            Some('c') => stat.ctime_ns,
+            _ => stat.mtime_ns,
+        }
+    }
+
+    fn enter(&mut self, path: Vec<u8>, own: u64, time: u64) -> Level {
         let entries = match tidebox_rt::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) => {
@@ -324,7 +457,7 @@ impl Du {
             entry.name != b"." && entry.name != b".." && !excluded
         });
         let waiting = kept.map(|entry| [path.as_slice(), slash, &entry.name].concat()).collect();
-        Level { path, waiting, own, below: 0 }
+        Level { path, waiting, own, below: 0, time }
     }
 
     fn trouble(&mut self, message: &str) {
@@ -332,9 +465,23 @@ impl Du {
         complain("du", message);
     }
 
-    fn line(&mut self, room: u64, path: &[u8]) {
+    fn line(&mut self, room: u64, time: u64, path: &[u8]) {
+        let small = |least: i64| match u64::try_from(least) {
+            Ok(least) => room < least,
+            Err(_) => room > least.unsigned_abs(),
+        };
+        if self.options.threshold.is_some_and(small) {
+            return;
+        }
         self.out.extend_from_slice(shown(room, self.options.unit).as_bytes());
         self.out.push(b'\t');
+        if self.options.time.is_some() {
+            let seconds = i64::try_from(time / 1_000_000_000).unwrap_or(i64::MAX);
+            let instant = (seconds, u32::try_from(time % 1_000_000_000).unwrap_or(0));
+            let zone = tidebox_gnu::zone::Zone::of_environment();
+            self.out.extend_from_slice(&tidebox_gnu::strftime::format(&self.options.time_format, instant, &zone));
+            self.out.push(b'\t');
+        }
         self.out.extend_from_slice(path);
         self.out.push(self.options.end);
     }

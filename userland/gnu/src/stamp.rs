@@ -38,12 +38,12 @@ pub fn posix(text: &[u8], now: Instant, zone: &Zone, year_first: bool) -> Option
         1..=12 => 31,
         _ => return None,
     };
-    // A leap second is read as the one before.
+    // A leap second is the first of the next minute.
     if !(1..=last).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
     let days = days_to(year, u32::try_from(month).ok()?, u32::try_from(day).ok()?);
-    let local = days * 86_400 + hour * 3600 + minute * 60 + second.min(59);
+    let local = days * 86_400 + hour * 3600 + minute * 60 + second;
     Some((local - zone.offset_of_local(local), 0))
 }
 

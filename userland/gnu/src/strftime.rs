@@ -168,29 +168,22 @@ fn year_of(form: Form, year: i64, digits: usize) -> Vec<u8> {
 /// As many digits of the fraction as the width says.
 fn nanoseconds(form: Form, value: u32) -> Vec<u8> {
     let mut digits = format!("{value:09}");
+    if form.width > 0 {
+        digits.truncate(form.width);
+    }
+    let width = if form.width == 0 { digits.len() } else { form.width };
+    // Zeros at the end are spaces with `_`, and left out with `-` where a width is said.
+    let trims = form.padding == Some(b'_') || form.padding == Some(b'-') && form.width > 0;
+    if trims {
+        let kept = digits.trim_end_matches('0').len().max(1);
+        digits.truncate(kept);
+    }
     match form.padding {
-        Some(b'-') => {
-            digits.truncate(if form.width == 0 { 9 } else { form.width });
-            let kept = digits.trim_end_matches('0').len().max(1);
-            digits.truncate(kept);
-            return digits.into_bytes();
-        }
-        _ if form.width == 0 => {}
-        Some(b'_') => {
-            digits.truncate(form.width);
-            let kept = digits.trim_end_matches('0').len();
-            let width = digits.len();
-            digits.truncate(kept.max(1));
-            while digits.len() < width {
-                digits.push(' ');
-            }
-        }
-        _ => digits.truncate(form.width),
+        Some(b'-') => digits,
+        Some(b'_') => format!("{digits:<width$}"),
+        _ => format!("{digits:0<width$}"),
     }
-    while digits.len() < form.width {
-        digits.push(if form.padding == Some(b'_') { ' ' } else { '0' });
-    }
-    digits.into_bytes()
+    .into_bytes()
 }
 
 /// `+hhmm`, and with more colons `+hh:mm`, `+hh:mm:ss`, and as short as can be.
@@ -234,7 +227,7 @@ mod tests {
             ("%Y-%m-%dT%H:%M:%S.%3N%:z", "2024-02-29T12:34:56.123+00:00"),
             ("%-d %_d %e %05d", "29 29 29 00029"),
             ("%^a %#p %P %^B", "THU pm pm FEBRUARY"),
-            ("%N %6N %-N", "123450000 123450 12345"),
+            ("%N %6N %-N", "123450000 123450 123450000"),
             ("%s %q %j %5Y", "1709210096 1 060 02024"),
             ("%z %::z %:::z %Z", "+0000 +00:00:00 +00 UTC"),
             ("%Q %", "%Q %"),

@@ -1,5 +1,6 @@
 //! `fmt`: fills and joins lines of paragraphs.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, complain, quoted};
@@ -59,6 +60,21 @@ struct Options {
     measure: Measure,
 }
 
+/// A width that is no first argument gets a hint.
+fn late_width(failure: Failure) -> Failure {
+    let Failure::Answered(Answer::Usage(message, code)) = &failure else {
+        return failure;
+    };
+    let digit = message.strip_prefix("invalid option -- '").and_then(|rest| rest.strip_suffix('\''));
+    match digit.filter(|digit| digit.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(digit) => {
+            let hint = "-WIDTH is recognized only when it is the first\noption; use -w N instead";
+            Failure::Answered(Answer::Usage(format!("invalid option -- {digit}; {hint}"), *code))
+        }
+        None => failure,
+    }
+}
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut arguments = arguments;
     let mut width = None;
@@ -70,7 +86,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     }
     let mut options = Options::default();
     let mut goal = None;
-    let mut files = CommandLine::core("fmt", "cg:p:stuw:", LONG, HELP).read(arguments, |key, value| {
+    let files = CommandLine::core("fmt", "cg:p:stuw:", LONG, HELP).read(arguments, |key, value| {
         match key {
             'c' => options.crown = true,
             'g' => goal = Some(value),
@@ -81,7 +97,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             _ => width = Some(value),
         }
         Ok::<_, Failure>(())
-    })?;
+    });
+    let mut files = files.map_err(late_width)?;
     options.measure = measure(width.as_deref(), goal.as_deref())?;
     if files.is_empty() {
         files.push(b"-".to_vec());

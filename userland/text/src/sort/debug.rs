@@ -85,15 +85,16 @@ pub(super) fn warn(rules: &Rules, global: &Ordering, said: bool) {
         let tab = [rules.tab.unwrap_or_default()];
         complain("sort", &format!("field separator {} is treated as a {what} in numbers", cited(&tab)));
     };
+    let is_point = rules.tab == Some(b'.');
     match rules.tab.filter(|_| spanning) {
         Some(b'.') => separator("decimal point"),
         Some(b'-') => separator("minus sign"),
         Some(b'+') if general_spanning => separator("plus sign"),
-        _ if numbers => {
-            let note = if rules.tab == Some(b'.') { "" } else { "note " };
-            complain("sort", &format!("{note}numbers use {} as a decimal point in this locale", cited(b".")));
-        }
         _ => {}
+    }
+    if numbers && !(is_point && spanning) {
+        let note = if is_point { "" } else { "note " };
+        complain("sort", &format!("{note}numbers use {} as a decimal point in this locale", cited(b".")));
     }
     about_rest(rules, left);
 }

@@ -111,6 +111,12 @@ impl Reader<'_> {
         if let (tidebox_rt::FileKind::File, Ok(at)) = (stat.kind(), tidebox_rt::seek(self.input.fd(), 0)) {
             return Ok(stat.size.saturating_sub(at));
         }
+        // Of a pipe the size is unknown, of a device too unless it holds nothing.
+        let is_device = stat.kind() == tidebox_rt::FileKind::CharDevice;
+        let empty = self.input.piece().map(<[u8]>::is_empty);
+        if empty.map_err(|errno| self.failed(errno))? && is_device {
+            return Ok(0);
+        }
         let name = named(&self.options.input);
         Err(Failure::Unsupported(format!("{name}: cannot determine file size")))
     }
