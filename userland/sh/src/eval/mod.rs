@@ -4,10 +4,13 @@ mod assign;
 mod compound;
 mod cond;
 mod coprocess;
+mod declaration;
 mod external;
 mod function;
+mod loops;
 mod pipeline;
 mod redirect;
+mod select;
 mod simple;
 mod subshell;
 mod test;
@@ -17,7 +20,7 @@ pub(crate) mod trace;
 pub(crate) use external::{death_text, search};
 pub(crate) use pipeline::Stage;
 
-pub(crate) use simple::DeclArg;
+pub(crate) use declaration::DeclArg;
 pub(crate) use test::{TestFault, binary_test, unary_test};
 
 use std::rc::Rc;

@@ -2,17 +2,10 @@
 
 use std::rc::Rc;
 
+use super::declaration::{DeclArg, gather_assignments};
 use crate::builtins::{self, Builtin, Call};
 use crate::ir::{Arg, Assign, Bytes, Simple};
 use crate::state::{Current, Run, Shell, Stop};
-
-/// An argument of a declaration builtin.
-#[derive(Debug)]
-pub(crate) enum DeclArg {
-    Word(Bytes),
-    /// Its values are expanded.
-    Assign(Assign),
-}
 
 impl Shell {
     pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
@@ -329,93 +322,6 @@ impl Shell {
         Some(std::mem::replace(&mut self.references, found))
     }
 
-    /// Runs a builtin whose arguments may be assignments: `given` as they stand, `args` the words among them expanded.
-    fn call_declaring(
-        &mut self,
-        name: &'static str,
-        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
-        given: &[Arg],
-        args: &[Bytes],
-    ) -> Run {
-        let list = self.declared_list(name, given, args)?;
-        self.run_declaring(name, run, &list)
-    }
-
-    /// The arguments of the declaration builtin `name`, expanded and traced.
-    fn declared_list(&mut self, name: &str, given: &[Arg], args: &[Bytes]) -> Run<Vec<DeclArg>> {
-        let (mut words, mut shown) = (args.iter(), Vec::new());
-        let mut list = Vec::with_capacity(given.len());
-        // Words may have become several or none; assignments stay in place among what the words before them became.
-        for arg in given {
-            match arg {
-                Arg::Assign(assign) => {
-                    let keyed = list.iter().any(
-                        |arg| matches!(arg, DeclArg::Word(word) if word.starts_with(b"-") && word.contains(&b'A')),
-                    );
-                    let assign = self.expand_declared(assign, keyed)?;
-                    if self.options.xtrace {
-                        shown.push(declared_word(&assign));
-                        if let crate::ir::AssignValue::Array(elements) = &assign.value {
-                            self.trace_declared_array(&assign, elements);
-                        }
-                    }
-                    list.push(DeclArg::Assign(assign));
-                }
-                Arg::Word(word) => {
-                    let fields = if word.literal().is_some() {
-                        words.next().cloned().into_iter().collect()
-                    } else {
-                        let mut fields = Vec::new();
-                        self.expand_fields(word, &mut fields)?;
-                        words.by_ref().take(fields.len()).for_each(drop);
-                        fields
-                    };
-                    if self.options.xtrace {
-                        shown.extend(fields.iter().cloned());
-                    }
-                    list.extend(fields.into_iter().map(DeclArg::Word));
-                }
-            }
-        }
-        if self.options.xtrace {
-            self.trace_words(&shown);
-            if matches!(name, "export" | "readonly") {
-                self.trace_declared(&list);
-            }
-        }
-        Ok(list)
-    }
-
-    fn run_declaring(
-        &mut self,
-        name: &'static str,
-        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
-        list: &[DeclArg],
-    ) -> Run {
-        self.running = name;
-        let traced = std::mem::replace(&mut self.options.xtrace, false);
-        let result = run(self, list);
-        self.options.xtrace = traced;
-        let done = self.builtin_done(result);
-        self.last_arg = match list.last() {
-            Some(DeclArg::Word(word)) => word.clone(),
-            Some(DeclArg::Assign(assign)) => declared_word(assign),
-            None => Bytes::new(),
-        };
-        done
-    }
-
-    /// The assignments that `export` and `readonly` make, which are shown once more.
-    fn trace_declared(&mut self, list: &[DeclArg]) {
-        for arg in list {
-            if let DeclArg::Assign(assign) = arg
-                && let crate::ir::AssignValue::Word(word) = &assign.value
-            {
-                self.trace_assign(assign, &word.raw);
-            }
-        }
-    }
-
     /// Runs a builtin with plain words; sets the status.
     #[inline(never)]
     pub(crate) fn call_builtin(&mut self, builtin: &'static Builtin, args: &[Bytes]) -> Run {
@@ -435,7 +341,7 @@ impl Shell {
         done
     }
 
-    fn builtin_done(&mut self, result: Run<u8>) -> Run {
+    pub(super) fn builtin_done(&mut self, result: Run<u8>) -> Run {
         let status = match result {
             Ok(status) => status,
             Err(stop) => {
@@ -489,58 +395,4 @@ impl Shell {
 fn is_bare_exec(args: &[Bytes]) -> bool {
     let mut words = args.iter().skip_while(|word| matches!(word.as_slice(), b"command" | b"-p" | b"--"));
     words.next().is_some_and(|word| word == b"exec") && words.next().is_none()
-}
-
-/// `set -k`: a command whose arguments that look like assignments are such; `None` when there are none.
-fn gather_assignments(simple: &Simple) -> Option<Simple> {
-    let found = |arg: &Arg| match arg {
-        Arg::Word(word) => crate::parse::read_assignment(&word.raw, simple.line),
-        Arg::Assign(_) => None,
-    };
-    let moved: Vec<Assign> = simple.args.iter().skip(1).filter_map(found).collect();
-    if moved.is_empty() {
-        return None;
-    }
-    let first = simple.args.first().into_iter();
-    let args = first.chain(simple.args.iter().skip(1).filter(|arg| found(arg).is_none()));
-    let mut assigns: Vec<Assign> = simple
-        .assigns
-        .iter()
-        .filter_map(|assign| crate::parse::read_assignment(&source(assign)?, simple.line))
-        .collect();
-    assigns.extend(moved);
-    let args = args.filter_map(|arg| match arg {
-        Arg::Word(word) => Some(Arg::Word(word.clone())),
-        Arg::Assign(_) => None,
-    });
-    Some(Simple {
-        line: simple.line,
-        assigns,
-        args: args.collect(),
-        redirects: simple.redirects.clone(),
-        builtin: simple.builtin,
-        pure_words: false,
-        quiet_words: false,
-        declares: false,
-    })
-}
-
-/// The text of a plain assignment before a command.
-fn source(assign: &Assign) -> Option<Bytes> {
-    let crate::ir::AssignValue::Word(word) = &assign.value else { return None };
-    let operator: &[u8] = if assign.append { b"+=" } else { b"=" };
-    Some([&assign.name[..], operator, &word.raw].concat())
-}
-
-/// An argument of `declare` as a word: all of it, or the name alone of an array, whose assignment is shown before.
-fn declared_word(assign: &Assign) -> Bytes {
-    let mut text = assign.name.to_vec();
-    if let crate::ir::AssignValue::Word(word) = &assign.value {
-        if let Some(subscript) = &assign.subscript {
-            text.extend([b"[", &subscript.key.raw[..], b"]"].concat());
-        }
-        text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
-        text.extend_from_slice(&word.raw);
-    }
-    text
 }

@@ -1,12 +1,14 @@
 //! Evaluation of arithmetic.
 
 mod interpret;
+mod operate;
 
 use std::rc::Rc;
 
+use self::operate::binary;
 use super::lossy;
 use super::word::Mode;
-use crate::ir::{Arith, BinaryOp, Bytes, Expr, Name, Part, Subscript, UnaryOp};
+use crate::ir::{Arith, Bytes, Expr, Name, Part, Subscript, UnaryOp};
 use crate::parse::{parse_expr, plain_number};
 use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Key};
@@ -393,43 +395,4 @@ fn located(fault: Fault, text: &[u8]) -> Fault {
     let skipped = text.len() - trim_blanks(text).len();
     let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
     Fault::Message(message(text.get(skipped..).unwrap_or_default(), problem, token))
-}
-
-fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
-    Ok(match op {
-        BinaryOp::Power if right < 0 => return Err(Fault::Exponent(at)),
-        BinaryOp::Power => power(left, right),
-        BinaryOp::Multiply => left.wrapping_mul(right),
-        BinaryOp::Divide | BinaryOp::Modulo if right == 0 => return Err(Fault::Zero(at)),
-        BinaryOp::Divide => left.wrapping_div(right),
-        BinaryOp::Modulo => left.wrapping_rem(right),
-        BinaryOp::Add => left.wrapping_add(right),
-        BinaryOp::Subtract => left.wrapping_sub(right),
-        // The hardware's rule, which bash inherits: only the low six bits of the distance count.
-        BinaryOp::ShiftLeft => left.wrapping_shl((right & 63) as u32),
-        BinaryOp::ShiftRight => left.wrapping_shr((right & 63) as u32),
-        BinaryOp::Less => i64::from(left < right),
-        BinaryOp::LessEqual => i64::from(left <= right),
-        BinaryOp::Greater => i64::from(left > right),
-        BinaryOp::GreaterEqual => i64::from(left >= right),
-        BinaryOp::Equal => i64::from(left == right),
-        BinaryOp::NotEqual => i64::from(left != right),
-        BinaryOp::BitAnd => left & right,
-        BinaryOp::BitXor => left ^ right,
-        BinaryOp::BitOr => left | right,
-        BinaryOp::Comma => right,
-    })
-}
-
-/// `exponent` is not negative.
-fn power(base: i64, exponent: i64) -> i64 {
-    let (mut result, mut base, mut exponent) = (1_i64, base, exponent);
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = result.wrapping_mul(base);
-        }
-        base = base.wrapping_mul(base);
-        exponent >>= 1;
-    }
-    result
 }

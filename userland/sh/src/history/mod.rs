@@ -1,6 +1,7 @@
 //! The list of commands that were read, which `set -o history` switches on.
 
 mod control;
+mod document;
 mod event;
 mod expand;
 mod file;

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use super::document::Document;
 use crate::ir::Bytes;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,21 +46,6 @@ enum Open {
     Subscript,
     /// The list of an array.
     Elements,
-}
-
-#[derive(Debug)]
-struct Document {
-    delimiter: Bytes,
-    strip_tabs: bool,
-    quoted: bool,
-}
-
-impl Document {
-    fn new(word: &[u8], strip_tabs: bool) -> Self {
-        let is_quote = |byte: u8| matches!(byte, b'\'' | b'"' | b'\\');
-        let delimiter = word.iter().copied().filter(|&b| !is_quote(b)).collect();
-        Self { delimiter, strip_tabs, quoted: word.iter().any(|&b| is_quote(b)) }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -189,8 +175,7 @@ impl Scan {
     fn body_line(&mut self, line: &[u8]) {
         self.first_of_body = false;
         let Some(document) = self.documents.front() else { return };
-        let tabs = if document.strip_tabs { line.iter().take_while(|&&b| b == b'\t').count() } else { 0 };
-        if line == document.delimiter || line.get(tabs..) == Some(&document.delimiter[..]) {
+        if document.ends_with(line) {
             self.documents.pop_front();
             self.in_body = !self.documents.is_empty();
         }

@@ -2,6 +2,7 @@
 
 mod functions;
 mod list;
+mod reference;
 mod variable;
 
 pub(super) use list::{assignments, functions as functions_text};

@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use super::{Fault, Value, message, power};
+use super::operate::{binary, power};
+use super::{Fault, Value, message};
 use crate::ir::{BinaryOp, Name, Subscript};
 use crate::parse::token::{is_name_byte, name_len};
 use crate::parse::{closing_bracket, number_value, subscript_from_text};
@@ -381,7 +382,7 @@ impl Interpreter<'_> {
             }
             return Err(self.error("division by 0"));
         }
-        super::binary(op, left, right, 0)
+        binary(op, left, right, 0)
     }
 
     fn power(&mut self) -> Value {

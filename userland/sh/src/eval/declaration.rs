@@ -1,0 +1,155 @@
+//! Commands whose arguments may be assignments: `declare` and its kin.
+
+use crate::ir::{Arg, Assign, Bytes, Simple};
+use crate::state::{Run, Shell};
+
+/// An argument of a declaration builtin.
+#[derive(Debug)]
+pub(crate) enum DeclArg {
+    Word(Bytes),
+    /// Its values are expanded.
+    Assign(Assign),
+}
+
+impl Shell {
+    /// Runs a builtin whose arguments may be assignments: `given` as they stand, `args` the words among them expanded.
+    pub(super) fn call_declaring(
+        &mut self,
+        name: &'static str,
+        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
+        given: &[Arg],
+        args: &[Bytes],
+    ) -> Run {
+        let list = self.declared_list(name, given, args)?;
+        self.run_declaring(name, run, &list)
+    }
+
+    /// The arguments of the declaration builtin `name`, expanded and traced.
+    pub(super) fn declared_list(&mut self, name: &str, given: &[Arg], args: &[Bytes]) -> Run<Vec<DeclArg>> {
+        let (mut words, mut shown) = (args.iter(), Vec::new());
+        let mut list = Vec::with_capacity(given.len());
+        // Words may have become several or none; assignments stay in place among what the words before them became.
+        for arg in given {
+            match arg {
+                Arg::Assign(assign) => {
+                    let keyed = list.iter().any(
+                        |arg| matches!(arg, DeclArg::Word(word) if word.starts_with(b"-") && word.contains(&b'A')),
+                    );
+                    let assign = self.expand_declared(assign, keyed)?;
+                    if self.options.xtrace {
+                        shown.push(declared_word(&assign));
+                        if let crate::ir::AssignValue::Array(elements) = &assign.value {
+                            self.trace_declared_array(&assign, elements);
+                        }
+                    }
+                    list.push(DeclArg::Assign(assign));
+                }
+                Arg::Word(word) => {
+                    let fields = if word.literal().is_some() {
+                        words.next().cloned().into_iter().collect()
+                    } else {
+                        let mut fields = Vec::new();
+                        self.expand_fields(word, &mut fields)?;
+                        words.by_ref().take(fields.len()).for_each(drop);
+                        fields
+                    };
+                    if self.options.xtrace {
+                        shown.extend(fields.iter().cloned());
+                    }
+                    list.extend(fields.into_iter().map(DeclArg::Word));
+                }
+            }
+        }
+        if self.options.xtrace {
+            self.trace_words(&shown);
+            if matches!(name, "export" | "readonly") {
+                self.trace_declared(&list);
+            }
+        }
+        Ok(list)
+    }
+
+    pub(super) fn run_declaring(
+        &mut self,
+        name: &'static str,
+        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
+        list: &[DeclArg],
+    ) -> Run {
+        self.running = name;
+        let traced = std::mem::replace(&mut self.options.xtrace, false);
+        let result = run(self, list);
+        self.options.xtrace = traced;
+        let done = self.builtin_done(result);
+        self.last_arg = match list.last() {
+            Some(DeclArg::Word(word)) => word.clone(),
+            Some(DeclArg::Assign(assign)) => declared_word(assign),
+            None => Bytes::new(),
+        };
+        done
+    }
+
+    /// The assignments that `export` and `readonly` make, which are shown once more.
+    pub(super) fn trace_declared(&mut self, list: &[DeclArg]) {
+        for arg in list {
+            if let DeclArg::Assign(assign) = arg
+                && let crate::ir::AssignValue::Word(word) = &assign.value
+            {
+                self.trace_assign(assign, &word.raw);
+            }
+        }
+    }
+}
+
+/// `set -k`: a command whose arguments that look like assignments are such; `None` when there are none.
+pub(super) fn gather_assignments(simple: &Simple) -> Option<Simple> {
+    let found = |arg: &Arg| match arg {
+        Arg::Word(word) => crate::parse::read_assignment(&word.raw, simple.line),
+        Arg::Assign(_) => None,
+    };
+    let moved: Vec<Assign> = simple.args.iter().skip(1).filter_map(found).collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let first = simple.args.first().into_iter();
+    let args = first.chain(simple.args.iter().skip(1).filter(|arg| found(arg).is_none()));
+    let mut assigns: Vec<Assign> = simple
+        .assigns
+        .iter()
+        .filter_map(|assign| crate::parse::read_assignment(&source(assign)?, simple.line))
+        .collect();
+    assigns.extend(moved);
+    let args = args.filter_map(|arg| match arg {
+        Arg::Word(word) => Some(Arg::Word(word.clone())),
+        Arg::Assign(_) => None,
+    });
+    Some(Simple {
+        line: simple.line,
+        assigns,
+        args: args.collect(),
+        redirects: simple.redirects.clone(),
+        builtin: simple.builtin,
+        pure_words: false,
+        quiet_words: false,
+        declares: false,
+    })
+}
+
+/// The text of a plain assignment before a command.
+pub(super) fn source(assign: &Assign) -> Option<Bytes> {
+    let crate::ir::AssignValue::Word(word) = &assign.value else { return None };
+    let operator: &[u8] = if assign.append { b"+=" } else { b"=" };
+    Some([&assign.name[..], operator, &word.raw].concat())
+}
+
+/// An argument of `declare` as a word: all of it, or the name alone of an array, whose assignment is shown before.
+pub(super) fn declared_word(assign: &Assign) -> Bytes {
+    let mut text = assign.name.to_vec();
+    if let crate::ir::AssignValue::Word(word) = &assign.value {
+        if let Some(subscript) = &assign.subscript {
+            text.extend([b"[", &subscript.key.raw[..], b"]"].concat());
+        }
+        text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
+        text.extend_from_slice(&word.raw);
+    }
+    text
+}

@@ -1,0 +1,171 @@
+//! `while`, `until` and both kinds of `for`.
+
+use crate::ir::{Arith, Bytes, List, Name, Word};
+use crate::state::{Run, Shell, Stop};
+use crate::vars::{self, Key};
+
+impl Shell {
+    /// Runs a loop's body once; false when the loop ends here.
+    pub(super) fn run_body(&mut self, body: &List) -> Run<bool> {
+        self.turn()?;
+        match self.run_list(body) {
+            Ok(()) => Ok(true),
+            Err(Stop::Break(1)) => Ok(false),
+            Err(Stop::Break(n)) => Err(Stop::Break(n - 1)),
+            Err(Stop::Continue(1)) => Ok(true),
+            Err(Stop::Continue(n)) => Err(Stop::Continue(n - 1)),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Runs `inner` as a loop, so that `break` knows of it.
+    pub(super) fn as_loop(&mut self, inner: impl FnOnce(&mut Self) -> Run) -> Run {
+        self.loops += 1;
+        let result = inner(self);
+        self.loops -= 1;
+        result
+    }
+
+    #[inline(never)]
+    pub(super) fn run_loop(&mut self, until: bool, condition: &List, body: &List) -> Run {
+        self.as_loop(|shell| {
+            let mut status = 0;
+            loop {
+                match shell.as_condition(|shell| shell.run_list(condition)) {
+                    Ok(()) => {}
+                    Err(Stop::Break(1)) => break,
+                    // The condition of `until` has come true then.
+                    Err(Stop::Continue(1)) if until => break,
+                    Err(Stop::Continue(1)) => {
+                        shell.turn()?;
+                        continue;
+                    }
+                    Err(Stop::Break(n)) => return Err(Stop::Break(n - 1)),
+                    Err(Stop::Continue(n)) => return Err(Stop::Continue(n - 1)),
+                    Err(stop) => return Err(stop),
+                }
+                if (shell.status == 0) == until {
+                    break;
+                }
+                let goes_on = shell.run_body(body)?;
+                status = shell.status;
+                if !goes_on {
+                    break;
+                }
+            }
+            shell.status = status;
+            Ok(())
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn loop_words(&mut self, words: Option<&[Word]>) -> Run<Vec<Bytes>> {
+        match words {
+            Some(words) => self.expand_words(words),
+            None => Ok(self.positional.to_vec()),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn run_for(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+        if crate::parse::token::name_len(name) != name.len() {
+            self.refuse_name(name);
+            self.status = 1;
+            return Ok(());
+        }
+        let values = self.loop_words(words).inspect_err(|stop| {
+            // bash counts the loop before it expands the words, and on from there when they are given up.
+            self.loops += u32::from(*stop == Stop::Discard);
+        })?;
+        let line = self.line;
+        if values.is_empty() {
+            self.status = 0;
+        }
+        self.as_loop(|shell| {
+            for value in values {
+                shell.line = line;
+                if shell.options.xtrace {
+                    shell.trace_for("for", name, words);
+                }
+                if shell.traps.names_commands() {
+                    shell.names_command(|| super::trace::for_text("for", name, words));
+                    if !shell.run_debug_trap()? {
+                        continue;
+                    }
+                }
+                // A reference is made to refer to one word after the other.
+                let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));
+                let assigned = if is_reference {
+                    shell.refer(name, value)
+                } else {
+                    shell.assign(name, Key::Whole, false, value)?
+                };
+                if !assigned {
+                    shell.status = shell.status_of_refusal();
+                    return if shell.options.posix {
+                        Err(shell.fatal())
+                    } else if shell.options.errexit && shell.tested == 0 {
+                        Err(Stop::Exit)
+                    } else {
+                        Ok(())
+                    };
+                }
+                if !shell.run_body(body)? {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn run_for_arith(&mut self, line: u32, [init, condition, step]: [&Arith; 3], body: &List) -> Run {
+        // Only the expressions are on a line of their own.
+        let outer_line = std::mem::replace(&mut self.line, line);
+        // What the body sees first is the status from before the loop.
+        let before = self.status;
+        if self.loop_arith(init)?.is_none() {
+            self.line = outer_line;
+            return Ok(());
+        }
+        self.status = before;
+        self.as_loop(|shell| {
+            let mut status = 0;
+            loop {
+                shell.line = line;
+                if !condition.text.raw.trim_ascii().is_empty() {
+                    match shell.loop_arith(condition)? {
+                        None => return Ok(()),
+                        Some(0) => break,
+                        Some(_) => {}
+                    }
+                }
+                shell.line = outer_line;
+                let goes_on = shell.run_body(body)?;
+                status = shell.status;
+                if !goes_on {
+                    break;
+                }
+                shell.line = line;
+                if shell.loop_arith(step)?.is_none() {
+                    return Ok(());
+                }
+            }
+            shell.status = status;
+            Ok(())
+        })?;
+        self.ended_line = line;
+        self.line = outer_line;
+        Ok(())
+    }
+
+    /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
+    pub(super) fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
+        if self.traps.names_commands() && !arith.text.parts.is_empty() {
+            self.names_command(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
+            self.run_debug_trap()?;
+        }
+        let shown = self.traced_arith(arith, arith.text.raw.trim_ascii_start())?;
+        self.arith_command(shown.as_ref().unwrap_or(arith), "((")
+    }
+}

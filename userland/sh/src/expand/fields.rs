@@ -1,0 +1,251 @@
+//! The fields that words become while they are expanded.
+
+use crate::ir::Bytes;
+use crate::pattern;
+use crate::state::Shell;
+
+/// What the pieces become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Arguments: unquoted expansions are split, and patterns become names of files.
+    Fields,
+    /// One string.
+    Text,
+    /// One pattern, in which quoted text is escaped.
+    Pattern,
+    /// One regular expression, in which quoted text is escaped.
+    Regex,
+    /// What is put in place of a match, in which quoted text has no `&` that means the match.
+    Replacement,
+}
+
+/// One argument in the making.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Field {
+    pub(crate) text: Bytes,
+    /// The text as a pattern, once it holds an unquoted `*`, `?` or `[`.
+    pub(crate) glob: Option<Bytes>,
+}
+
+/// Collects pieces.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pub(crate) mode: Mode,
+    pub(crate) done: Vec<Field>,
+    pub(crate) current: Field,
+    /// The current field exists even when it is empty, because something in it was quoted.
+    pub(crate) present: bool,
+    /// The last byte seen was white space that ended a field.
+    after_space: bool,
+    /// What is expanded is the body of a here-document.
+    pub(crate) document: bool,
+    /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
+    pub(super) among_elements: bool,
+    /// Quoted nothing within an operand leaves a mark, as it does in patterns of `case`.
+    pub(super) marks_nothing: bool,
+    /// What is expanded is a pattern of `case`, of which quoted elements leave only what comes up to the first of them:
+    /// the length of that.
+    pub(super) arm: bool,
+    pub(super) arm_end: Option<usize>,
+    extended: bool,
+    ifs: Option<Bytes>,
+}
+
+impl Out {
+    pub(crate) fn new(mode: Mode, shell: &Shell) -> Self {
+        Self {
+            mode,
+            done: Vec::new(),
+            current: Field::default(),
+            present: false,
+            after_space: false,
+            document: false,
+            among_elements: false,
+            marks_nothing: false,
+            arm: false,
+            arm_end: None,
+            extended: shell.options.extglob,
+            ifs: None,
+        }
+    }
+
+    /// Room for `extra` more bytes. Big strings are where a script runs out of memory.
+    fn reserve(&mut self, extra: usize) -> Result<(), usize> {
+        let text = &mut self.current.text;
+        text.try_reserve(extra).map_err(|_| text.len().saturating_add(extra))
+    }
+
+    /// Text that was quoted.
+    pub(crate) fn quoted(&mut self, text: &[u8]) -> Result<(), usize> {
+        self.reserve(text.len())?;
+        self.present = true;
+        self.after_space = false;
+        match self.mode {
+            Mode::Fields => {
+                self.current.text.extend_from_slice(text);
+                if let Some(glob) = &mut self.current.glob {
+                    if text.contains(&b'/') && pattern::leaves_open(glob) {
+                        // A quoted slash does not end a bracket.
+                        text.split_inclusive(|&byte| byte == b'/').for_each(|piece| {
+                            let (body, slash) = match piece.split_last() {
+                                Some((b'/', body)) => (body, &b"\\/"[..]),
+                                _ => (piece, &b""[..]),
+                            };
+                            pattern::escape_into(glob, body);
+                            glob.extend_from_slice(slash);
+                        });
+                    } else {
+                        pattern::escape_into(glob, text);
+                    }
+                }
+            }
+            Mode::Text => self.current.text.extend_from_slice(text),
+            Mode::Pattern => pattern::escape_into(&mut self.current.text, text),
+            Mode::Replacement => {
+                for &byte in text {
+                    if matches!(byte, b'&' | b'\\') {
+                        self.current.text.push(b'\\');
+                    }
+                    self.current.text.push(byte);
+                }
+            }
+            Mode::Regex if within_brackets(&self.current.text) => self.current.text.extend_from_slice(text),
+            Mode::Regex => {
+                for &byte in text {
+                    if b"\\.[]{}()*+?^$|".contains(&byte) {
+                        self.current.text.push(b'\\');
+                    }
+                    self.current.text.push(byte);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Unquoted text of the script itself: never split.
+    pub(crate) fn literal(&mut self, text: &[u8]) -> Result<(), usize> {
+        self.reserve(text.len())?;
+        if !text.is_empty() {
+            self.present = true;
+            self.after_space = false;
+        }
+        if self.mode == Mode::Fields {
+            self.plain(text);
+        } else {
+            self.current.text.extend_from_slice(text);
+        }
+        Ok(())
+    }
+
+    /// Unquoted text in a field, which may make it a pattern.
+    fn plain(&mut self, text: &[u8]) {
+        let field = &mut self.current;
+        // A backslash that an expansion yields quotes in a pattern, should the field become one.
+        if field.glob.is_none() && (text.contains(&b'\\') || pattern::has_special(text, self.extended)) {
+            let mut glob = Bytes::new();
+            pattern::escape_into(&mut glob, &field.text);
+            field.glob = Some(glob);
+        }
+        if let Some(glob) = &mut field.glob {
+            glob.extend_from_slice(text);
+        }
+        field.text.extend_from_slice(text);
+    }
+
+    /// The result of an unquoted expansion: split where arguments are wanted.
+    pub(crate) fn expanded(&mut self, shell: &Shell, text: &[u8]) -> Result<(), usize> {
+        self.reserve(text.len())?;
+        if self.mode != Mode::Fields {
+            self.current.text.extend_from_slice(text);
+            return Ok(());
+        }
+        if self.ifs.is_none() {
+            self.ifs = Some(shell.ifs());
+        }
+        let ifs = self.ifs.take().unwrap_or_default();
+        let mut rest = text;
+        let wide = !ifs.is_ascii();
+        loop {
+            let found = if wide { wide_separator(rest, &ifs) } else { rest.iter().position(|b| ifs.contains(b)) };
+            let Some(at) = found else { break };
+            let (before, after) = rest.split_at(at);
+            if !before.is_empty() {
+                self.present = true;
+                self.after_space = false;
+                self.plain(before);
+            }
+            let Some(&separator) = after.first() else { break };
+            let len = if wide { pattern::char_len(after) } else { 1 };
+            rest = after.get(len..).unwrap_or_default();
+            if matches!(separator, b' ' | b'\t' | b'\n') {
+                if self.present {
+                    self.end_field();
+                    self.after_space = true;
+                }
+            } else if self.after_space && !self.present {
+                self.after_space = false;
+            } else {
+                self.end_field();
+                self.after_space = false;
+            }
+        }
+        if !rest.is_empty() {
+            self.present = true;
+            self.after_space = false;
+            self.plain(rest);
+        }
+        self.ifs = Some(ifs);
+        Ok(())
+    }
+
+    /// Ends the current field, empty or not.
+    pub(crate) fn end_field(&mut self) {
+        self.done.push(std::mem::take(&mut self.current));
+        self.present = false;
+    }
+
+    /// Ends the current field if there is one.
+    pub(crate) fn end_present(&mut self) {
+        if self.present || !self.current.text.is_empty() {
+            self.end_field();
+        }
+    }
+}
+
+/// Whether a regular expression ends within brackets, where a backslash would mean itself.
+pub(super) fn within_brackets(text: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'[' => {
+                at += if text.get(at + 1) == Some(&b'^') { 2 } else { 1 };
+                // A bracket that comes first closes nothing.
+                let rest = text.get(at + 1..).unwrap_or_default();
+                match rest.iter().position(|&b| b == b']') {
+                    Some(close) => at += close + 1,
+                    None => return true,
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Where the first separator is, when some of them take more than one byte.
+pub(super) fn wide_separator(text: &[u8], ifs: &[u8]) -> Option<usize> {
+    let chars = |text: &'_ [u8]| -> Vec<(usize, usize)> {
+        let mut at = 0;
+        std::iter::from_fn(|| {
+            let len = pattern::char_len(text.get(at..)?).max(1);
+            at += len;
+            (at <= text.len()).then_some((at - len, len))
+        })
+        .collect()
+    };
+    let separators: Vec<&[u8]> = chars(ifs).into_iter().filter_map(|(at, len)| ifs.get(at..at + len)).collect();
+    let is_separator = |(at, len): &(usize, usize)| text.get(*at..at + len).is_some_and(|c| separators.contains(&c));
+    chars(text).into_iter().find(is_separator).map(|(at, _)| at)
+}
