@@ -160,7 +160,7 @@ impl Shell {
     }
 
     /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
-    pub(super) fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
+    fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
         if self.traps.names_commands() && !arith.text.parts.is_empty() {
             self.names_command(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
             self.run_debug_trap()?;

@@ -56,7 +56,7 @@ impl Shell {
     /// The numbered choices of `select`, in columns as bash lays them out: with tabs, and the first column no wider than
     /// its own numbers need.
     #[inline(never)]
-    pub(super) fn show_menu(&mut self, values: &[Bytes]) {
+    fn show_menu(&mut self, values: &[Bytes]) {
         let screen = self.lookup(b"COLUMNS").and_then(|text| crate::parse::plain_number(&text));
         let screen = screen.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(80);
         let digits = values.len().to_string().len();
@@ -90,7 +90,7 @@ impl Shell {
 }
 
 /// Goes from one column of the screen to another with as many tabs as possible.
-pub(super) fn blanks(text: &mut String, from: usize, to: usize) {
+fn blanks(text: &mut String, from: usize, to: usize) {
     let mut at = from;
     while at < to {
         if to / 8 > at / 8 {

@@ -213,7 +213,7 @@ impl Out {
 }
 
 /// Whether a regular expression ends within brackets, where a backslash would mean itself.
-pub(super) fn within_brackets(text: &[u8]) -> bool {
+fn within_brackets(text: &[u8]) -> bool {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         match byte {
@@ -235,7 +235,7 @@ pub(super) fn within_brackets(text: &[u8]) -> bool {
 }
 
 /// Where the first separator is, when some of them take more than one byte.
-pub(super) fn wide_separator(text: &[u8], ifs: &[u8]) -> Option<usize> {
+fn wide_separator(text: &[u8], ifs: &[u8]) -> Option<usize> {
     let chars = |text: &'_ [u8]| -> Vec<(usize, usize)> {
         let mut at = 0;
         std::iter::from_fn(|| {
