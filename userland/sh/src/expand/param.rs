@@ -82,9 +82,13 @@ impl Shell {
                 _ => {}
             }
         }
-        if let (Op::Length, Target::Var(name), Index::One(subscript)) = (&param.op, &param.target, &param.index)
-            && self.key_of(name, subscript).map(|key| self.is_no_place(name, &key))?
-        {
+        if let (Op::Length, Target::Var(name), Index::One(subscript)) = (&param.op, &param.target, &param.index) {
+            // The subscript is evaluated once, whatever it is needed for.
+            let key = self.key_of(name, subscript)?;
+            if !self.is_no_place(name, &key) {
+                let content = self.content_at(name, &key)?;
+                return self.apply(param, (&param.target, &param.index), content, out, place);
+            }
             let var = self.variable_meant(name).and_then(|name| self.vars.get(&name));
             let var = var.filter(|var| !var.has(vars::BARE));
             if var.is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Text(_))) {
@@ -190,16 +194,20 @@ impl Shell {
             }
             (Target::Var(name), Index::One(subscript)) => {
                 let key = self.key_of(name, subscript)?;
-                let found = self.element(name, &key);
-                if found.is_none() && self.options.errexit && self.is_no_place(name, &key) {
-                    self.status = 1;
-                    return Err(Stop::Exit);
-                }
-                one(found)
+                return self.content_at(name, &key);
             }
             (Target::Positional(number), _) => one(self.positional.get(number.wrapping_sub(1)).cloned()),
             (Target::Special(byte), _) => self.special(*byte),
         })
+    }
+
+    fn content_at(&mut self, name: &Name, key: &Key) -> Run<Content> {
+        let found = self.element(name, key);
+        if found.is_none() && self.options.errexit && self.is_no_place(name, key) {
+            self.status = 1;
+            return Err(Stop::Exit);
+        }
+        Ok(found.map_or(Content::Unset, Content::One))
     }
 
     fn special(&mut self, byte: u8) -> Content {
