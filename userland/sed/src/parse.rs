@@ -173,7 +173,8 @@ impl<'a> Parser<'a> {
             return self.error(": doesn't want any addresses");
         }
         if !matches!(lines, Lines::All) && letter == b'}' {
-            return self.error("} doesn't want any addresses");
+            let message = if self.blocks.is_empty() { "unexpected `}'" } else { "`}' doesn't want any addresses" };
+            return self.error(message);
         }
         let action = self.action(letter)?;
         self.script.commands.push(Command { lines, negated, action });

@@ -83,7 +83,7 @@ impl Reader {
             PALETTE => self.palette = String::from_utf8_lossy(value).into_owned(),
             _ => match value {
                 b"" | b"auto" => {
-                    let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
+                    let able = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
                     self.color = able && (self.terminal || tidebox_rt::is_terminal(1));
                 }
                 b"always" => self.color = true,

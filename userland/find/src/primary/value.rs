@@ -1,6 +1,6 @@
 //! Values of tests.
 
-use tidebox_gnu::message::cited;
+use tidebox_gnu::message::{cited, complain};
 use tidebox_gnu::mode::Change;
 use tidebox_gnu::regex::Dialect;
 use tidebox_gnu::user::{Kind, Names};
@@ -76,8 +76,10 @@ pub(super) fn newer_than(name: &str, rest: &mut Rest) -> Result<Test, String> {
     let letters = name.as_bytes();
     let (mine, theirs) = (letters.get(6).copied().unwrap_or(0), letters.get(7).copied().unwrap_or(0));
     if !b"acm".contains(&mine) || !b"acmt".contains(&theirs) {
-        let reason = if mine == b'B' || theirs == b'B' { ": files here have no time of birth" } else { "" };
-        return Err(format!("invalid predicate `{name}'{reason}"));
+        if mine == b'B' || theirs == b'B' {
+            complain("find", "This system does not provide a way to find the birth time of a file.");
+        }
+        return Err(format!("invalid predicate `{name}'"));
     }
     let than = if theirs == b't' {
         moment(&text(name, rest)?)?
