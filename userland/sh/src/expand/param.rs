@@ -138,12 +138,13 @@ impl Shell {
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
             Content::Many { values, .. } => values.join(&b' '),
-            // A positional parameter that is not there names nothing, and nobody complains.
-            Content::Unset if matches!(param.target, Target::Positional(_)) => {
+            // A positional parameter or an element that is not there names nothing, and nobody complains.
+            Content::Unset if self.may_name_nothing(param) => {
                 return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
             }
             Content::Unset => {
-                let message = format!("{}: invalid indirect expansion", lossy(&self.target_name(param)));
+                let index = shown_index(&param.index);
+                let message = format!("{}{index}: invalid indirect expansion", lossy(&self.target_name(param)));
                 return self.discard_expansion(message);
             }
         };
@@ -152,6 +153,14 @@ impl Shell {
         };
         let content = self.content(&target, &index)?;
         self.apply(param, (&target, &index), content, out, place)
+    }
+
+    fn may_name_nothing(&self, param: &Param) -> bool {
+        match (&param.target, &param.index) {
+            (Target::Positional(_), _) => true,
+            (Target::Var(name), Index::One(_)) => self.vars.get(name).is_some_and(|var| !var.has(vars::BARE)),
+            _ => false,
+        }
     }
 
     /// The parameter that text names: a name, a name with subscript, a number, a special one.
@@ -264,6 +273,16 @@ impl Shell {
         }
         // As if joined by a separator that is no white space: what is empty in between stays.
         let keeps = fields && !place.quoted && self.ifs().first().is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n'));
+        if keeps && place.operand && !star {
+            // In an operand blanks join them, and nothing but those is split.
+            for (at, value) in values.iter().enumerate() {
+                if at > 0 {
+                    self.emit(b" ", out, place)?;
+                }
+                self.emit(value, out, Place { quoted: true, operand: false })?;
+            }
+            return Ok(());
+        }
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
                 if keeps {

@@ -408,10 +408,14 @@ impl Printf<'_> {
 
     /// `%(format)T`: the argument is seconds since the epoch, -1 now, -2 the shell's start.
     fn time<'b>(&mut self, spec: &Spec, text: &'b [u8]) -> &'b [u8] {
-        let Some(len) = text.iter().position(|&b| b == b')') else {
-            self.fail(b"`%(': missing format character".to_vec());
-            self.ended = true;
-            return b"";
+        let end = end_of_time(text);
+        let Some(len) = end.filter(|&end| text.get(end + 1) == Some(&b'T')) else {
+            let letter = end.and_then(|end| text.get(end + 1..end + 2)).unwrap_or_default();
+            // Only a warning, so the status stays; the text is one as any other.
+            let warning = [b"warning: `", letter, b"': invalid time format specification"].concat();
+            self.shell.complain_builtin(warning);
+            self.out.push(b'%');
+            return text;
         };
         let format = text.get(1..len).unwrap_or_default();
         let seconds = match self.next().cloned() {
@@ -431,6 +435,19 @@ impl Printf<'_> {
         self.pad_text(spec, &shown);
         text.get(len + 2..).unwrap_or_default()
     }
+}
+
+/// Where the parenthesis is that closes the one at the start.
+fn end_of_time(text: &[u8]) -> Option<usize> {
+    let mut open = 0_u32;
+    text.iter().position(|byte| {
+        match byte {
+            b'(' => open += 1,
+            b')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open == 0
+    })
 }
 
 /// Digits of a number that is not negative, as C's `printf` writes them.
