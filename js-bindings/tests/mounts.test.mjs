@@ -15,7 +15,7 @@ const deno = "Deno" in globalThis;
 /** A folder with some files, and beside it one that nobody may see. */
 function folders(context) {
   const root = fs.mkdtempSync(join(tmpdir(), "tidebox-mounts-"));
-  context.after(() => fs.rmSync(root, { recursive: true, force: true }));
+  context.after(() => fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   const [inside, outside] = [join(root, "inside"), join(root, "outside")];
   fs.mkdirSync(join(inside, "d/e"), { recursive: true });
   fs.mkdirSync(outside);
