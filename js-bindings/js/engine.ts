@@ -159,9 +159,22 @@ function turnOver(guest: Guest): void {
   schedule();
 }
 
+/**
+ * Runs what guests call. A guest can catch an exception that passes through it, and the kernel below it would be left in the
+ * middle of something: so none passes, and the sandbox starts again.
+ */
+function sealed<T>(work: () => T, instead: T): T {
+  try {
+    return work();
+  } catch (error) {
+    owner?.broken(error);
+    return instead;
+  }
+}
+
 /** What a guest calls when it cannot go on; it is suspended until the promise is resolved. */
 function suspend(pid: number, code: number): Promise<number> {
-  return new Promise((resolve) => {
+  return new Promise((resolve) => sealed(() => {
     const guest = guests.get(pid);
     // A guest whose session is over is never resumed, and collected.
     if (guest === undefined) return;
@@ -176,7 +189,7 @@ function suspend(pid: number, code: number): Promise<number> {
     }
     guest.woken = false;
     turnOver(guest);
-  });
+  }, undefined));
 }
 
 function park(guest: Guest): void {
@@ -328,6 +341,10 @@ function runNow(guest: Guest): void {
 
 /** What a guest calls when it cannot go on: whatever has not begun runs, then it looks again. */
 function stay(pid: number, code: number): number {
+  return sealed(() => othersRan(pid, code), ENDED);
+}
+
+function othersRan(pid: number, code: number): number {
   const guest = guests.get(pid);
   if (guest === undefined) return ENDED;
   kernel.admitNow(guest.session);
@@ -354,6 +371,7 @@ function call(entry: WebAssembly.ExportValue | undefined, ...values: number[]): 
 }
 
 function message(error: unknown): string {
+  if (error instanceof WebAssembly.Exception) return "an exception that nobody caught";
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -389,7 +407,7 @@ export function programAdd(name: string, wasm: Uint8Array<ArrayBuffer>): void {
 /** A file of the package that cannot be read is no reason to give a guest something else: the sandbox cannot go on. */
 export function programBytes(name: string): Uint8Array {
   try {
-    return known().bytes(name);
+    return sealed(() => known().bytes(name), NOTHING);
   } catch (error) {
     owner?.broken(error);
     return new Uint8Array(0);

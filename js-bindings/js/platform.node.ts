@@ -10,7 +10,7 @@ import type { Platform } from "./platform.js";
 
 export const node: Platform = {
   start(listener) {
-    const worker = new Worker(new URL("./worker.node.js", import.meta.url), { env: {}, execArgv: [], stdin: false });
+    const worker = new Worker(new URL("./worker.node.cjs", import.meta.url), { env: {}, execArgv: [], stdin: false });
     worker.on("message", (report) => listener.report(report));
     worker.on("error", (error) => listener.broke(error));
     worker.on("exit", () => listener.broke(new Error("the sandbox's Worker has ended")));

@@ -79,6 +79,9 @@ fn ended(pid: u32, status: Status) {
 /// What V8 and its relatives say of a trap, in the words of the native engine, and the signal.
 fn trap(error: &str) -> (String, Signal) {
     let has = |words: &[&str]| words.iter().any(|word| error.contains(word));
+    if has(&["exception that nobody caught"]) {
+        return (error.to_owned(), Signal::Abrt);
+    }
     if has(&["unreachable"]) {
         return ("aborted".to_owned(), Signal::Abrt);
     }

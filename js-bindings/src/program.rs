@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 
+use js_sys::{Uint8Array, WebAssembly};
 use sha2::{Digest as _, Sha256};
 use tidebox_core::Limits;
 use tidebox_kernel::Image;
@@ -11,7 +12,7 @@ use tidebox_kernel::fs::FileBytes;
 use tidebox_vfs_backend::Program;
 
 use crate::host;
-use crate::rewrite::{Bounds, Refusal, rewrite};
+use crate::rewrite::{Bounds, Exceptions, Refusal, rewrite};
 
 /// A program of the package, as its list tells: modules that were rewritten when the package was built.
 #[derive(Clone, Debug)]
@@ -78,9 +79,47 @@ impl Programs {
         if let Some((_, refusal)) = refused.as_ref().filter(|(known, _)| *known == digest) {
             return Err(refusal.clone());
         }
-        let bounds = Bounds { memory_bytes: limits.process_memory_bytes, ..Bounds::default() };
+        let bounds =
+            Bounds { memory_bytes: limits.process_memory_bytes, exceptions: exceptions(), ..Bounds::default() };
         rewrite(&wasm, bounds).map(|wasm| Found::New(digest.clone(), wasm)).inspect_err(|refusal| {
             *refused = Some((digest, refusal.clone()));
         })
+    }
+}
+
+/// A module of one function with this body.
+const fn probe(body: [u8; 6]) -> [u8; 28] {
+    let [a, b, c, d, e, f] = body;
+    [0, b'a', b's', b'm', 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10, 8, 1, 6, a, b, c, d, e, f]
+}
+
+/// `try_table end`.
+const STANDARD: [u8; 28] = probe([0, 0x1f, 0x40, 0, 0x0b, 0x0b]);
+/// `try catch_all end`.
+const LEGACY: [u8; 28] = probe([0, 0x06, 0x40, 0x19, 0x0b, 0x0b]);
+
+/// Which exceptions the engine that this module runs in has.
+fn exceptions() -> Exceptions {
+    thread_local! {
+        static FOUND: Exceptions = {
+            let has = |module: &[u8]| WebAssembly::validate(&Uint8Array::from(module)).unwrap_or(false);
+            Exceptions { standard: has(&STANDARD), legacy: has(&LEGACY) }
+        };
+    }
+    FOUND.with(|found| *found)
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmparser::{Validator, WasmFeatures};
+
+    use super::{LEGACY, STANDARD};
+
+    #[test]
+    fn engines_are_asked_with_modules_that_need_the_one_kind_of_exceptions() {
+        let standard = WasmFeatures::WASM2.union(WasmFeatures::EXCEPTIONS);
+        let validates = |features, module: &[u8]| Validator::new_with_features(features).validate_all(module).is_ok();
+        assert!(validates(standard, &STANDARD) && !validates(WasmFeatures::WASM2, &STANDARD));
+        assert!(validates(standard.union(WasmFeatures::LEGACY_EXCEPTIONS), &LEGACY) && !validates(standard, &LEGACY));
     }
 }

@@ -11,7 +11,8 @@
 //!   start function becomes an export that the host calls when it knows the memory.
 //! - Custom sections are left out; one of our own ([`SECTION`]) says what the host must know before it instantiates.
 //!
-//! What a module may use is said in [`FEATURES`]; the rest is refused with the reason.
+//! What a module may use is said in [`FEATURES`]; the rest is refused with the reason. Exceptions are accepted where the
+//! engine has them ([`Exceptions`]): a guest can catch its own, but ends by traps, which nobody can.
 
 mod body;
 mod check;
@@ -40,25 +41,36 @@ pub const GLOBAL_PREFIX: &str = "tidebox:global:";
 /// See [`GLOBAL_PREFIX`].
 pub const START: &str = "tidebox:start";
 
-/// What guests may use: what is finished and in every engine that we run on, except threads and exceptions.
+/// What guests may use everywhere: what is finished and in every engine that we run on, except threads.
 pub const FEATURES: WasmFeatures = WasmFeatures::WASM2
     .union(WasmFeatures::TAIL_CALL)
     .union(WasmFeatures::EXTENDED_CONST)
     .difference(WasmFeatures::MULTI_MEMORY);
 
-/// Bounds that are written into the module.
+/// Which exceptions the engine has: some have none, some only those that were given up for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exceptions {
+    /// `try_table` and references to exceptions, as the standard has them.
+    pub standard: bool,
+    /// `try`, `catch` and `delegate`, as compilers wrote them before.
+    pub legacy: bool,
+}
+
+/// Bounds that are written into the module, and what it may use beside [`FEATURES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Most bytes of linear memory.
     pub memory_bytes: u64,
     /// Most elements of one table.
     pub table_elements: u64,
+    /// Which exceptions the module may use.
+    pub exceptions: Exceptions,
 }
 
 impl Default for Bounds {
-    /// What an address of 32 bits reaches, and the table of the native engine.
+    /// What an address of 32 bits reaches, the table of the native engine, and no exceptions.
     fn default() -> Self {
-        Self { memory_bytes: 1 << 32, table_elements: 64_000 }
+        Self { memory_bytes: 1 << 32, table_elements: 64_000, exceptions: Exceptions::default() }
     }
 }
 

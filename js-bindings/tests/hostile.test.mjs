@@ -65,4 +65,52 @@ describe("hostile modules", () => {
   // The body of the program: `if (getids(-1) != EFAULT) abort()`.
   const asks = [0x41, 0x7f, 0x10, 0, 0x41, 21, 0x47, 0x04, 0x40, 0x00, 0x0b];
   ends("a pointer outside of memory is an error of the call and nothing more", module(asks, { imports: [["tidebox_v1", "getids"]] }), /^0\n$/);
+
+  test("damaged modules are refused or end, and the sandbox goes on", async () => {
+    const whole = module([...bodies.loop], { imports: [["wasi_snapshot_preview1", "sched_yield"]], table: 3, start: true });
+    const files = [];
+    for (let at = 8; at < whole.length; at += 1) {
+      const damaged = whole.slice();
+      damaged[at] ^= 1 << at % 8;
+      files.push([`/workspace/damaged/${at}`, damaged]);
+    }
+    await sandbox.uploadFiles(files);
+    const script = "cd damaged; chmod +x *; n=0; for f in *; do timeout 0.02 ./$f 2>/dev/null; n=$((n + 1)); done; echo $n";
+    assert.equal((await sandbox.execute(script, { timeoutMs: 60_000 })).output, `${files.length}\n`);
+    await sandbox.delete("/workspace/damaged");
+  });
+
+  // Each of them ends by a limit; which one, depends on the machine.
+  for (const [name, script] of [
+    ["a variable that doubles", "x=xxxxxxxx; while :; do x=$x$x; done"],
+    ["functions that call themselves", "f() { f; }; f"],
+    ["subshells in subshells", "f() { (f); }; f"],
+    ["substitutions in substitutions", "f() { echo $(f); }; f"],
+    ["a script that evaluates itself", "x='eval \"$x\"'; eval \"$x\""],
+    ["an arithmetic expression of a million parentheses", "x=$(printf '%*s' 1000000 '' | tr ' ' '('); echo $((x$x))"],
+    ["a pipeline that feeds itself", "mkfifo p 2>/dev/null; cat < /dev/zero | tr '\\0' x | sort | tail -c 1"],
+    ["files without end", "while :; do seq 100000 > f$((n++)); done"],
+    ["a program in awk that grows", "awk 'BEGIN { for (;;) a[n++] = n }'"],
+    ["a substitution of sed that doubles", "echo x | sed ':a;s/x/xx/g;ta'"],
+  ]) {
+    test(`${name} ends, with the caller's timers alive`, async () => {
+      let ticks = 0;
+      const timer = setInterval(() => ticks++, 10);
+      const started = performance.now();
+      const answer = await sandbox.execute(script, { timeoutMs: 1000 });
+      clearInterval(timer);
+      assert.ok(performance.now() - started < 6000, "it ended in time");
+      assert.ok(ticks > 0 || performance.now() - started < 500, "the caller's event loop was blocked");
+      assert.notEqual(answer.exitCode, null, answer.output);
+      assert.equal((await sandbox.execute("rm -f f*; echo alive")).output, "alive\n");
+    });
+  }
+
+  test("a flood of output is cut, and the answer says so", async () => {
+    const small = await Sandbox.create({ limits: { outputBytes: 100_000 } });
+    const { output, truncated, exitCode } = await small.execute("yes", { timeoutMs: 3000 });
+    assert.deepEqual([truncated, exitCode], [true, 124]);
+    assert.match(output, /^(y\n){50000}tidebox: the command was stopped/);
+    await small.close();
+  });
 });

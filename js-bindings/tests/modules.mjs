@@ -10,7 +10,7 @@ export function number(n) {
 }
 
 /** A module whose function 0, after `imports` (pairs of module and name, of type `(i32) -> i32`), has this body. */
-export function module(body, { imports = [], memory = [1], start = false, table } = {}) {
+export function module(body, { imports = [], memory = [1], start = false, table, tag = false } = {}) {
   const code = [0, ...body, 0x0b];
   const kinds = imports.map(([from, name]) => [...string(from), ...string(name), 0, 1]);
   const exports = [[...string("_start"), 0, ...number(imports.length)], [...string("memory"), 2, 0]];
@@ -21,6 +21,7 @@ export function module(body, { imports = [], memory = [1], start = false, table 
     ...section(3, [[0]]),
     ...(table === undefined ? [] : section(4, [[0x70, 0, ...number(table)]])),
     ...section(5, [[0, ...number(memory[0])]]),
+    ...(tag ? section(13, [[0, 0]]) : []),
     ...section(7, exports),
     ...(start ? [8, 1, ...number(imports.length)] : []),
     ...section(10, [[...number(code.length), ...code]]),

@@ -2,7 +2,7 @@
 
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
 
-use super::{Bounds, FEATURES, Refusal};
+use super::{Bounds, Exceptions, FEATURES, Refusal};
 
 /// Bytes of a page of linear memory.
 pub(super) const PAGE: u64 = 65_536;
@@ -10,13 +10,18 @@ pub(super) const PAGE: u64 = 65_536;
 /// Modules that guests may import functions from.
 const KNOWN: [&str; 2] = ["wasi_snapshot_preview1", "tidebox_v1"];
 
+/// Features of [`Exceptions::standard`].
+const STANDARD: WasmFeatures = WasmFeatures::EXCEPTIONS;
+/// Features of [`Exceptions::legacy`].
+const LEGACY: WasmFeatures = STANDARD.union(WasmFeatures::LEGACY_EXCEPTIONS);
+
 pub(super) fn check(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
     if is_component(wasm) {
         return Err(Refusal::new(
             "components cannot run in JavaScript; build the program as a module for wasm32-wasip1",
         ));
     }
-    validate(wasm)?;
+    validate(wasm, bounds.exceptions)?;
     let mut starts = false;
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
@@ -69,22 +74,38 @@ fn imported(module: &str, name: &str, ty: TypeRef) -> Result<(), Refusal> {
 }
 
 /// Says of a module that is valid in general, but not here, what it uses.
-fn validate(wasm: &[u8]) -> Result<(), Refusal> {
-    let Err(error) = Validator::new_with_features(FEATURES).validate_all(wasm) else { return Ok(()) };
+fn validate(wasm: &[u8], has: Exceptions) -> Result<(), Refusal> {
+    let validates = |more| Validator::new_with_features(FEATURES.union(more)).validate_all(wasm);
+    let Err(error) = validates(WasmFeatures::empty()) else { return Ok(()) };
+    if validates(STANDARD).is_ok() {
+        return exceptions(has.standard, "exceptions");
+    }
+    if validates(LEGACY).is_ok() {
+        return exceptions(has.legacy, "exceptions of the kind that was given up");
+    }
     for (feature, name) in [
         (WasmFeatures::THREADS, "threads"),
-        (WasmFeatures::EXCEPTIONS.union(WasmFeatures::LEGACY_EXCEPTIONS), "exceptions"),
         (WasmFeatures::MULTI_MEMORY, "several memories"),
         (WasmFeatures::MEMORY64, "a memory of 64 bits"),
         (WasmFeatures::RELAXED_SIMD, "relaxed vector instructions"),
         (WasmFeatures::WIDE_ARITHMETIC, "wide arithmetic"),
         (WasmFeatures::FUNCTION_REFERENCES.union(WasmFeatures::GC), "garbage collection"),
     ] {
-        if Validator::new_with_features(FEATURES.union(feature)).validate_all(wasm).is_ok() {
+        if validates(feature).is_ok() || validates(feature.union(LEGACY)).is_ok() {
             return Err(Refusal::new(format!(
                 "the module uses {name}, which this sandbox does not have in JavaScript; build it without"
             )));
         }
     }
     Err(error.into())
+}
+
+fn exceptions(has: bool, which: &str) -> Result<(), Refusal> {
+    if has {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "the module uses {which}, which this JavaScript engine does not have; Node 24.15 and newer, Deno 2.4 and newer and \
+         current browsers have exceptions of both kinds"
+    )))
 }

@@ -6,7 +6,7 @@ use wasm_encoder::reencode::Reencode;
 use wasm_encoder::{
     CodeSection, ConstExpr, CustomSection, DataCountSection, DataSection, ElementSection, EntityType, ExportKind,
     ExportSection, FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection, Module, TableSection,
-    TypeSection, ValType,
+    TagSection, TypeSection, ValType,
 };
 use wasmparser::{Parser, Payload};
 
@@ -25,6 +25,7 @@ struct Sections {
     functions: FunctionSection,
     tables: TableSection,
     memories: MemorySection,
+    tags: TagSection,
     globals: GlobalSection,
     exports: ExportSection,
     elements: ElementSection,
@@ -75,6 +76,7 @@ impl Sections {
                     self.memories.memory(translation.memory_type(memory)?);
                 }
             }
+            Payload::TagSection(section) => translation.parse_tag_section(&mut self.tags, section)?,
             Payload::GlobalSection(section) => translation.parse_global_section(&mut self.globals, section)?,
             Payload::ExportSection(section) => translation.parse_export_section(&mut self.exports, section)?,
             Payload::ElementSection(section) => translation.parse_element_section(&mut self.elements, section)?,
@@ -157,10 +159,12 @@ impl Sections {
             .section(&self.imports)
             .section(&self.functions)
             .section(&self.tables)
-            .section(&self.memories)
-            .section(&self.globals)
-            .section(&self.exports)
-            .section(&self.elements);
+            .section(&self.memories);
+        // An engine that has no exceptions does not know the section.
+        if !self.tags.is_empty() {
+            module.section(&self.tags);
+        }
+        module.section(&self.globals).section(&self.exports).section(&self.elements);
         if let Some(count) = self.data_count {
             module.section(&DataCountSection { count });
         }

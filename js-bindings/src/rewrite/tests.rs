@@ -1,6 +1,6 @@
-use wasmparser::{ExternalKind, Parser, Payload, TypeRef, Validator};
+use wasmparser::{ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
 
-use super::{Bounds, FEATURES, rewrite};
+use super::{Bounds, Exceptions, FEATURES, rewrite};
 
 fn module(body: &str) -> Vec<u8> {
     wat::parse_str(format!("(module {body} (func (export \"_start\")))")).expect("the test's module is well-formed")
@@ -110,7 +110,7 @@ fn an_import_in_a_table_is_its_wrapper_too() {
 
 #[test]
 fn memory_and_tables_get_the_maximum_and_growth_asks_first() {
-    let bounds = Bounds { memory_bytes: 10 << 16, table_elements: 20 };
+    let bounds = Bounds { memory_bytes: 10 << 16, table_elements: 20, ..Bounds::default() };
     let wasm = module("(memory (export \"memory\") 2 100) (table 3 funcref) (func (drop (memory.grow (i32.const 1))))");
     let wasm = rewrite(&wasm, bounds).expect("the module is accepted");
     for payload in Parser::new(0).parse_all(&wasm) {
@@ -177,11 +177,37 @@ fn what_this_sandbox_does_not_have_is_named() {
         ("(memory 1 1 shared)", "threads"),
         ("(memory i64 1)", "a memory of 64 bits"),
         ("(memory 1) (memory 1)", "several memories"),
-        ("(tag)", "exceptions"),
+        ("(tag)", "the module uses exceptions, which this JavaScript engine does not have; Node 24.15"),
+        (LEGACY, "exceptions of the kind that was given up"),
+        ("(memory i64 1) (tag)", "a memory of 64 bits"),
     ] {
         let reason = refused(body);
         assert!(reason.contains(words), "{body}: {reason}");
     }
+}
+
+const STANDARD: &str = "(tag $t (param i32)) (func (export \"f\") (result i32) \
+    (block $caught (result i32) (try_table (catch $t $caught) (loop $again (throw $t (i32.const 7)))) (unreachable)))";
+const LEGACY: &str = "(tag $t (param i32)) (func (export \"f\") (result i32) \
+    try (result i32) loop i32.const 7 throw $t end unreachable catch $t catch_all rethrow 0 end)";
+
+#[test]
+fn exceptions_pass_where_the_engine_has_them_and_loops_in_them_are_checked() {
+    let both = Exceptions { standard: true, legacy: true };
+    for (body, exceptions) in
+        [(STANDARD, Exceptions { legacy: false, ..both }), (LEGACY, Exceptions { standard: false, ..both })]
+    {
+        for exceptions in [exceptions, both] {
+            let wasm = rewrite(&module(body), Bounds { exceptions, ..Bounds::default() }).expect("it is accepted");
+            let features = FEATURES.union(WasmFeatures::EXCEPTIONS).union(WasmFeatures::LEGACY_EXCEPTIONS);
+            Validator::new_with_features(features).validate_all(&wasm).expect("what was rewritten is valid");
+            let function = &functions(&wasm)[0];
+            let at = function.iter().position(|operator| operator.starts_with("Loop")).expect("the loop is there");
+            assert!(function[at + 1].starts_with("GlobalGet"), "{function:?}");
+        }
+    }
+    let other = Bounds { exceptions: Exceptions { legacy: false, ..both }, ..Bounds::default() };
+    assert!(rewrite(&module(LEGACY), other).is_err());
 }
 
 #[test]
