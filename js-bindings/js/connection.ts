@@ -13,6 +13,7 @@ import type { Gateway } from "./gateway.js";
 import { fetchGateway } from "./gateway.js";
 import { HostCalls } from "./host_calls.js";
 import type { Ask, Changes, Failure, KernelOptions, Report, Tell } from "./messages.js";
+import { CANCELLED, SHARED, TOLD } from "./messages.js";
 import type { Checked, ExecuteOptions, OutputPiece } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import type { Platform, SandboxWorker } from "./platform.js";
@@ -27,8 +28,6 @@ const WALL_TIME_MS = 120_000;
 const GRACE_MS = 2_000;
 /** The longest time that a timer can be set to. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** Calls that are given up and can be told apart in the memory that a Worker looks at. */
-const CANCELLED = 64;
 
 interface Pending {
   resolve(value: unknown): void;
@@ -58,8 +57,8 @@ interface Served {
   readonly worker: SandboxWorker;
   readonly tools: HostCalls;
   readonly requests: Requests;
-  /** Where calls stand that were given up. */
-  readonly cancelled: Int32Array | undefined;
+  /** What the Worker sees while it runs guests. */
+  readonly shared: Int32Array | undefined;
 }
 
 export class Connection {
@@ -107,10 +106,10 @@ export class Connection {
     try {
       // Starting a Worker takes the longest, so that comes first.
       served = this.#start();
-      const { worker, cancelled } = served;
+      const { worker, shared: memory } = served;
       const { kernel, programs, compiled } = await shared(this.#platform);
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
-      worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes, cancelled });
+      worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes, shared: memory });
       await opened;
     } catch (error) {
       if (this.#served === served) this.#served = undefined;
@@ -136,16 +135,19 @@ export class Connection {
         if (this.#served?.worker === worker) this.#broke(error);
       },
     });
-    const tell = (tell: Tell) => {
-      if (this.#served?.worker === worker) worker.send(tell);
-    };
     // Pages without cross-origin isolation share no memory.
     const shares = typeof SharedArrayBuffer === "function";
+    const memory = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED)) : undefined;
+    const tell = (tell: Tell) => {
+      if (this.#served?.worker !== worker) return;
+      worker.send(tell);
+      ring(memory);
+    };
     this.#served = {
       worker,
       tools: new HostCalls(this.#checked.tools, tell),
       requests: new Requests(() => this.#gateway, tell),
-      cancelled: shares ? new Int32Array(new SharedArrayBuffer(4 * CANCELLED)) : undefined,
+      shared: memory,
     };
     return this.#served;
   }
@@ -274,8 +276,9 @@ export class Connection {
     let call = 0;
     const cancel = () => {
       if (call === 0 || this.#served !== served || served === undefined) return;
-      if (served.cancelled !== undefined) Atomics.store(served.cancelled, call % CANCELLED, call);
+      if (served.shared !== undefined) Atomics.store(served.shared, call % CANCELLED, call);
       served.worker.send({ cancel: call });
+      ring(served.shared);
       timers.push(setTimeout(late, GRACE_MS));
     };
     const watch = Watch.of({ onOutput, onStdout, onStderr }, cancel);
@@ -344,6 +347,13 @@ export class Connection {
 function asked({ tools, requests }: Served, ask: Ask): void {
   if (ask.ask.startsWith("tool")) tools.asked(ask);
   else requests.asked(ask);
+}
+
+/** Wakes a Worker that waits for messages on top of a guest. */
+function ring(memory: Int32Array | undefined): void {
+  if (memory === undefined) return;
+  Atomics.add(memory, TOLD, 1);
+  Atomics.notify(memory, TOLD);
 }
 
 /** Ends a Worker and what the application does for it. */

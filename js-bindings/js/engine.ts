@@ -75,6 +75,11 @@ export interface Owner {
   ask(ask: Ask): void;
   /** Whether the caller has given a call up, as far as can be known without taking messages. */
   cancelled(call: number): boolean;
+  /**
+   * Takes in what the application has told, and waits so many milliseconds for that when there is nothing. Absent where a
+   * Worker cannot do so while something runs.
+   */
+  readonly listen?: ((milliseconds: number) => void) | undefined;
   /** The kernel trapped; nothing here can be trusted any more. */
   broken(error: unknown): void;
 }
@@ -339,7 +344,10 @@ function runNow(guest: Guest): void {
   }
 }
 
-/** What a guest calls when it cannot go on: whatever has not begun runs, then it looks again. */
+/**
+ * What a guest calls when it cannot go on: something else does, and it looks again. What could wait for a guest below it on
+ * the stack begins last.
+ */
 function stay(pid: number, code: number): number {
   return sealed(() => othersRan(pid, code), ENDED);
 }
@@ -347,23 +355,44 @@ function stay(pid: number, code: number): number {
 function othersRan(pid: number, code: number): number {
   const guest = guests.get(pid);
   if (guest === undefined) return ENDED;
-  kernel.admitNow(guest.session);
-  const at = queue.findIndex((other) => other.session === guest.session && guests.get(other.pid) === other);
-  const [other] = at < 0 ? [] : queue.splice(at, 1);
-  const woken = guest.woken;
+  kernel.admitNow(guest.session, owner?.listen !== undefined);
+  const others = queue.filter((other) => other.session === guest.session && guests.get(other.pid) === other);
+  const ready = others.find((other) => !kernel.wouldWait(other.pid));
+  const blocked = code === BLOCK && !guest.woken;
   guest.woken = false;
-  if (other !== undefined) {
-    runNow(other);
-  } else if (code === BLOCK && !woken && !kernel.skipWaiting(guest.session)) {
-    const wait = kernel.waitsFor(pid);
-    if (wait < 0) {
-      kernel.cannotWait(pid);
-      return ENDED;
-    }
-    sleep(Math.min(wait, LOOK_MS));
-    if (kernel.tick(pid) < 0) return ENDED;
+  if (ready !== undefined) {
+    runQueued(ready);
+  } else if (blocked && !pass(guest, others[0])) {
+    return ENDED;
   }
   return code === YIELDED ? DONE : AGAIN;
+}
+
+function runQueued(guest: Guest): void {
+  queue.splice(queue.indexOf(guest), 1);
+  runNow(guest);
+}
+
+/** Lets the application or time go on for a guest that waits, else the one that would wait, too. Whether it may go on. */
+function pass(guest: Guest, other: Guest | undefined): boolean {
+  const { pid, session } = guest;
+  const helped = kernel.hostsGoOn(session);
+  // Who watches sees what was written so far before this takes long.
+  if (guest.woken || kernel.skipWaiting(session)) return kernel.tick(pid) >= 0;
+  const wait = kernel.waitsFor(pid);
+  const rest = Math.min(wait < 0 ? LOOK_MS : wait, LOOK_MS);
+  if (helped || wait >= 0) {
+    if (kernel.tick(pid) < 0) return false;
+    if (helped) owner?.listen?.(rest);
+    else sleep(rest);
+    return kernel.tick(pid) >= 0;
+  }
+  if (other === undefined) {
+    kernel.cannotWait(pid);
+    return false;
+  }
+  runQueued(other);
+  return true;
 }
 
 function call(entry: WebAssembly.ExportValue | undefined, ...values: number[]): Promise<unknown> {

@@ -50,9 +50,16 @@ export interface Setup {
   readonly options: KernelOptions;
   /** Changes of a Worker that is no more, in their order. */
   readonly changes: readonly Uint8Array[];
-  /** Where calls stand that were given up, for a Worker that takes no messages while a command runs. */
-  readonly cancelled: Int32Array | undefined;
+  /** What both sides see at any time, for a Worker that takes no messages while a command runs; absent where none can be shared. */
+  readonly shared: Int32Array | undefined;
 }
+
+/** Calls that are given up and can be told apart in shared memory: number n stands at n modulo this. */
+export const CANCELLED = 64;
+/** Where the owner counts what it has told, in shared memory. */
+export const TOLD = CANCELLED;
+/** Places of shared memory. */
+export const SHARED = TOLD + 1;
 
 /** A call of a method of the kernel's sandbox. */
 export interface Call {

@@ -86,11 +86,11 @@ export interface SandboxOptions {
   shellMode?: "fresh" | "persistent";
   /**
    * Commands of your own, by name; each is `/usr/local/bin/NAME` inside and comes before a command of that name in `/bin`. A
-   * function runs here, with what it knows; bytes are a WebAssembly module (WASI preview1) that runs inside. Functions take
-   * an engine that can suspend WebAssembly (JSPI).
+   * function runs here, with what it knows; bytes are a WebAssembly module (WASI preview1) that runs inside. In a browser
+   * functions take an engine that can suspend WebAssembly (JSPI).
    */
   tools?: Readonly<Record<string, HostTool | Uint8Array>>;
-  /** Which hosts programs may speak to. Default: none. Takes an engine that can suspend WebAssembly (JSPI). */
+  /** Which hosts programs may speak to. Default: none. In a browser it takes JSPI. */
   network?: NetworkOptions;
   /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
   mounts?: Readonly<Record<string, string | URL | Mount>>;
@@ -126,8 +126,7 @@ export interface ExecuteOptions extends CallOptions {
   /** Whether this command takes part in the session of the shell. */
   shellMode?: "fresh" | "persistent";
   /**
-   * Is given pieces of output as they come, in their order. What it throws stops the command. Where the engine cannot suspend
-   * WebAssembly, all output comes when the command has ended.
+   * Is given pieces of output as they come, in their order. What it throws stops the command, and is told in the answer.
    */
   onOutput?: (piece: OutputPiece) => void;
   /** Is given standard output as it comes, as text; U+FFFD for what is not UTF-8. */

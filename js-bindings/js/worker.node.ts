@@ -1,10 +1,10 @@
 /** The Worker in Node and in Deno. */
 
-import { parentPort } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 
 import { files } from "./files.node.js";
 import { NodeFolders } from "./folders.node.js";
-import type { Report } from "./messages.js";
+import type { Order, Report } from "./messages.js";
 import { serve } from "./worker.js";
 
 const port = parentPort;
@@ -14,6 +14,7 @@ serve(
   {
     send: (report: Report) => port.postMessage(report),
     receive: (handle) => void port.on("message", handle),
+    take: () => receiveMessageOnPort(port)?.message as Order | undefined,
   },
   { files, folders: new NodeFolders() },
 );

@@ -9,12 +9,16 @@ import { hasJspi } from "./imports.js";
 import { instantiateKernel } from "./instance.js";
 import * as kernel from "./kernel.js";
 import type { Call, Changes, Failure, Order, Report, Setup, Tell } from "./messages.js";
+import { CANCELLED, TOLD } from "./messages.js";
 import { Programs } from "./programs.js";
+import { breathe } from "./time.js";
 
 /** How a Worker speaks with its owner. */
 export interface Port {
   send(report: Report): void;
   receive(handle: (message: Order) => void): void;
+  /** Takes the next message at once, also while a guest runs; nothing when there is none. Absent where that cannot be done. */
+  take?(): Order | undefined;
 }
 
 /** Where files come from. */
@@ -26,42 +30,97 @@ export interface Sources {
 
 /** Serves the sandbox that the first message asks for. */
 export function serve(port: Port, sources: Sources): void {
-  let sandbox: kernel.SandboxKernel | undefined;
-  port.receive((message) => {
-    if ("kernel" in message) {
-      sandbox = setUp(port, sources, message);
-    } else if ("tell" in message) {
-      tell(port, message);
-    } else if ("cancel" in message) {
-      sandbox?.cancel(message.cancel);
-    } else if (sandbox !== undefined) {
-      void answer(port, sandbox, message);
-    }
-  });
+  new Service(port, sources);
 }
 
-function setUp(port: Port, sources: Sources, setup: Setup): kernel.SandboxKernel | undefined {
-  try {
-    instantiateKernel(setup.kernel);
-    const programs = new Programs(new Archive(setup.programs, sources.files), setup.compiled, (file, module) => {
-      port.send({ what: "compiled", file, module });
-    });
-    const { cancelled, options } = setup;
-    configure(programs, {
-      output: (id, stderr, bytes) => port.send({ what: "output", id, stderr, bytes }),
-      ask: (ask) => port.send({ what: "asked", ask }),
-      cancelled: (call) => cancelled !== undefined && Atomics.load(cancelled, call % cancelled.length) === call,
-      broken: (error) => broken(port, error),
-    });
-    useFolders(sources.folders, options.mounts ?? []);
-    const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
-    for (const changes of setup.changes) sandbox.apply(changes);
-    port.send({ what: "ready", id: sandbox.id });
-    return sandbox;
-  } catch (error) {
-    port.send({ what: "failed", failure: failure(error) });
-    return undefined;
+/** What a Worker does with what it is told. */
+class Service {
+  readonly #port: Port;
+  readonly #sources: Sources;
+  /** Calls that came in while a guest ran to its end; they begin afterwards, in their order. */
+  readonly #put: Call[] = [];
+  #sandbox: kernel.SandboxKernel | undefined;
+
+  constructor(port: Port, sources: Sources) {
+    this.#port = port;
+    this.#sources = sources;
+    port.receive((order) => this.#take(order, this.#put.length > 0));
   }
+
+  #take(order: Order, later: boolean): void {
+    if ("kernel" in order) {
+      this.#sandbox = this.#setUp(order);
+    } else if ("tell" in order) {
+      tell(this.#port, order);
+    } else if ("cancel" in order) {
+      this.#sandbox?.cancel(order.cancel);
+    } else if (later) {
+      if (this.#put.push(order) === 1) breathe(() => this.#begin());
+    } else if (this.#sandbox !== undefined) {
+      void answer(this.#port, this.#sandbox, order);
+    }
+  }
+
+  #begin(): void {
+    for (const order of this.#put.splice(0)) this.#take(order, false);
+  }
+
+  /** Takes in what was told, and waits for it at most so long when there is nothing. */
+  #listen(waiting: WaitingRoom, milliseconds: number): void {
+    const told = Atomics.load(waiting.memory, waiting.told);
+    if (this.#takeAll(waiting)) return;
+    Atomics.wait(waiting.memory, waiting.told, told, milliseconds);
+    this.#takeAll(waiting);
+  }
+
+  #takeAll({ take }: WaitingRoom): boolean {
+    let some = false;
+    for (let order = take(); order !== undefined; order = take()) {
+      this.#take(order, true);
+      some = true;
+    }
+    return some;
+  }
+
+  #setUp(setup: Setup): kernel.SandboxKernel | undefined {
+    const port = this.#port;
+    try {
+      instantiateKernel(setup.kernel);
+      const programs = new Programs(new Archive(setup.programs, this.#sources.files), setup.compiled, (file, module) => {
+        port.send({ what: "compiled", file, module });
+      });
+      const { shared, options } = setup;
+      const waiting = waitingRoom(port, shared);
+      configure(programs, {
+        output: (id, stderr, bytes) => port.send({ what: "output", id, stderr, bytes }),
+        ask: (ask) => port.send({ what: "asked", ask }),
+        cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCELLED) === call,
+        listen: waiting && ((milliseconds) => this.#listen(waiting, milliseconds)),
+        broken: (error) => broken(port, error),
+      });
+      useFolders(this.#sources.folders, options.mounts ?? []);
+      const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
+      for (const changes of setup.changes) sandbox.apply(changes);
+      port.send({ what: "ready", id: sandbox.id });
+      return sandbox;
+    } catch (error) {
+      port.send({ what: "failed", failure: failure(error) });
+      return undefined;
+    }
+  }
+}
+
+/** What it takes to wait for messages while a guest is on the stack. */
+interface WaitingRoom {
+  readonly memory: Int32Array;
+  /** Where the owner counts its messages. */
+  readonly told: number;
+  readonly take: () => Order | undefined;
+}
+
+function waitingRoom(port: Port, memory: Int32Array | undefined): WaitingRoom | undefined {
+  const take = port.take?.bind(port);
+  return memory === undefined || take === undefined ? undefined : { memory, told: TOLD, take };
 }
 
 /** Hands on what the application says of something that it does for the sandbox. */

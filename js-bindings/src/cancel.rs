@@ -1,4 +1,4 @@
-//! Commands that their caller gives up.
+//! What the engine has to know of the caller of a command: whether it has given the command up, and whether it watches.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -7,24 +7,35 @@ use std::task::{Context, Poll};
 use tidebox_core::BoxFuture;
 
 thread_local! {
-    /// The number of the call that is polled right now; 0 is none.
-    static CURRENT: Cell<u32> = const { Cell::new(0) };
+    /// The call that is polled right now.
+    static CURRENT: Cell<Caller> = const { Cell::new(Caller { call: 0, watches: false }) };
 }
 
-/// The number that the caller has given the command which is begun right now.
-pub(crate) fn current_call() -> u32 {
-    CURRENT.get()
+/// Who has a command run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller {
+    /// The number that it knows the command by; 0 is none.
+    pub(crate) call: u32,
+    /// Whether pieces of output are handed to it as they come.
+    pub(crate) watches: bool,
 }
 
-/// A future that knows the number of its call, for the engine, which is told of no callers.
+impl Caller {
+    /// Whose command is begun right now.
+    pub(crate) fn current() -> Self {
+        CURRENT.get()
+    }
+}
+
+/// A future that knows its caller, for the engine, which is told of none.
 pub(crate) struct InCall<'a, T> {
-    call: u32,
+    caller: Caller,
     work: BoxFuture<'a, T>,
 }
 
 impl<'a, T> InCall<'a, T> {
-    pub(crate) fn new(call: u32, work: BoxFuture<'a, T>) -> Self {
-        Self { call, work }
+    pub(crate) fn new(caller: Caller, work: BoxFuture<'a, T>) -> Self {
+        Self { caller, work }
     }
 }
 
@@ -32,7 +43,7 @@ impl<T> Future for InCall<'_, T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let before = CURRENT.replace(self.call);
+        let before = CURRENT.replace(self.caller);
         let polled = self.work.as_mut().poll(cx);
         CURRENT.set(before);
         polled

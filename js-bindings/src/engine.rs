@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use futures_util::stream::{FuturesUnordered, Stream};
+use futures_util::stream::{FuturesUnordered, Stream as _};
 use tidebox_kernel::engine::{Engine, EngineError};
-use tidebox_kernel::{Chunk, Errno, HostProcess, Pid, SessionId, SharedKernel, Start, Stop};
+use tidebox_kernel::wasi::Wait;
+use tidebox_kernel::{Chunk, Errno, HostProcess, Pid, SessionId, SharedKernel, Start, Stop, Stream};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cancel::current_call;
+use crate::cancel::Caller;
 use crate::guest::{Guest, guest, guests, lock};
 use crate::program::{Found, Programs};
 use crate::{ending, host};
@@ -50,18 +51,28 @@ struct Driven {
     kernel: SharedKernel,
     programs: Arc<Programs>,
     session: SessionId,
-    /// The number that the caller knows the command by; 0 when it has none.
-    call: u32,
+    caller: Caller,
     /// In milliseconds of [`host::monotonic`].
     deadline: f64,
     /// Who waits for something to happen.
     waker: Option<Waker>,
+    /// Processes of the application, which are futures.
+    hosts: FuturesUnordered<HostProcess>,
+    /// Output that the caller has been given already, where guests run to completion.
+    delivered: Vec<Chunk>,
 }
 
 thread_local! {
     static DRIVEN: RefCell<BTreeMap<u32, Driven>> = const { RefCell::new(BTreeMap::new()) };
     /// Whether JavaScript can suspend guests. Where it cannot, they run to completion one after the other.
     static SUSPENDS: Cell<bool> = const { Cell::new(true) };
+    /// Whether output that is handed out right now was delivered before.
+    static DELIVERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the caller has been given the piece of output that is handed out right now.
+pub(crate) fn is_delivered() -> bool {
+    DELIVERED.get()
 }
 
 fn driven<T>(session: u32, work: impl FnOnce(&mut Driven) -> T) -> Option<T> {
@@ -86,8 +97,6 @@ struct Driving<'a> {
     kernel: &'a SharedKernel,
     session: SessionId,
     deadline: f64,
-    /// Processes of the application, which are futures.
-    hosts: FuturesUnordered<HostProcess>,
     on_output: OnOutput<'a>,
 }
 
@@ -102,17 +111,26 @@ impl<'a> Driving<'a> {
         let milliseconds = wall_time.as_secs_f64() * 1e3;
         let deadline = host::monotonic() + milliseconds;
         let (kernel_too, programs) = (Arc::clone(kernel), Arc::clone(&engine.programs));
-        let entry = Driven { kernel: kernel_too, programs, session, call: current_call(), deadline, waker: None };
+        let entry = Driven {
+            kernel: kernel_too,
+            programs,
+            session,
+            caller: Caller::current(),
+            deadline,
+            waker: None,
+            hosts: FuturesUnordered::new(),
+            delivered: Vec::new(),
+        };
         DRIVEN.with(|all| all.borrow_mut().insert(number(session), entry));
         host::alarm(number(session), milliseconds);
-        Self { programs: &engine.programs, kernel, session, deadline, hosts: FuturesUnordered::new(), on_output }
+        Self { programs: &engine.programs, kernel, session, deadline, on_output }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         driven(number(self.session), |entry| entry.waker = Some(cx.waker().clone()));
         loop {
             self.admit();
-            let host_went = matches!(Pin::new(&mut self.hosts).poll_next(cx), Poll::Ready(Some(())));
+            let host_went = poll_hosts(number(self.session), cx);
             self.hand_out();
             let mut kernel = lock(self.kernel);
             if kernel.root_status(self.session).is_some() {
@@ -134,7 +152,7 @@ impl<'a> Driving<'a> {
         let starts = lock(self.kernel).take_starts(self.session);
         for start in starts {
             match HostProcess::new(self.kernel, &start) {
-                Some(process) => self.hosts.push(process),
+                Some(process) => host_begins(number(self.session), process),
                 None => begin(self.kernel, self.programs, self.session, &start),
             }
         }
@@ -142,6 +160,12 @@ impl<'a> Driving<'a> {
 
     fn hand_out(&mut self) {
         let Some(on_output) = &mut self.on_output else { return };
+        let delivered = driven(number(self.session), |entry| std::mem::take(&mut entry.delivered)).unwrap_or_default();
+        DELIVERED.set(true);
+        for chunk in delivered {
+            on_output(chunk);
+        }
+        DELIVERED.set(false);
         // The chunks are taken first: the caller's function must not run under the kernel's lock.
         let chunks = lock(self.kernel).take_output(self.session);
         for chunk in chunks {
@@ -153,10 +177,59 @@ impl<'a> Driving<'a> {
 impl Drop for Driving<'_> {
     fn drop(&mut self) {
         let session = number(self.session);
-        DRIVEN.with(|all| all.borrow_mut().remove(&session));
+        // Dropped after the table was given back: what the application does may wake somebody when it goes.
+        let gone = DRIVEN.with(|all| all.borrow_mut().remove(&session));
+        drop(gone);
         guests(|guests| guests.retain(|_, guest| guest.session != session));
         host::guests_drop(session);
     }
+}
+
+fn host_begins(session: u32, process: HostProcess) {
+    driven(session, |entry| entry.hosts.push(process));
+}
+
+/// Lets the application's processes of a session go on; whether one has ended. They are out of the table meanwhile.
+fn poll_hosts(session: u32, cx: &mut Context<'_>) -> bool {
+    let mut hosts = driven(session, |entry| std::mem::take(&mut entry.hosts));
+    let went = hosts.as_mut().is_some_and(|hosts| matches!(Pin::new(hosts).poll_next(cx), Poll::Ready(Some(()))));
+    driven(session, |entry| entry.hosts = hosts.take().unwrap_or_default());
+    went
+}
+
+/// Where guests run to completion: lets the application's processes go on, while a guest that waits is on the stack. Whether
+/// there are any, which the application may help on.
+#[wasm_bindgen(js_name = hostsGoOn)]
+pub fn hosts_go_on(session: u32) -> bool {
+    // Nobody need be woken: this is asked again and again for as long as a guest waits.
+    while poll_hosts(session, &mut Context::from_waker(Waker::noop())) {}
+    driven(session, |entry| !entry.hosts.is_empty()).unwrap_or(false)
+}
+
+/// Where guests run to completion: whether a guest that has not begun would wait for one that may be below it on the stack.
+/// Until it begins it counts as one that waits, or a deterministic session would wait for it.
+#[wasm_bindgen(js_name = wouldWait)]
+pub fn would_wait(pid: u32) -> bool {
+    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
+    let mut kernel = lock(&kernel);
+    let waits = kernel.would_wait(Pid(pid));
+    if waits {
+        kernel.park(Pid(pid), Wait::default(), Waker::noop());
+    }
+    waits
+}
+
+/// Where guests run to completion: gives a caller that watches what was written by now.
+pub(crate) fn deliver_now(session: u32) {
+    let found = driven(session, |entry| {
+        entry.caller.watches.then(|| (Arc::clone(&entry.kernel), entry.session, entry.caller.call))
+    });
+    let Some(Some((kernel, id, call))) = found else { return };
+    let chunks = lock(&kernel).take_output(id);
+    for chunk in &chunks {
+        host::deliver(call, chunk.stream == Stream::Stderr, &chunk.bytes);
+    }
+    driven(session, |entry| entry.delivered.extend(chunks));
 }
 
 /// Has JavaScript start a guest, or says why it cannot.
@@ -229,7 +302,7 @@ pub fn is_repeatable(pid: u32) -> bool {
 /// Stops a session whose time is up or whose caller has given it up, where nothing else runs that could.
 pub(crate) fn stop_if_unwanted(session: u32) {
     let found = driven(session, |entry| {
-        let why = if entry.call != 0 && host::cancelled(entry.call) {
+        let why = if entry.caller.call != 0 && host::cancelled(entry.caller.call) {
             Stop::Caller
         } else if host::monotonic() >= entry.deadline {
             Stop::Time
@@ -247,7 +320,7 @@ pub(crate) fn stop_if_unwanted(session: u32) {
 pub(crate) fn stop_call(call: u32) {
     let found = DRIVEN.with(|all| {
         let all = all.borrow();
-        let (number, entry) = all.iter().find(|(_, entry)| entry.call == call)?;
+        let (number, entry) = all.iter().find(|(_, entry)| entry.caller.call == call)?;
         Some((*number, Arc::clone(&entry.kernel), entry.session))
     });
     if let Some((number, kernel, session)) = found {
@@ -256,18 +329,21 @@ pub(crate) fn stop_call(call: u32) {
     }
 }
 
-/// Where guests run to completion: has JavaScript take in what was spawned, while the guest that waits is on the stack.
+/// Where guests run to completion: has JavaScript take in what was spawned, while the guest that waits is on the stack. What
+/// the application answers can begin where JavaScript `listens` to it meanwhile.
 #[wasm_bindgen(js_name = admitNow)]
-pub fn admit_now(session: u32) {
+pub fn admit_now(session: u32, listens: bool) {
     let found = driven(session, |entry| (Arc::clone(&entry.kernel), Arc::clone(&entry.programs), entry.session));
     let Some((kernel, programs, session)) = found else { return };
     let starts = lock(&kernel).take_starts(session);
     for start in starts {
-        if start.host.is_some() {
-            born(&kernel, session, start.pid.0, &start.kill_flag);
-            ending::cannot_execute(start.pid.0, ending::AT_ONCE);
-        } else {
-            begin(&kernel, &programs, session, &start);
+        match HostProcess::new(&kernel, &start) {
+            Some(process) if listens => host_begins(number(session), process),
+            Some(_) => {
+                born(&kernel, session, start.pid.0, &start.kill_flag);
+                ending::cannot_execute(start.pid.0, ending::AT_ONCE);
+            }
+            None => begin(&kernel, &programs, session, &start),
         }
     }
 }

@@ -14,7 +14,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::answer::{self, failure, object, refused, told};
-use crate::cancel::InCall;
+use crate::cancel::{Caller, InCall};
 use crate::create::Making;
 use crate::options::{self, bytes, get, text};
 use crate::{engine, host};
@@ -133,11 +133,13 @@ impl Sandbox {
                 }
             };
             let mut watch = |event: OutputEvent| {
-                host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+                if !engine::is_delivered() {
+                    host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+                }
             };
             let running =
                 if watched { backend.execute_streaming(request, &mut watch) } else { backend.execute(request) };
-            Ok(answer::executed(&InCall::new(call, running).await?))
+            Ok(answer::executed(&InCall::new(Caller { call, watches: watched }, running).await?))
         })
     }
 

@@ -11,7 +11,7 @@ use tidebox_kernel::wasi::{GuestMem, Sys, ext, p1};
 use tidebox_kernel::{Errno, Kernel, Pid, Status};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::engine::{stop_if_unwanted, suspends};
+use crate::engine::{deliver_now, stop_if_unwanted, suspends};
 use crate::guest::{GuestMemory, guest, lock};
 use crate::host;
 use crate::rewrite::TURN;
@@ -198,6 +198,7 @@ pub fn tick(pid: u32) -> i32 {
     let Some(session) = guest(pid, |guest| guest.session) else { return LEAVE };
     if !suspends() {
         stop_if_unwanted(session);
+        deliver_now(session);
     }
     match guest(pid, |guest| guest.fatal()) {
         None => LEAVE,

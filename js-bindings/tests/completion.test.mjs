@@ -25,6 +25,38 @@ describe("an engine that cannot suspend guests", { skip: jspi ? "this one can" :
     assert.match(stdout, /141 1\n$/);
   });
 
+  test("what feeds a pipe runs before what reads it, also when it starts programs, waits or sleeps itself", async () => {
+    for (const [command, expected] of [
+      ["for n in 1 2; do seq $n; done | wc -l", "3\n"],
+      ["(sleep 0.02; echo late) | cat", "late\n"],
+      ["(seq 3; sleep 0.02; seq 2) | sort -r | uniq -c | tr -s ' '", " 1 3\n 2 2\n 2 1\n"],
+      ["seq 3 | while read n; do expr $n + 1; done | tail -n 1", "4\n"],
+      ["{ sleep 0.02 & wait; echo a; } | cat", "a\n"],
+      ["diff <(seq 3) <(seq 4); cat <(seq 2 | sort -r)", "3a4\n> 4\n2\n1\n"],
+      ["echo $(for n in a b; do (echo $n | tr a-z A-Z) | cat; done)", "A B\n"],
+    ]) {
+      assert.equal((await sandbox.execute(command)).output, expected, command);
+    }
+  });
+
+  test("the same in a deterministic sandbox, in which no time of the world passes", async () => {
+    const one = await Sandbox.create({ deterministic: true });
+    const started = performance.now();
+    assert.equal((await one.execute("(sleep 60; date +%s) | cat | rev")).output, "06\n");
+    assert.ok(performance.now() - started < 10_000);
+    await one.close();
+  });
+
+  test("calls that come in while the Worker listens for a tool begin afterwards, in their order", async () => {
+    const one = await Sandbox.create({ tools: { slow: () => new Promise((resolve) => setTimeout(resolve, 100)) } });
+    const calls = [1, 2, 3].map((n) => one.execute(`slow; echo ${n} >> log`));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const last = one.execute("echo 4 >> log; cat log");
+    assert.deepEqual((await Promise.all(calls)).map(({ exitCode }) => exitCode), [0, 0, 0]);
+    assert.equal((await last).output, "1\n2\n3\n4\n");
+    await one.close();
+  });
+
   test("programs that must run at the same time say what they need", async () => {
     const { output } = await sandbox.execute("coproc cat; echo hi >&${COPROC[1]}; read -t 5 x <&${COPROC[0]}; echo got $x");
     assert.match(output, /cannot wait: it needs another program to run at the same time, .* Node 24\.20/);

@@ -9,7 +9,7 @@ import { Disconnected, Sandbox, SandboxError } from "tidebox";
 const suspends = typeof WebAssembly.Suspending === "function";
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe("a function as a command", { skip: !suspends }, () => {
+describe("a function as a command", () => {
   const seen = [];
   const secret = "sk-123";
   let sandbox;
@@ -142,7 +142,7 @@ describe("a function as a command", { skip: !suspends }, () => {
   });
 });
 
-describe("a function that is called and not waited for", { skip: !suspends }, () => {
+describe("a function that is called and not waited for", () => {
   const begun = () => {
     let tell;
     const signal = new Promise((resolve) => (tell = resolve));
@@ -231,7 +231,7 @@ describe("a function that is called and not waited for", { skip: !suspends }, ()
   });
 });
 
-describe("tools that are given", { skip: !suspends }, () => {
+describe("tools that are given", () => {
   test("are carried along by forks and stay when a snapshot is restored", async () => {
     const callers = [];
     const sandbox = await Sandbox.create({ tools: { who: ({ sandboxId }) => void callers.push(sandboxId) } });

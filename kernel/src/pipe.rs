@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::errno::Errno;
 use crate::kernel::Kernel;
+use crate::open_file::What;
 use crate::process::Pid;
 
 /// Writes of at most this many bytes are never torn apart, as POSIX's `PIPE_BUF` promises.
@@ -108,6 +109,16 @@ impl Kernel {
     /// has not begun. A reader that comes to the end of a pipe that was cut so is told, and gets `IO`.
     pub fn spool_pipes(&mut self, bytes: usize) {
         self.spool_bytes = Some(bytes.max(ATOMIC_BYTES));
+    }
+
+    /// For such an engine: whether a process that has not begun reads a pipe that another one can still write. It would wait
+    /// for that one, which may wait below it on the stack: others are to begin first.
+    pub fn would_wait(&self, pid: Pid) -> bool {
+        let Ok(process) = self.process(pid) else { return false };
+        let ends = || process.fds.iter().filter_map(|(_, entry)| self.files.get(entry.file)).map(|file| &file.what);
+        let writes = |pipe: u32| ends().any(|end| matches!(end, What::Writer(other) if *other == pipe));
+        let written = |pipe: u32| self.pipes.get(pipe).is_some_and(|found| found.writers > 0);
+        ends().any(|end| matches!(end, What::Reader(pipe) if written(*pipe) && !writes(*pipe)))
     }
 
     /// Bytes that a spooled pipe takes now; `None` when pipes are not spooled.

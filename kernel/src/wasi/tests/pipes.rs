@@ -267,3 +267,17 @@ fn spooled_pipes_together_hold_no_more_than_eight_full_ones() {
     let (_, writer) = g.pipe();
     assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
 }
+
+#[test]
+fn a_process_would_wait_for_a_pipe_that_another_one_can_still_write() {
+    let mut g = Guest::new();
+    let (reader, writer) = g.pipe();
+    let child = g.fork();
+    assert!(!g.k.would_wait(child), "it may write by itself");
+    let entry = g.k.process_mut(child).unwrap().fds.remove(writer).unwrap();
+    g.k.drop_file(entry.file);
+    assert!(g.k.would_wait(child));
+    g.close(writer);
+    assert!(!g.k.would_wait(child), "the end is there");
+    g.close(reader);
+}
