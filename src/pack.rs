@@ -173,8 +173,9 @@ impl Packs {
         let sandbox = preparing.sandbox().limits(limits).build()?;
         let response = sandbox.execute(ExecuteRequest::new(pack.commands.first().copied().unwrap_or_default())).await?;
         if response.exit_code != Some(0) {
-            let said = String::from_utf8_lossy(&response.stderr).trim().to_owned();
-            return Err(failed(&format!("the runtime could not be initialised: {said}")));
+            let said = response.output_text().trim().to_owned();
+            let code = response.exit_code.map_or_else(|| "none".to_owned(), |code| code.to_string());
+            return Err(failed(&format!("the runtime could not be initialised, exit code {code}: {said}")));
         }
         let _ = fs::remove_file(staged.folder().join(FIRST_IMAGE));
         store.finish(staged, made_by(), hex(&digest)).map_err(|error| failed(&error))?;

@@ -6,6 +6,9 @@ that what it finds there is what it would find after importing it itself.
 
 import sys
 
+# Always there, while `importlib.machinery` may be one of those that are handed out.
+from _frozen_importlib import ModuleSpec
+
 
 class Group:
     """What one import brought."""
@@ -49,8 +52,6 @@ class Finder:
         group = _groups.get(name)
         if group is None:
             return None
-        from importlib.machinery import ModuleSpec
-
         module = group.modules[name]
         own = module.__spec__
         spec = ModuleSpec(name, _Loader(name, group), origin=getattr(own, "origin", None), is_package=hasattr(module, "__path__"))
