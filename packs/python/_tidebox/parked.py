@@ -111,7 +111,14 @@ def park_with(name, bring):
     """Takes away what `bring` has brought, as the import of a module of this name."""
     before = set(sys.modules)
     _used.clear()
-    bring()
+    try:
+        bring()
+    finally:
+        _take_away(before)
+
+
+def _take_away(before):
+    """What is there now and was not before. Of an import that failed, too."""
     needs = [group for group in _used]
     taken = {group_name for group in needs for group_name in group.modules}
     brought = {found: sys.modules[found] for found in list(sys.modules) if found not in before}
