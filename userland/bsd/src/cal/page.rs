@@ -37,19 +37,21 @@ struct Month {
 impl Page {
     pub(super) fn print(&self) -> String {
         let mut out = String::new();
-        let years = self.first.div_euclid(12)..=(self.first + self.count - 1).div_euclid(12);
         let in_row = self.in_row();
-        // A row of months of one year has the year above it.
-        let headed = years.start() == years.end() && self.count >= in_row as i64;
-        if headed {
-            let year = years.start().to_string();
-            let width = in_row * self.heading_width();
-            out.push_str(&format!("{}{year}\n", " ".repeat(width.saturating_sub(year.len()) / 2)));
-        }
+        // Months have their year above them where every row is of one year: where rows begin as those of a whole year do.
+        let headed = self.count >= in_row as i64 && self.first.rem_euclid(in_row as i64) == 0;
         let months: Vec<Month> = (self.first..self.first + self.count).map(|at| self.month(at)).collect();
+        let mut year = None;
         for (at, row) in months.chunks(in_row).enumerate() {
             if at > 0 {
                 out.push('\n');
+            }
+            let of_row = row.first().map(|month| month.year);
+            if headed && of_row != year {
+                let title = of_row.map(|year| year.to_string()).unwrap_or_default();
+                let width = in_row * self.heading_width();
+                out.push_str(&format!("{}{title}\n", " ".repeat(width.saturating_sub(title.len()) / 2)));
+                year = of_row;
             }
             if self.across { self.rows_across(row, headed, &mut out) } else { self.rows_down(row, headed, &mut out) }
         }
