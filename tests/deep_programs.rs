@@ -73,10 +73,17 @@ async fn the_shell_bounds_what_is_nested_in_its_text() {
         (r"test @\( *10000@ x @ \)*10000@", "nested too deeply"),
         ("test @! *10000@ x", "nested too deeply"),
         (r"/bin/test @\( *10000@ x @ \)*10000@", "nested too deeply"),
-        // The program counts its `!`, and has nothing to complain of.
-        ("/bin/test @! *10001@ x", ""),
     ])
     .await;
+}
+
+#[tokio::test]
+async fn the_program_test_counts_its_negations() {
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    for (times, code) in [(10_000, 0), (10_001, 1)] {
+        let command = format!("/bin/test {}x", "! ".repeat(times));
+        assert_eq!(run(&sandbox, &command).await, (Some(code), String::new()), "{times} negations");
+    }
 }
 
 #[tokio::test]
