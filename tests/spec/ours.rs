@@ -14,6 +14,10 @@ pub(crate) fn run(case: &Case) -> Outcome {
     for (path, bytes) in &case.files {
         builder = builder.file(path.as_str(), bytes.as_slice());
     }
+    if let Ok(seconds) = std::env::var("TIDEBOX_SPEC_CLOCK") {
+        let seconds: u64 = seconds.parse().expect("TIDEBOX_SPEC_CLOCK is a number of seconds since 1970");
+        builder = builder.deterministic(1, seconds * 1_000_000_000);
+    }
     let sandbox = builder.build().expect("a sandbox is made");
     let script = String::from_utf8(case.script.clone()).expect("a command line is text");
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
