@@ -8,12 +8,14 @@ use tidebox_core::{BoxFuture, ListPage, ListRequest, Result, SandboxId};
 use crate::options::Options;
 use crate::plane::Plane;
 
-/// A sandbox that was made.
+/// A sandbox that was made, or that another had made in the same moment under the same key.
 #[derive(Debug)]
 pub struct Created<P> {
     /// Its name.
     pub id: SandboxId,
-    /// The sandbox when it is ready; an error when it did not become so. It exists either way and has to be deleted then.
+    /// Whether it is ours: it is set up, and when it does not become ready it is deleted. Another's is left alone.
+    pub made: bool,
+    /// The sandbox when it is ready; an error when it did not become so. It exists either way.
     pub plane: Result<P>,
 }
 

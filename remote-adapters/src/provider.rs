@@ -96,6 +96,9 @@ impl<C: Control> RemoteProvider<C> {
         let mut all = self.control.options().labels.clone();
         all.extend(labels.clone());
         let created = self.control.create(&all, key).await?;
+        if !created.made {
+            return created.plane.map(|plane| Arc::new(self.backend(plane)) as Backend);
+        }
         let set_up = match created.plane {
             Ok(plane) => self.set_up(self.backend(plane)).await,
             Err(error) => Err(error),

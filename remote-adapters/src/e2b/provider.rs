@@ -46,7 +46,7 @@ impl E2bControl {
         }
         let access: Access = wire::parse("create a sandbox", &body)?;
         let id = SandboxId::parse(access.sandbox_id.clone())?;
-        Ok(Created { id, plane: E2bSandbox::new(&self.config, access, self.client.clone()) })
+        Ok(Created { id, made: true, plane: E2bSandbox::new(&self.config, access, self.client.clone()) })
     }
 
     async fn found(&self, id: &SandboxId) -> Result<Option<E2bSandbox>> {
