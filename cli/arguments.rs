@@ -1,6 +1,7 @@
 //! What the command line says, parsed once.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub(crate) enum Call {
     Warm,
     /// `tidebox pack`
     Pack(PackCall),
+    /// `tidebox serve`
+    Serve(Serve),
     /// `--help`, for the whole command.
     Help,
     /// `--version`
@@ -34,6 +37,17 @@ pub(crate) enum PackCall {
     Add { name: String, with: Vec<String> },
     List,
     Remove { name: String },
+}
+
+/// What `tidebox serve` is to do.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Serve {
+    /// What each sandbox is.
+    pub(crate) setting: Setting,
+    pub(crate) providers: Vec<String>,
+    pub(crate) listen: SocketAddr,
+    /// `None`: a key for this machine.
+    pub(crate) key: Option<String>,
 }
 
 /// What `tidebox exec` is to do.
@@ -82,6 +96,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cal
         Some(Value(word)) if word == "exec" => exec(parser),
         Some(Value(word)) if word == "shell" => shell(parser),
         Some(Value(word)) if word == "backend" => backend(parser),
+        Some(Value(word)) if word == "serve" => serve(parser),
         Some(Value(word)) if word == "pack" => pack(parser),
         Some(Value(word)) if word == "warm" => alone(parser, Call::Warm),
         Some(Value(word)) if word == "help" => alone(parser, Call::Help),
@@ -147,6 +162,34 @@ fn backend(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
         }
     }
     Ok(Call::Backend(setting, chosen))
+}
+
+fn serve(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
+    let (mut setting, mut providers, mut key) = (Setting::default(), Vec::new(), None);
+    let mut listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("help") | Short('h') => return Ok(Call::Help),
+            Long("provider") => {
+                let names = parser.value()?.string()?;
+                providers.extend(names.split(',').filter(|name| !name.is_empty()).map(str::to_owned));
+            }
+            Long("listen") => listen = address(&parser.value()?.string()?)?,
+            Long("key") => key = Some(parser.value()?.string()?).filter(|key| !key.is_empty()),
+            Long(name) if setting.takes(name) => {
+                let name = name.to_owned();
+                setting.set(&name, parser.value()?)?;
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Call::Serve(Serve { setting, providers, listen, key }))
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let parsed = local.as_deref().unwrap_or(text).parse();
+    parsed.map_err(|_| format!("--listen {text:?} is not of the form ADDRESS:PORT, as in 127.0.0.1:4000"))
 }
 
 fn pack(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {

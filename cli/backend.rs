@@ -58,18 +58,7 @@ impl From<Error> for Outcome {
 
 /// Answers requests until there are no more and the last one is answered, or until nobody reads the answers.
 pub(crate) fn serve(setting: &Setting, dialect: Dialect) -> Result<u8> {
-    let mut builder = session::builder(setting)?.dialect(dialect);
-    for (name, value) in &setting.env {
-        builder = builder.env(name, value);
-    }
-    if let Some(cwd) = session::cwd(setting)? {
-        builder = builder.cwd(cwd);
-    }
-    let mut limits = setting.limits.clone();
-    if let Some(timeout) = setting.timeout {
-        limits.wall_time = timeout;
-    }
-    let sandbox = Arc::new(builder.limits(limits).build()?);
+    let sandbox = Arc::new(session::shaped(setting)?.dialect(dialect).build()?);
     session::runtime()?.block_on(answer_all(sandbox))
 }
 

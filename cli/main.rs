@@ -7,6 +7,7 @@ mod limits;
 mod pack;
 mod printer;
 mod report;
+mod serve;
 mod session;
 mod shell;
 
@@ -38,6 +39,7 @@ fn run(call: Call) -> Result<u8> {
         Call::Shell(setting) => shell::shell(setting),
         Call::Backend(setting, dialect) => backend::serve(&setting, dialect),
         Call::Pack(call) => pack::pack(call),
+        Call::Serve(call) => serve::serve(call),
         Call::Warm => session::warm(),
         Call::Help => say(&usage()),
         Call::Version => say(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -72,12 +74,15 @@ usage:
   tidebox exec [options] [--json] [--stdin] 'COMMAND'
   tidebox shell [options]
   tidebox backend [options] [--dialect js|python|langchain-tests]
+  tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [options]
   tidebox pack add NAME [--with PACKAGE,...] | pack list | pack remove NAME
 
 exec runs one command line, prints what it prints as it arrives, and ends with its exit code: 124 when time was up, {OWN_FAILURE}
 when tidebox itself could not do its job. shell is an interactive session; files, the working directory,
 variables, functions and aliases persist between its lines.
 backend gives a program in any language a sandbox: it reads one JSON request per line and answers each in one line.
+serve stands in for sandbox providers, with sandboxes of this process: it prints the variables that point their own clients to it,
+and serves until it is interrupted. Providers: {}.
 pack fetches an optional runtime once and keeps it in the user's cache folder: `tidebox pack add python`.
 
 options:
@@ -96,11 +101,17 @@ of exec only:
                         become U+FFFD there
   --stdin               let the command read the standard input of tidebox; without it the command reads nothing
 
+of serve only:
+  --provider NAME,...   which providers, or all; each has a port of its own, one after the other
+  --listen ADDRESS:PORT where the first one serves; default 127.0.0.1:0, which takes any free port for each
+  --key KEY             what clients have to show; must be named where others reach the address
+
 of backend only:
   --dialect NAME        whose rules the file tools follow: js (default), python or langchain-tests
 
 limits and their defaults:
 {}",
+        tidebox::emulators::EMULATORS.join(", "),
         limits::table()
     )
 }

@@ -42,6 +42,22 @@ pub(crate) fn builder(setting: &Setting) -> Result<SandboxBuilder> {
     Ok(sandbox)
 }
 
+/// The sandbox before it is made, where all options are part of it and none of a command: variables, directory and time, too.
+pub(crate) fn shaped(setting: &Setting) -> Result<SandboxBuilder> {
+    let mut builder = builder(setting)?;
+    for (name, value) in &setting.env {
+        builder = builder.env(name, value);
+    }
+    if let Some(cwd) = cwd(setting)? {
+        builder = builder.cwd(cwd);
+    }
+    let mut limits = setting.limits.clone();
+    if let Some(timeout) = setting.timeout {
+        limits.wall_time = timeout;
+    }
+    Ok(builder.limits(limits))
+}
+
 /// The command with what the options say about directory, environment and time.
 pub(crate) fn request(setting: &Setting, command: String) -> Result<ExecuteRequest> {
     let mut request = ExecuteRequest::new(command);

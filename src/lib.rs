@@ -17,7 +17,11 @@
 #![forbid(unsafe_code)]
 
 mod atomic_file;
+#[cfg(feature = "remote")]
+mod by_name;
 mod cassette_file;
+#[cfg(feature = "emulators")]
+mod emulated;
 mod host;
 mod pack;
 #[cfg(doctest)]
@@ -26,16 +30,24 @@ mod provider;
 mod runtime;
 mod store;
 
+#[cfg(feature = "remote")]
+pub use by_name::{LOCAL, create_sandbox, provider_by_name};
 pub use cassette_file::CassetteFile;
+#[cfg(feature = "emulators")]
+pub use emulated::emulate;
 pub use pack::{PackState, Packs, ReadyPack};
 pub use provider::{ProviderBuilder, provider};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use store::FolderStore;
 pub use tidebox_core::*;
+#[cfg(feature = "emulators")]
+pub use tidebox_emulators as emulators;
 #[cfg(unix)]
 pub use tidebox_mounts::{HostDir, MountError};
 pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedFolder, VfsMount, mounting};
 pub use tidebox_network::NativeGateway;
+#[cfg(feature = "remote")]
+pub use tidebox_remote_adapters as remote;
 pub use tidebox_vfs_backend::{
     BaseImage, Change, ContentChange, Look, Planter, Program, SandboxBuilder, SavedSandbox, Saving, Side, Snapshot,
     SnapshotDiff, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,

@@ -123,6 +123,16 @@ impl House {
     }
 }
 
+impl House {
+    /// Ends all sandboxes.
+    pub async fn close_all(&self) {
+        let names: Vec<String> = self.lock().keys().cloned().collect();
+        for id in names {
+            self.close(&id).await;
+        }
+    }
+}
+
 /// A credential that nobody guesses by accident.
 fn credential() -> String {
     (0..40).map(|_| fastrand::alphanumeric()).collect()

@@ -1,8 +1,10 @@
 //! An emulator at an address.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
+use tidebox_remote_adapters::Options;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -24,12 +26,18 @@ pub struct Emulator {
 /// An emulator that runs until this value is dropped.
 #[derive(Debug)]
 pub struct Serving {
+    provider: String,
+    key: String,
     address: SocketAddr,
     variables: Vec<(String, String)>,
     house: House,
     faults: Faults,
-    _stop: oneshot::Sender<()>,
+    stop: oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<()>,
 }
+
+/// How long requests in progress are waited for at the end.
+const LAST_REQUESTS: Duration = Duration::from_secs(2);
 
 impl Emulator {
     /// Serves at `listen`; port 0 takes any that is free. Faults can be asked for by `POST /_tidebox/faults` too.
@@ -50,7 +58,7 @@ impl Emulator {
         let faults = Faults::default();
         let router = with_faults(router, &faults);
         let (stop, stopped) = oneshot::channel::<()>();
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
                 // Dropping the sender ends it as well.
                 let _ = stopped.await;
@@ -58,7 +66,7 @@ impl Emulator {
             // A listener ends only with its program or when it is told to.
             let _ = serving.await;
         });
-        Ok(Serving { address, variables, house, faults, _stop: stop })
+        Ok(Serving { provider: self.provider, key: self.key, address, variables, house, faults, stop, task })
     }
 }
 
@@ -75,6 +83,15 @@ fn with_faults(router: Router, faults: &Faults) -> Router {
 }
 
 impl Serving {
+    /// Takes no more requests, ends every sandbox, and with them what runs in them, and returns when that is done.
+    pub async fn end(self) {
+        // The server may have ended already, with its runtime.
+        let _ = self.stop.send(());
+        self.house.close_all().await;
+        // A client that keeps a connection open keeps nobody here.
+        let _ = tokio::time::timeout(LAST_REQUESTS, self.task).await;
+    }
+
     /// Where it serves.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -85,9 +102,18 @@ impl Serving {
         format!("http://{}", self.address)
     }
 
-    /// The variables of the environment that point the provider's own clients, and our adapter, to it.
+    /// The variables of the environment that point the provider's own clients to it. Our adapter reads the same ones.
     pub fn variables(&self) -> &[(String, String)] {
         &self.variables
+    }
+
+    /// What points our adapter to it.
+    pub fn options(&self) -> Options {
+        let options = Options::default().with_api_url(self.url()).with_api_key(self.key.as_str());
+        match self.provider.as_str() {
+            "e2b" => options.with_extra("sandbox_url", self.url()),
+            _ => options,
+        }
     }
 
     /// The sandboxes behind it.

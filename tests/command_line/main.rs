@@ -7,6 +7,7 @@ mod isolation;
 mod options;
 mod own_program;
 mod run;
+mod serve;
 mod session;
 #[cfg(unix)]
 mod terminal;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "reports, and why something was skipped, belong to the test's output")]
 
+mod by_name;
 mod clients;
 mod e2b;
 #[path = "../deepagents/install.rs"]

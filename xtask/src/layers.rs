@@ -40,6 +40,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tidebox-mounts",
             "tidebox-network",
             "tidebox-packs",
+            "tidebox-remote-adapters",
+            "tidebox-emulators",
             "tidebox-userland-bundle",
         ],
     ),

@@ -1,0 +1,47 @@
+//! The same program on the development backend and at every provider: one word is another.
+//!
+//! The providers are emulators in this process here, so that it runs without an account. With a key in the provider's own variable,
+//! `Options::default()` in the place of `serving.options()` is the service itself.
+
+use std::net::SocketAddr;
+
+use tidebox::remote::{Options, PROVIDERS};
+use tidebox::{EditRequest, Error, ExecuteRequest, LOCAL, SandboxBackend, SandboxPath, WriteRequest};
+
+/// What an agent does: writes a program, runs it, reads why it fails, mends it, and takes the result along.
+async fn work(sandbox: &dyn SandboxBackend) -> Result<Vec<u8>, Error> {
+    let script = SandboxPath::parse("/tmp/work/count.sh")?;
+    let program = "sort /tmp/work/fruit | uniq -c | sort -rn | awk '{ print $2, $1 }' > /tmp/work/counts\nexit 1\n";
+    sandbox.write(WriteRequest::new(script.clone(), program)).await??;
+
+    let fruit = SandboxPath::parse("/tmp/work/fruit")?;
+    sandbox.write(WriteRequest::new(fruit, "pear\nfig\npear\napple\nfig\npear\n")).await??;
+    let first = sandbox.execute(ExecuteRequest::new("sh /tmp/work/count.sh")).await?;
+    assert_eq!(first.exit_code, Some(1));
+
+    sandbox.edit(EditRequest::new(script, "exit 1", "exit 0")).await??;
+    let second = sandbox
+        .execute(ExecuteRequest::new("sh count.sh && cat counts").with_cwd(SandboxPath::parse("/tmp/work")?))
+        .await?;
+    second.success()?;
+
+    let files = sandbox.download_files(vec![b"/tmp/work/counts".to_vec()]).await?;
+    let counts = files.into_iter().next().expect("one result for each path");
+    Ok(counts.result?)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    let sandbox = tidebox::create_sandbox(LOCAL, Options::default()).await?;
+    let here = work(&*sandbox).await?;
+    assert_eq!(here, b"pear 3\nfig 2\napple 1\n");
+
+    for provider in PROVIDERS {
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let serving = tidebox::emulate(provider, listen, "any-key", tidebox::sandbox).await?;
+        let sandbox = tidebox::create_sandbox(provider, serving.options()).await?;
+        assert_eq!(work(&*sandbox).await?, here, "{provider}");
+        serving.end().await;
+    }
+    Ok(())
+}

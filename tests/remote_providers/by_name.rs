@@ -1,0 +1,87 @@
+//! Providers by their names, the development backend among them.
+
+use std::sync::Arc;
+
+use tidebox::conformance::provider::{self, ProviderCapabilities};
+use tidebox::remote::{NetworkAccess, Options, PROVIDERS};
+use tidebox::{ErrorKind, ExecuteRequest, LOCAL, ListRequest, Selector, StopReason};
+
+fn options(change: impl FnOnce(&mut Options)) -> Options {
+    let mut options = Options::default();
+    change(&mut options);
+    options
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_options_of_remote_sandboxes_hold_for_local_ones() {
+    let options = options(|options| {
+        options.env = vec![("A".to_owned(), "1".to_owned())];
+        options.cwd = Some(tidebox::SandboxPath::parse("/tmp").expect("an absolute path"));
+        options.output_bytes = 4;
+        options.command_time = std::time::Duration::from_millis(300);
+        options.setup = Some("echo made > /tmp/set-up".to_owned());
+        options.disk_mib = Some(1);
+    });
+    let sandbox = tidebox::create_sandbox(LOCAL, options).await.expect("it is made");
+    let run = |command: &str| sandbox.execute(ExecuteRequest::new(command));
+    let response = run("pwd").await.expect("it runs");
+    assert_eq!((response.stdout_text().as_ref(), response.truncated), ("/tmp", true));
+    assert_eq!(run("cat set-up").await.expect("it runs").stdout_text(), "made");
+    assert_eq!(run("echo $A").await.expect("it runs").stdout_text(), "1\n");
+    assert_eq!(run("sleep 9").await.expect("it runs").stopped_by, Some(StopReason::Timeout));
+    assert_ne!(run("head -c 2000000 /dev/zero > big").await.expect("it runs").exit_code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_local_sandboxes_do_not_have_is_refused_by_its_name() {
+    for (name, change) in [
+        ("region", (|options| options.region = Some("eu".to_owned())) as fn(&mut Options)),
+        ("image", |options| options.image = Some("debian".to_owned())),
+        ("cpus", |options| options.cpus = Some(2)),
+        ("extra", |options| drop(options.extra.insert("user".to_owned(), "root".to_owned()))),
+    ] {
+        let error = tidebox::create_sandbox(LOCAL, options(change)).await.expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.message().contains(name), "{error}");
+    }
+    let bad = options(|options| options.network = NetworkAccess::Only(vec!["no host at all".to_owned()]));
+    assert!(tidebox::create_sandbox(LOCAL, bad).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_name_is_answered_with_those_that_there_are() {
+    let error = tidebox::create_sandbox("e3b", Options::default()).await.expect_err("there is none");
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(PROVIDERS.iter().chain([&LOCAL]).all(|name| error.message().contains(name)), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_local_provider_keeps_the_contract_of_providers() {
+    let provider = tidebox::provider_by_name(LOCAL, options(|options| options.setup = Some("true".to_owned())));
+    let report = provider::run(&*provider.expect("the options are good"), &ProviderCapabilities::full()).await;
+    println!("{report}");
+    report.assert();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_set_up_script_runs_once_for_all_who_ask_and_leaves_nothing_when_it_fails() {
+    let scripted = |script: &str| {
+        let provider = tidebox::provider_by_name(LOCAL, options(|options| options.setup = Some(script.to_owned())));
+        provider.expect("the options are good")
+    };
+    let once = scripted("echo once >> /tmp/times");
+    let ask = || {
+        let once = Arc::clone(&once);
+        tokio::spawn(async move { once.get_or_create(Selector::labels([("thread", "1")])).await })
+    };
+    let asked: Vec<_> = (0..4).map(|_| ask()).collect();
+    for sandbox in asked {
+        let sandbox = sandbox.await.expect("it does not panic").expect("it is made");
+        let times = sandbox.execute(ExecuteRequest::new("cat /tmp/times")).await.expect("it runs");
+        assert_eq!(times.stdout_text(), "once\n");
+    }
+    let failing = scripted("echo reason >&2; exit 3");
+    let error = failing.get_or_create(Selector::any_new()).await.expect_err("the script failed");
+    assert!(error.message().contains("reason"), "{error}");
+    assert!(failing.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+}
