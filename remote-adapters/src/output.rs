@@ -39,6 +39,16 @@ impl<'s> Output<'s> {
         }
     }
 
+    /// Whether somebody watches the output as it arrives.
+    pub fn is_watched(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    /// Whether nothing more is kept.
+    pub fn is_full(&self) -> bool {
+        self.room == 0
+    }
+
     /// Says that the provider dropped something.
     pub fn dropped_by_provider(&mut self) {
         self.response.truncated = true;
