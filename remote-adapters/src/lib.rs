@@ -22,6 +22,7 @@
 
 mod command;
 mod control;
+pub mod daytona;
 pub mod e2b;
 mod options;
 mod output;

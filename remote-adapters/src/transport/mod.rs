@@ -16,6 +16,8 @@ use tidebox_core::{BoxFuture, Error, ErrorKind, Result, Secret};
 
 pub use client::Client;
 pub use http::HttpTransport;
+#[cfg(test)]
+pub(crate) use replay::body as recorded_body;
 pub use replay::{Exchange, Replay};
 pub use retry::{Hint, RetryPolicy};
 pub use timer::{Instant, now, sleep, spawn, within};

@@ -11,7 +11,7 @@ use super::{Pieces, Reply, Request, Transport, Unsent};
 /// One request that is expected, and what is answered to it.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// `POST /path?query`, without scheme and host.
+    /// `POST /path?query`, without scheme and host. A star at the end stands for any rest.
     pub request: String,
     /// The status of the answer.
     pub status: u16,
@@ -25,6 +25,13 @@ impl Exchange {
     /// A request and its answer in one piece.
     pub fn new(request: impl Into<String>, status: u16, body: impl Into<Bytes>) -> Self {
         Self { request: request.into(), status, headers: Vec::new(), body: vec![body.into()] }
+    }
+
+    fn is_for(&self, asked: &str) -> bool {
+        match self.request.strip_suffix('*') {
+            Some(beginning) => asked.starts_with(beginning),
+            None => self.request == asked,
+        }
     }
 }
 
@@ -58,7 +65,7 @@ impl Replay {
         let asked = format!("{} {path}", request.method.as_str());
         let expected = self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         match expected {
-            Some(exchange) if exchange.request == asked => {
+            Some(exchange) if exchange.is_for(&asked) => {
                 Ok(Reply::new(exchange.status, exchange.headers, Box::new(Recorded(exchange.body.into()))))
             }
             other => {
@@ -86,6 +93,6 @@ impl Pieces for Recorded {
 }
 
 #[cfg(test)]
-pub(super) fn body(bytes: &'static [u8]) -> Box<dyn Pieces> {
+pub(crate) fn body(bytes: &'static [u8]) -> Box<dyn Pieces> {
     Box::new(Recorded(VecDeque::from([Bytes::from_static(bytes)])))
 }
