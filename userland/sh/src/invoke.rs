@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Errno, FileKind, Open};
 
 use crate::ir::Bytes;
+use crate::restricted::is_restricted_name;
 use crate::state::{Run, Shell, Stop};
 
 pub(crate) use reading::Lines;
@@ -26,10 +27,9 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     let name = args.first().cloned().unwrap_or_else(|| b"sh".to_vec());
     let mut shell = Shell::new(name);
     shell.started_ns = rt::monotonic_ns();
-    shell.import_environment();
-    shell.join_session();
-    let called = shell.name.rsplit(|&b| b == b'/').next().unwrap_or_default().to_vec();
-    if called == b"sh" || called == b"-sh" || shell.vars.get(b"POSIXLY_CORRECT").is_some() {
+    let started = shell.name.clone();
+    let called = shell.base_name().to_vec();
+    if called == b"sh" || called == b"-sh" {
         shell.options.set_named(b"posix", true);
     }
     let mut start = arguments::Start::default();
@@ -41,10 +41,23 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
             return status;
         }
     };
+    let restricted = shell.options.restricted || is_restricted_name(&called);
+    shell.options.restricted_shell = restricted;
+    // Files that are read at the start may do what they like.
+    shell.options.restricted = false;
+    shell.import_environment(&started);
+    shell.join_session();
+    if shell.vars.get(b"POSIXLY_CORRECT").is_some() {
+        shell.options.set_named(b"posix", true);
+    }
     shell.options.login_shell = start.login;
     shell.start_args = shell.positional.clone();
     shell.note_source(&source);
     let result = shell.read_startup(&start).and_then(|()| {
+        if restricted {
+            shell.options.restricted = true;
+            shell.fix_variables();
+        }
         if shell.options.history {
             shell.start_history();
         }

@@ -19,6 +19,7 @@ mod pattern;
 mod positional;
 mod print;
 mod regex;
+mod restricted;
 mod session;
 mod state;
 #[cfg(test)]

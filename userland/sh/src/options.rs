@@ -102,6 +102,8 @@ pub(crate) struct Options {
     pub(crate) progcomp: bool,
     pub(crate) progcomp_alias: bool,
     pub(crate) promptvars: bool,
+    /// `-r`: what the shell does is restricted now; `restricted_shell` is whether it was when it started.
+    pub(crate) restricted: bool,
     pub(crate) restricted_shell: bool,
     pub(crate) shift_verbose: bool,
     pub(crate) sourcepath: bool,
@@ -193,6 +195,7 @@ impl Default for Options {
             progcomp: true,
             progcomp_alias: false,
             promptvars: true,
+            restricted: false,
             restricted_shell: false,
             shift_verbose: false,
             sourcepath: true,
@@ -204,6 +207,9 @@ impl Default for Options {
         }
     }
 }
+
+/// The letter of what has no name: `set -r`.
+pub(crate) const RESTRICTED: u8 = b'r';
 
 /// What `set` switches, sorted by name as `set -o` prints it.
 pub(crate) const SET: &[Switch] = switches! {
@@ -305,6 +311,9 @@ impl Options {
         if self.interactive {
             letters.push(b'i');
         }
+        if self.restricted {
+            letters.push(RESTRICTED);
+        }
         letters.sort_by_key(|b| (b.is_ascii_uppercase(), *b));
         if self.from_string {
             letters.push(b'c');
@@ -326,8 +335,17 @@ impl Options {
         switch(SET, name).is_some_and(|switch| self.apply(switch, on))
     }
 
+    /// Whether `set` takes this letter: there is no way out of a restricted shell.
+    pub(crate) fn may_set(&self, letter: u8, on: bool) -> bool {
+        if letter == RESTRICTED { on || !self.restricted } else { has_letter(letter) }
+    }
+
     /// Switches by letter; false when there is none.
     pub(crate) fn set_letter(&mut self, letter: u8, on: bool) -> bool {
+        if letter == RESTRICTED {
+            self.restricted = on;
+            return true;
+        }
         SET.iter().find(|switch| switch.letter == Some(letter)).is_some_and(|switch| self.apply(switch, on))
     }
 
@@ -359,8 +377,7 @@ pub(crate) fn switch(table: &'static [Switch], name: &[u8]) -> Option<&'static S
     table.iter().find(|switch| switch.name.as_bytes() == name)
 }
 
-/// Whether `set` has an option with this letter.
-pub(crate) fn has_letter(letter: u8) -> bool {
+fn has_letter(letter: u8) -> bool {
     SET.iter().any(|switch| switch.letter == Some(letter))
 }
 

@@ -271,16 +271,19 @@ impl Shell {
         }
     }
 
-    /// Takes over the environment and sets what every shell has.
-    pub(crate) fn import_environment(&mut self) {
+    /// Takes over the environment and sets what every shell has. A restricted shell takes no functions and no options.
+    pub(crate) fn import_environment(&mut self, called: &[u8]) {
         for line in rt::environ() {
             let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
             let name = line.get(..at).unwrap_or_default();
-            if self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
+            let trusted = !self.options.restricted_shell;
+            if trusted && self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
                 continue;
             }
             if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
-                self.take_options(name, line.get(at + 1..).unwrap_or_default());
+                if trusted {
+                    self.take_options(name, line.get(at + 1..).unwrap_or_default());
+                }
                 continue;
             }
             if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
@@ -317,7 +320,7 @@ impl Shell {
         self.vars.insert(Name::from(&b"OPTIND"[..]), index);
         // The path by which this shell was started, or how it is called.
         let started = self.vars.get(b"_").and_then(Var::scalar);
-        self.last_arg = started.unwrap_or(&self.name).clone();
+        self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
         self.vars.remove(b"_");
         if self.vars.get(b"PATH").is_none() {
             let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();

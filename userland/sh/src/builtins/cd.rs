@@ -34,6 +34,9 @@ pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    if shell.refuses() {
+        return Ok(1);
+    }
     let mut words = args.get(1..).unwrap_or_default();
     let mut physical = shell.options.physical;
     while let Some((first, rest)) = words.split_first() {

@@ -43,6 +43,13 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
         }
     }
+    if words.is_empty() {
+        return Ok(0);
+    }
+    if standard && shell.options.restricted {
+        shell.complain_builtin("-p: restricted");
+        return Ok(1);
+    }
     if (short || long) && standard {
         let path = shell.lookup(b"PATH");
         shell.set_exported(b"PATH", STANDARD_PATH.to_vec());
@@ -55,9 +62,6 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     if short || long {
         return describe(shell, words, long);
-    }
-    if words.is_empty() {
-        return Ok(0);
     }
     let Some(name) = words.first() else { return Ok(0) };
     if !standard || name.contains(&b'/') || super::find(name).is_some() {
@@ -102,6 +106,9 @@ pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
         return Ok(shell.status);
     }
     let running = std::mem::take(&mut shell.running);
+    if shell.refuses_command(name) {
+        return Ok(1);
+    }
     let started = shell.start_program(words);
     let status = match started? {
         Ok(pid) => shell.wait_pid(pid)?.code(),

@@ -115,6 +115,9 @@ fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
 
 /// Goes to a directory; complains when that is not possible.
 fn go(shell: &mut Shell, target: &[u8]) -> bool {
+    if shell.refuses() {
+        return false;
+    }
     match shell.change_dir(target, false) {
         Ok(_) => true,
         Err(errno) => {

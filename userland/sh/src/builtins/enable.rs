@@ -21,6 +21,9 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 b'p' => print = true,
                 b's' => special = true,
                 b'f' | b'd' => {
+                    if shell.refuses() {
+                        return Ok(1);
+                    }
                     shell.complain_builtin("dynamic loading not available");
                     return Ok(1);
                 }
@@ -41,6 +44,7 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     for word in words {
         match super::find(word).filter(|builtin| !special || super::is_special(builtin.name.as_bytes())) {
             Some(builtin) if off => drop(shell.disabled.insert(builtin.name)),
+            Some(_) if shell.refuses() => return Ok(1),
             Some(builtin) => drop(shell.disabled.remove(builtin.name)),
             None => {
                 shell.complain_builtin([word, &b": not a shell builtin"[..]].concat());

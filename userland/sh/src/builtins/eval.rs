@@ -43,6 +43,9 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let _ = shell.io.write(2, usage.as_bytes());
         return Ok(2);
     };
+    if shell.refuses_path(name) {
+        return Ok(1);
+    }
     let found = if name.contains(&b'/') { Some(name.clone()) } else { find(shell, name) };
     let Some(path) = found else {
         shell.complain_builtin([name, &b": file not found"[..]].concat());
@@ -65,6 +68,10 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             shell.status = 1;
             return shell.fatal_in_posix().map(|()| 1);
         }
+    };
+    let Some(text) = text_of_script(text) else {
+        shell.complain_builtin([&path[..], b": cannot execute binary file"].concat());
+        return Ok(126);
     };
     let source: Rc<[u8]> = path.as_slice().into();
     let parameters = words.get(1..).unwrap_or_default().to_vec();
@@ -106,6 +113,28 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Ok(()) | Err(Stop::Return) => Ok(shell.status),
         Err(stop) => Err(stop),
     }
+}
+
+/// What bash reads of a file: it takes NUL bytes out, passing over the byte after each, and ends at one that is left.
+/// `None` when there are so many that it is no script.
+fn text_of_script(text: Bytes) -> Option<Bytes> {
+    if !text.contains(&0) {
+        return Some(text);
+    }
+    let mut out = Bytes::with_capacity(text.len());
+    let mut removed = 0;
+    let mut bytes = text.into_iter();
+    while let Some(byte) = bytes.next() {
+        if byte == 0 {
+            removed += 1;
+            out.extend(bytes.next());
+        } else {
+            out.push(byte);
+        }
+    }
+    let end = out.iter().position(|&b| b == 0).unwrap_or(out.len());
+    out.truncate(end);
+    (removed <= 256).then_some(out)
 }
 
 /// The file that a name without a slash means: in `PATH` first, then here, but in posix mode.

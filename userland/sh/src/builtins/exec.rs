@@ -40,6 +40,9 @@ pub(crate) fn exec(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     let Some(first) = words.first() else { return Ok(0) };
+    if shell.refuses() {
+        return Ok(1);
+    }
     if login {
         let shown = name.as_ref().unwrap_or(first);
         name = Some([b"-", &shown[..]].concat());

@@ -81,6 +81,13 @@ fn options<'a>(shell: &mut Shell, args: &'a [Bytes], wanted: &mut Wanted) -> Res
 /// Shows, forgets or remembers one name; says whether that was possible.
 fn one(shell: &mut Shell, name: &[u8], wanted: &Wanted, several: bool) -> bool {
     let known = if let Some(path) = &wanted.path {
+        if shell.refuses_path(path) {
+            return false;
+        }
+        if shell.options.restricted && shell.search_path(path).is_none() {
+            shell.complain_builtin([&path[..], b": not found"].concat());
+            return false;
+        }
         if tidebox_rt::stat(path, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::Dir) {
             shell.complain_builtin([&path[..], b": Is a directory"].concat());
             return false;
@@ -174,6 +181,7 @@ impl Shell {
 
     /// Takes over what a script made of `BASH_CMDS`.
     pub(crate) fn take_commands(&mut self) {
+        self.keep_commands_found();
         let Some(Value::Assoc(map)) = self.vars.get(b"BASH_CMDS").map(|var| &var.value) else { return };
         self.hash = map.entries().into_iter().map(|(name, path)| (name.clone(), (path.clone(), 0))).collect();
     }

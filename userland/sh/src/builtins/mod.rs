@@ -25,7 +25,7 @@ mod printf;
 mod read;
 mod set;
 mod shopt;
-pub(crate) mod strftime;
+mod strftime;
 mod test;
 mod trap;
 mod type_builtin;

@@ -54,6 +54,9 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 }
             } else {
                 shell.options.set_letter(*letter, on);
+                if *letter == options::RESTRICTED && on {
+                    shell.restrict();
+                }
             }
         }
     }
@@ -75,10 +78,12 @@ fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
         if letters == b"-" {
             return None;
         }
-        let wrong = letters.iter().find(|letter| **letter != b'o' && !options::has_letter(**letter));
+        let may = |letter| letter == b'o' || shell.options.may_set(letter, *sign == b'-');
+        let wrong = letters.iter().find(|letter| !may(**letter));
         if let Some(letter) = wrong {
             let usage = "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]";
-            return Some(shell.bad_option(&[*sign, *letter], usage));
+            let status = shell.bad_option(&[*sign, *letter], usage);
+            return Some(if *letter == options::RESTRICTED { 1 } else { status });
         }
         if letters.contains(&b'o') {
             return None;

@@ -71,8 +71,13 @@ pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 fn one(shell: &mut Shell, switch: &'static Switch, wanted: &Wanted) -> u8 {
     if wanted.on || wanted.off {
         // What kind of shell this is cannot be switched.
-        if matches!(switch.name, "login_shell" | "restricted_shell") {
-            return u8::from(switch.name == "login_shell");
+        if switch.name == "login_shell" {
+            return 1;
+        }
+        if switch.name == "restricted_shell" {
+            // Trying makes it what it is.
+            shell.options.restricted_shell |= shell.options.restricted;
+            return 0;
         }
         if wanted.set {
             shell.set_option(switch.name.as_bytes(), wanted.on);

@@ -23,6 +23,9 @@ impl Shell {
                     self.trace_array(assign, elements);
                 }
                 let assigned = self.assign_array(&assign.name, elements, assign.append)?;
+                if assign.name.starts_with(b"BASH_") {
+                    self.note_changed(&assign.name);
+                }
                 self.forget_computed(&assign.name);
                 Ok(assigned)
             }

@@ -60,6 +60,10 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn run_external(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
         use crate::parse::simple::{has_pure_body, is_pure_redirect};
+        if args.first().is_some_and(|name| self.refuses_command(name)) {
+            self.status = 1;
+            return Ok(());
+        }
         let pure = |redirect| is_pure_redirect(redirect, true) && has_pure_body(redirect, true);
         if simple.redirects.iter().all(pure) {
             return self.run_program(simple, args);
@@ -269,9 +273,13 @@ impl Shell {
                 || matches!(&*name, b"IFS" | b"PS4" | b"OPTIND" | b"PATH");
             if !keeps {
                 self.vars.remove(&name);
+            } else if let Some(var) = self.vars.get_mut(&name) {
+                var.flags &= !crate::vars::READONLY;
             }
         }
-        self.options = crate::options::Options::default();
+        // bash keeps one of them.
+        let globskipdots = self.options.globskipdots;
+        self.options = crate::options::Options { globskipdots, ..crate::options::Options::default() };
     }
 
     /// Whether the shell goes on after an `exec` that failed.

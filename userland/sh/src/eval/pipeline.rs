@@ -239,7 +239,11 @@ impl Shell {
         if !simple.pure_words || simple.args.is_empty() {
             return false;
         }
-        if self.options.xtrace || simple.builtin.is_some() || self.traps.get(crate::trap::DEBUG).is_some() {
+        if self.options.xtrace
+            || self.options.restricted
+            || simple.builtin.is_some()
+            || self.traps.get(crate::trap::DEBUG).is_some()
+        {
             return false;
         }
         let bodies = simple.redirects.iter().all(|redirect| crate::parse::simple::has_pure_body(redirect, false));

@@ -191,6 +191,7 @@ impl Shell {
             }
         };
         match self.redirect_path(word)? {
+            Some(path) if !matches!(kind, RedirectKind::Read(_)) && self.refuses_output(&path, word) => Ok(false),
             Some(path) => self.open_for(kind, path, number, undo),
             None => Ok(false),
         }
@@ -292,7 +293,7 @@ impl Shell {
         };
         if !digits.iter().all(u8::is_ascii_digit) {
             if output && number == 1 && !moves {
-                return self.both_to(text, number, undo);
+                return self.both_to(text, word, number, undo);
             }
             self.complain([&text[..], b": ambiguous redirect"].concat());
             return Ok(false);
@@ -317,13 +318,14 @@ impl Shell {
     }
 
     /// `>& word`, of which only its expansion showed that it is no number. bash expands it once more.
-    fn both_to(&mut self, text: Bytes, number: u32, undo: &mut Undo) -> Run<bool> {
+    fn both_to(&mut self, text: Bytes, word: &Word, number: u32, undo: &mut Undo) -> Run<bool> {
         let path = match crate::parse::word_from_text(&text) {
-            Some(word) => self.redirect_path(&word)?,
+            Some(again) => self.redirect_path(&again)?,
             None => Some(text),
         };
         let kind = RedirectKind::Both { word: Word::default(), append: false };
         match path {
+            Some(path) if self.refuses_output(&path, word) => Ok(false),
             Some(path) => self.open_for(&kind, path, number, undo),
             None => Ok(false),
         }

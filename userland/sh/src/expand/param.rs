@@ -158,7 +158,14 @@ impl Shell {
     fn may_name_nothing(&self, param: &Param) -> bool {
         match (&param.target, &param.index) {
             (Target::Positional(_), _) => true,
-            (Target::Var(name), Index::One(_)) => self.vars.get(name).is_some_and(|var| !var.has(vars::BARE)),
+            (Target::Var(name), Index::One(_)) => {
+                let var = match self.vars.meant(name) {
+                    Meant::Own => self.vars.get(name),
+                    Meant::Variable(meant) => self.vars.get(&meant),
+                    _ => None,
+                };
+                var.is_some_and(|var| !var.has(vars::BARE))
+            }
             _ => false,
         }
     }

@@ -103,7 +103,7 @@ impl Shell {
 
     fn prompt_time(&self, format: &[u8]) -> Bytes {
         let now = i64::try_from(rt::realtime_ns() / 1_000_000_000).unwrap_or(0);
-        crate::builtins::strftime::format(format, now)
+        self.format_time(format, now)
     }
 
     fn computed(&mut self, name: &[u8]) -> Bytes {

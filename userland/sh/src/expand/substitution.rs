@@ -242,6 +242,7 @@ impl Shell {
             && self.traps.get(crate::trap::DEBUG).is_none()
             && self.traps.get(crate::trap::ERR).is_none()
             && !self.functions.contains_key(builtin.name.as_bytes())
+            && !self.disabled.contains(builtin.name)
             && !(builtin.name == "printf" && simple.args.iter().any(is_variable_option))
     }
 

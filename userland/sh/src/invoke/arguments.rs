@@ -59,9 +59,8 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes], start: &mut Start) -> Resu
                 b'l' => start.login = true,
                 b'D' => return Err(no_strings(shell)),
                 b'i' => shell.options.interactive = on,
-                b'r' => return Err(restricted(shell)),
                 b'o' | b'O' => named(shell, *letter == b'o', on, &mut rest)?,
-                _ if shell.options.set_letter(*letter, on) => {}
+                _ if shell.options.may_set(*letter, on) => drop(shell.options.set_letter(*letter, on)),
                 _ => {
                     let option = [if on { b'-' } else { b'+' }, *letter];
                     refuse(shell, &option, ": invalid option");
@@ -103,7 +102,7 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
             "posix" => drop(shell.options.set_named(b"posix", true)),
             "verbose" => shell.options.verbose = true,
             "dump-strings" | "dump-po-strings" => return Err(no_strings(shell)),
-            "restricted" => return Err(restricted(shell)),
+            "restricted" => shell.options.restricted = true,
             "help" => {
                 usage(shell, 1);
                 return Err(0);
@@ -180,12 +179,6 @@ fn refuse(shell: &mut Shell, what: &[u8], why: &str) {
 /// There are no translations that strings could be collected for.
 fn no_strings(shell: &mut Shell) -> u8 {
     refuse(shell, b"-D", ": translatable strings cannot be listed");
-    2
-}
-
-/// A restricted shell promises to keep its user in; this one does not know how to.
-fn restricted(shell: &mut Shell) -> u8 {
-    refuse(shell, b"-r", ": restricted shells are not supported");
     2
 }
 

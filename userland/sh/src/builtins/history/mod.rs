@@ -125,7 +125,7 @@ fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
         text.extend_from_slice(format!("{:5}  ", first + at).as_bytes());
         if let Some(format) = &format {
             match entry.at {
-                Some(at) => text.extend(super::strftime::format(format, i64::try_from(at).unwrap_or(0))),
+                Some(at) => text.extend(shell.format_time(format, i64::try_from(at).unwrap_or(0))),
                 None => text.extend_from_slice(b"??"),
             }
         }
@@ -171,6 +171,9 @@ fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
     let Some(path) = name.cloned().or_else(|| shell.history_path()).filter(|path| !path.is_empty()) else {
         return 0;
     };
+    if name.is_some_and(|name| shell.refuses_path(name)) {
+        return 1;
+    }
     let known = shell.history.file_lines;
     let result = match letter {
         // bash says nothing of a file that is not there.

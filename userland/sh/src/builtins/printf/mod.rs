@@ -3,13 +3,11 @@
 use crate::escape::{Escapes, replace, unescape};
 use crate::expand::{lossy, shell_quote};
 use crate::ir::Bytes;
-use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 
 mod extended;
 mod hexadecimal;
 
-use super::strftime;
 use extended::Extended;
 use hexadecimal::hexadecimal;
 
@@ -18,39 +16,28 @@ const MAX_WIDTH: usize = 1 << 26;
 
 pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
-    let attached: Bytes;
-    let mut target: Option<&Bytes> = None;
-    let mut plain = false;
-    if let Some((first, rest)) = words.split_first()
-        && let Some(name) = first.strip_prefix(b"-v").filter(|name| !name.is_empty())
-    {
-        attached = name.to_vec();
-        target = Some(&attached);
+    const USAGE: &str = "printf [-v var] format [arguments]";
+    let mut target: Option<Bytes> = None;
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
         words = rest;
-    } else if words.first().is_some_and(|word| word == b"-v") {
-        let [_, name, rest @ ..] = words else {
-            shell.complain_builtin("-v: option requires an argument");
-            return Ok(shell.usage("printf [-v var] format [arguments]"));
-        };
-        target = Some(name);
-        words = rest;
+        match letters {
+            b"-" => break,
+            b"v" => {
+                let Some((name, rest)) = words.split_first() else {
+                    shell.complain_builtin("-v: option requires an argument");
+                    return Ok(shell.usage(USAGE));
+                };
+                target = Some(name.clone());
+                words = rest;
+            }
+            [b'v', name @ ..] => target = Some(name.to_vec()),
+            [letter, ..] => return Ok(shell.bad_option(&[b'-', *letter], USAGE)),
+            [] => break,
+        }
     }
-    if words.first().is_some_and(|word| word == b"--") {
-        words = words.get(1..).unwrap_or_default();
-        plain = true;
-    }
-    let Some((format, rest)) = words.split_first() else {
-        return Ok(shell.usage("printf [-v var] format [arguments]"));
-    };
-    if format.len() > 1
-        && format.first() == Some(&b'-')
-        && target.is_none()
-        && !plain
-        && name_len(format.get(1..2).unwrap_or_default()) == 1
-        && format.len() == 2
-    {
-        return Ok(shell.bad_option(format, "printf [-v var] format [arguments]"));
-    }
+    let Some((format, rest)) = words.split_first() else { return Ok(shell.usage(USAGE)) };
+    let target = target.as_ref();
     if let Some(name) = target
         && shell.place_of(name).is_none()
     {
@@ -431,7 +418,7 @@ impl Printf<'_> {
             }
             seconds => seconds,
         };
-        let shown = strftime::format(if format.is_empty() { b"%X" } else { format }, seconds);
+        let shown = self.shell.format_time(if format.is_empty() { b"%X" } else { format }, seconds);
         self.pad_text(spec, &shown);
         text.get(len + 2..).unwrap_or_default()
     }
