@@ -49,7 +49,7 @@ pub use tidebox_network::NativeGateway;
 #[cfg(feature = "remote")]
 pub use tidebox_remote_adapters as remote;
 pub use tidebox_vfs_backend::{
-    BaseImage, Change, ContentChange, Look, Planter, Program, SandboxBuilder, SavedSandbox, Saving, Side, Snapshot,
-    SnapshotDiff, SnapshotStore, VfsBackend as Sandbox, VfsProvider as Provider,
+    BaseImage, Change, ContentChange, Holdings, Look, Planter, Program, SandboxBuilder, SavedSandbox, Saving, Side,
+    Snapshot, SnapshotDiff, SnapshotStore, Usage, VfsBackend as Sandbox, VfsProvider as Provider,
 };
 pub use tidebox_wasi_runner::CacheDir;

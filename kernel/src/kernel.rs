@@ -213,13 +213,15 @@ impl Kernel {
         String::from_utf8_lossy(path.rsplit(|b| *b == b'/').next().unwrap_or_default()).into_owned()
     }
 
-    /// The engine reports that a guest ended because it got no more memory. When that is the session's root process,
-    /// memory is what stopped the session.
+    /// The engine reports that a guest ended because it got no more memory. When that is the session's root process, or the
+    /// root process ends with the code of one that did, memory is what stopped the session.
     pub fn out_of_memory(&mut self, pid: Pid) {
         let Some(process) = self.processes.get(pid) else {
             return;
         };
-        if let Some(session) = self.sessions.get_mut(&process.session).filter(|s| s.root == pid) {
+        let Some(session) = self.sessions.get_mut(&process.session) else { return };
+        session.out_of_memory = true;
+        if session.root == pid {
             session.stopped_by.get_or_insert(Stop::Memory);
         }
     }

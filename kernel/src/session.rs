@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::process::{Pid, Start, Status};
+use crate::signal::Signal;
 
 /// Names a session of one kernel. Never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,6 +103,8 @@ pub(crate) struct Session {
     pub(crate) peak_memory_bytes: u64,
     pub(crate) processes_started: u64,
     pub(crate) shell_state: Option<ShellState>,
+    /// One of its processes ended for want of memory.
+    pub(crate) out_of_memory: bool,
     /// Nanoseconds that may still be skipped while all of it waits. `None` is without end.
     pub(crate) patience: Option<u64>,
     output: Output,
@@ -120,6 +123,7 @@ impl Session {
         Self {
             root,
             root_status: None,
+            out_of_memory: false,
             patience: None,
             stopped_by: None,
             starts: Vec::new(),
@@ -154,9 +158,11 @@ impl Session {
     }
 
     pub(crate) fn report(&self) -> Report {
+        let killed = Status::Killed(Signal::Kill).code();
+        let of_memory = self.out_of_memory && self.root_status.is_some_and(|status| status.code() == killed);
         Report {
             status: self.root_status,
-            stopped_by: self.stopped_by,
+            stopped_by: self.stopped_by.or(of_memory.then_some(Stop::Memory)),
             truncated: self.output.truncated,
             peak_memory_bytes: self.peak_memory_bytes,
             processes_started: self.processes_started,

@@ -41,8 +41,7 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
-        self.slots.iter().flatten().count()
+        self.slots.len() - self.free.len()
     }
 }

@@ -12,7 +12,7 @@ use tidebox_core::{
 };
 use tidebox_kernel::engine::Engine;
 use tidebox_kernel::fs::Snapshot;
-use tidebox_kernel::{Kernel, SessionId, SharedKernel, Stop};
+use tidebox_kernel::{Holdings, Kernel, SessionId, SharedKernel, Stop};
 
 use crate::execute::{self, Environment};
 use crate::file::{self, Opened};
@@ -116,6 +116,12 @@ impl VfsBackend {
     /// The working directory of commands that name none.
     pub fn cwd(&self) -> &SandboxPath {
         &self.cwd
+    }
+
+    /// What the sandbox holds now: commands, processes, open files, memory, files. Nothing once it is closed.
+    pub fn holdings(&self) -> Holdings {
+        let kernel = self.open().as_ref().map(|open| Arc::clone(&open.kernel));
+        kernel.map(|kernel| lock(&kernel).holdings()).unwrap_or_default()
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -104,7 +104,8 @@ fn install(fs: &mut Fs, program: &Program) -> Result<()> {
 
 fn tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     for (dir, mode, owner) in [
-        ("/", 0o755, USER_ID),
+        // Everybody may put something there, and nobody may take away what holds the programs that all commands run.
+        ("/", 0o1777, ROOT.uid),
         ("/bin", 0o755, ROOT.uid),
         ("/dev", 0o755, ROOT.uid),
         ("/etc", 0o755, ROOT.uid),

@@ -35,6 +35,7 @@ pub use plant::{Look, Planter};
 pub use provider::{ProviderSettings, SavedSandbox, Saving, SnapshotStore, VfsProvider};
 pub use snapshot::{Change, ContentChange, Side, Snapshot, SnapshotDiff};
 pub use tidebox_kernel::fs::FileBytes;
+pub use tidebox_kernel::{Holdings, fs::Usage};
 
 /// The user that everything inside runs as, and as whom the host's file operations are checked.
 const USER: tidebox_kernel::fs::Cred = tidebox_kernel::fs::Cred { uid: 1000, gid: 1000 };

@@ -12,7 +12,7 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree), `BUSY` (`/`,
-    /// `/proc`, where something is mounted, and as on Linux a path that ends in `.` or `..`), `ACCES`, `ROFS`, `XDEV` (into or out of a
+    /// `/proc`, where something is mounted, and as on Linux a path that ends in `.` or `..`), `ACCES`, `PERM` (as for [`Self::unlink`]), `ROFS`, `XDEV` (into or out of a
     /// mounted file system), `MLINK`. Nothing has changed then.
     pub fn rename(
         &mut self,

@@ -140,7 +140,8 @@ impl Fs {
     /// Takes the name of something that is no directory. The inode lives on while it has other names or is held.
     ///
     /// # Errors
-    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR` (a slash behind a file), `ACCES`, `ROFS`.
+    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR` (a slash behind a file), `ACCES`, `PERM` (another's file, where the
+    /// directory has the sticky bit), `ROFS`.
     pub fn unlink(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
         let mut spot = self.place(cred, at.into(), path, Final::Entry)?.named(|_| Errno::Isdir)?;
         let ino = spot.node.ok_or(Errno::Noent)?;
@@ -164,7 +165,7 @@ impl Fs {
     ///
     /// # Errors
     /// Those of [`Self::walk`]; `NOENT`, `NOTDIR` (a symbolic link too), `NOTEMPTY` (also for `..`), `INVAL` (for `.`),
-    /// `BUSY` (`/`, `/proc` and where something is mounted), `ACCES`, `ROFS`.
+    /// `BUSY` (`/`, `/proc` and where something is mounted), `ACCES`, `PERM` (as for [`Self::unlink`]), `ROFS`.
     pub fn rmdir(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], now: u64) -> Result<(), Errno> {
         let mut spot = self.place(cred, at.into(), path, Final::Entry)?.named(|last| match last {
             Last::Dot => Errno::Inval,
@@ -235,12 +236,26 @@ impl Fs {
         }
     }
 
+    /// In a directory with the sticky bit, names are taken by who owns what they name, or the directory. `PERM` for others.
+    fn may_take(&self, cred: &Cred, dir: Ino, ino: Ino) -> Result<(), Errno> {
+        let (Some(dir), Some(node)) = (self.table.get(dir), self.table.get(ino)) else { return Ok(()) };
+        // What a mount forbids, it says itself.
+        let sticky = dir.mode & 0o1000 != 0 && dir.device == 0;
+        match sticky && ![0, dir.uid, node.uid].contains(&cred.uid) {
+            true => Err(Errno::Perm),
+            false => Ok(()),
+        }
+    }
+
     /// Checks that names may be given and taken in the spot's directory, and says who keeps them. In a copy-on-write mount
     /// the directory becomes one of the tree.
     pub(super) fn prepare(&mut self, cred: &Cred, spot: &mut Spot) -> Result<Names, Errno> {
         // It may have become one of the tree a moment ago.
         spot.dir = self.own(spot.dir);
         self.may_change(cred, spot.dir)?;
+        if let Some(ino) = spot.node {
+            self.may_take(cred, spot.dir, ino)?;
+        }
         match self.charge(spot.dir)? {
             Charge::Own => Ok(Names::Tree),
             Charge::CopyOnWrite => {

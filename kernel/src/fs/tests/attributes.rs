@@ -58,3 +58,21 @@ fn new_inodes_belong_to_their_maker_or_to_a_set_group_id_directory() {
     assert_eq!(stat(file), Ok((Kind::File, 7, 50, 0o6644)));
     assert_eq!(stat(below), Ok((Kind::Dir, 7, 50, 0o2755)));
 }
+
+#[test]
+fn names_in_a_sticky_directory_are_taken_by_who_owns_them() {
+    let mut fs = fresh();
+    fs.install_dir(b"/shared", 0o1777, 0).expect("free");
+    fs.install_dir(b"/shared/programs", 0o755, 0).expect("free");
+    fs.install(b"/shared/theirs", b"x".to_vec().into(), 0o666, 0).expect("free");
+    let shared = fs.at("/shared").expect("there");
+    fs.create(&USER, shared, b"mine", 0o644, true, 1).expect("everybody may add");
+    assert_eq!(fs.unlink(&USER, shared, b"theirs", 2), Err(Errno::Perm));
+    assert_eq!(fs.rmdir(&USER, shared, b"programs", 2), Err(Errno::Perm));
+    assert_eq!(fs.rename(&USER, shared, b"programs", shared, b"other", 2), Err(Errno::Perm));
+    assert_eq!(fs.rename(&USER, shared, b"mine", shared, b"theirs", 2), Err(Errno::Perm));
+    assert_eq!(fs.rename(&USER, shared, b"mine", shared, b"moved", 2), Ok(()));
+    assert_eq!(fs.unlink(&USER, shared, b"moved", 3), Ok(()));
+    assert_eq!(fs.unlink(&HOST, shared, b"theirs", 3), Ok(()));
+    fs.check();
+}

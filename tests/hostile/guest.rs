@@ -1,0 +1,145 @@
+//! What `userland/hostile` holds: its table, and guests as they are handed to a sandbox.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tidebox::Limits;
+
+/// The table of all guests: `userland/hostile/guests.json`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// The borders that guests are held against, each with what it promises.
+    pub(crate) borders: BTreeMap<String, String>,
+    pub(crate) guests: Vec<Guest>,
+}
+
+/// A guest, what it attacks and how it has to end.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Guest {
+    /// The file: a script, or a module as text.
+    pub(crate) file: String,
+    /// What holds against it. The name of its test.
+    pub(crate) promise: String,
+    /// Fields of `Limits` that it attacks.
+    #[serde(default)]
+    pub(crate) limits: Vec<String>,
+    /// Borders that it attacks.
+    #[serde(default)]
+    pub(crate) borders: Vec<String>,
+    /// Limits of its sandbox that are not the defaults.
+    #[serde(default)]
+    pub(crate) with: BTreeMap<String, u64>,
+    /// The command that runs a module, `./guest` unless it says another.
+    pub(crate) run: Option<String>,
+    /// Whether the command takes part in the session of the sandbox's shell.
+    #[serde(default)]
+    pub(crate) session: bool,
+    /// Exit codes that are right. More than one where chance decides which bound is met first.
+    pub(crate) exit: Vec<i32>,
+    /// What the answer says of why it was stopped; nothing for a guest that ended by itself.
+    pub(crate) stopped_by: Option<String>,
+    /// Words that standard error holds.
+    #[serde(default)]
+    pub(crate) stderr: Vec<String>,
+    /// All of standard output, where it is always the same.
+    pub(crate) stdout: Option<String>,
+    /// Whether output beyond the limit was dropped.
+    #[serde(default)]
+    pub(crate) truncated: bool,
+    /// Why it does not run in JavaScript's engines.
+    #[serde(default)]
+    #[allow(dead_code, reason = "for the tests of the npm package, which read the same table")]
+    pub(crate) not_in_javascript: Option<String>,
+}
+
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/hostile")
+}
+
+impl Table {
+    pub(crate) fn read() -> Self {
+        let text = fs::read_to_string(folder().join("guests.json")).expect("the table of hostile guests is there");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("userland/hostile/guests.json: {error}"))
+    }
+}
+
+impl Guest {
+    pub(crate) fn is_module(&self) -> bool {
+        self.file.ends_with(".wat")
+    }
+
+    /// Its file with everything written out.
+    pub(crate) fn text(&self) -> String {
+        let text = fs::read_to_string(folder().join(&self.file)).expect("the guest's file is there");
+        written_out(&text)
+    }
+
+    /// The module's bytes.
+    pub(crate) fn module(&self) -> Vec<u8> {
+        let broken = |error| panic!("userland/hostile/{}: {error}", self.file);
+        wat::parse_str(self.text()).unwrap_or_else(broken)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        // A machine that does other things must not decide how a guest ends.
+        limits.wall_time = std::time::Duration::from_secs(120);
+        for (name, value) in &self.with {
+            set(&mut limits, name, *value);
+        }
+        limits
+    }
+}
+
+/// Puts a limit by its name. Times are in milliseconds.
+fn set(limits: &mut Limits, name: &str, value: u64) {
+    let small = || u32::try_from(value).expect("a limit of 32 bits");
+    match name {
+        "wall_time" => limits.wall_time = std::time::Duration::from_millis(value),
+        "process_memory_bytes" => limits.process_memory_bytes = value,
+        "sandbox_memory_bytes" => limits.sandbox_memory_bytes = value,
+        "processes" => limits.processes = small(),
+        "descriptors" => limits.descriptors = small(),
+        "pipe_bytes" => limits.pipe_bytes = small(),
+        "output_bytes" => limits.output_bytes = value,
+        "file_bytes" => limits.file_bytes = value,
+        "single_file_bytes" => limits.single_file_bytes = value,
+        "inodes" => limits.inodes = value,
+        "path_bytes" => limits.path_bytes = small(),
+        "symlink_depth" => limits.symlink_depth = small(),
+        "argument_bytes" => limits.argument_bytes = small(),
+        "module_bytes" => limits.module_bytes = value,
+        "nesting" => limits.nesting = small(),
+        "shell_state_bytes" => limits.shell_state_bytes = value,
+        other => panic!("there is no limit {other}"),
+    }
+}
+
+/// Writes out what a guest has many times: `@TEXT*1000@` stands for a thousand times TEXT. Text without such a piece, and an `@`
+/// that begins none, stay as they are.
+pub(crate) fn written_out(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('@') {
+        out.push_str(before);
+        let piece = after.split_once('@').and_then(|(piece, behind)| {
+            let (repeated, times) = piece.rsplit_once('*')?;
+            Some((repeated, times.parse::<usize>().ok()?, behind))
+        });
+        match piece {
+            Some((repeated, times, behind)) => {
+                out.push_str(&repeated.repeat(times));
+                rest = behind;
+            }
+            None => {
+                out.push('@');
+                rest = after;
+            }
+        }
+    }
+    out + rest
+}

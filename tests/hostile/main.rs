@@ -1,0 +1,46 @@
+//! Programs that attack: one test for each guest of `userland/hostile`, named after what holds against it.
+//!
+//! Every guest meets a limit or a border, ends as the table says with a message, leaves nothing behind in its sandbox, and the
+//! sandbox answers what comes next. One more test holds the table to the limits and to the files: a limit without a guest, a border
+//! without a guest, or a file without a test fails.
+//!
+//! `TIDEBOX_HOSTILE=show cargo test --test hostile` prints how each guest ends instead.
+
+mod complete;
+mod guest;
+mod run;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Trial};
+
+use guest::Table;
+
+fn main() -> ExitCode {
+    let table = Arc::new(Table::read());
+    if let Ok(wanted) = std::env::var("TIDEBOX_HOSTILE") {
+        run::show(&table, wanted.strip_prefix("show").unwrap_or_default().trim_start_matches('='));
+        return ExitCode::SUCCESS;
+    }
+    let trials = table.guests.iter().cloned().map(|guest| {
+        Trial::test(guest.promise.clone(), move || {
+            run::hold(&guest);
+            Ok(())
+        })
+    });
+    let every = [
+        Trial::test("every limit, border and file of userland/hostile has its guest and its test", {
+            let table = Arc::clone(&table);
+            move || {
+                complete::check(&table);
+                Ok(())
+            }
+        }),
+        Trial::test("what is repeated is written out", || {
+            assert_eq!(guest::written_out("a@bc*3@d @ e@@x@y*2@"), "abcbcbcd @ e@@xyy");
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(every).collect()).exit_code()
+}

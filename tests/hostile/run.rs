@@ -1,0 +1,122 @@
+//! Running a guest in a sandbox of its own, and what must be so afterwards.
+
+use std::io::Write as _;
+
+use tidebox::{ExecuteRequest, ExecuteResponse, Sandbox, SandboxBackend, ShellMode, Upload};
+
+use crate::guest::{Guest, Table};
+
+/// Most of a stream that a message shows.
+const SHOWN: usize = 600;
+
+/// Runs it and holds its end against the table.
+pub(crate) fn hold(guest: &Guest) {
+    let runtime = runtime();
+    runtime.block_on(async {
+        let sandbox = sandbox(guest);
+        let before = inside(&sandbox).await;
+        bring(&sandbox, guest).await;
+        let ended = run(&sandbox, guest).await;
+        expect(guest, &ended);
+        let left = sandbox.holdings();
+        let nothing = [left.commands, left.processes, left.open_files, left.pipes];
+        let bytes = [left.memory_bytes, left.pipe_bytes, left.argument_bytes];
+        assert_eq!((nothing, bytes), ([0; 4], [0; 3]), "the guest has left something: {left:?}");
+        assert_eq!(inside(&sandbox).await, before, "the sandbox goes on as before");
+    });
+}
+
+fn expect(guest: &Guest, ended: &ExecuteResponse) {
+    let told = describe(ended);
+    assert!(ended.exit_code.is_some_and(|code| guest.exit.contains(&code)), "{told}");
+    let stopped_by = ended.stopped_by.map(|why| why.as_str());
+    match (&guest.stopped_by, ended.exit_code) {
+        (Some(expected), _) => assert_eq!(stopped_by, Some(expected.as_str()), "{told}"),
+        // Where chance decides, the reason is the one of the exit code.
+        (None, Some(124)) => assert_eq!(stopped_by, Some("timeout"), "{told}"),
+        (None, Some(137)) => assert!(matches!(stopped_by, None | Some("memory")), "{told}"),
+        (None, _) => assert_eq!(stopped_by, None, "{told}"),
+    }
+    assert_eq!(ended.truncated, guest.truncated, "{told}");
+    for words in &guest.stderr {
+        assert!(ended.stderr_text().contains(words), "standard error lacks {words:?}\n{told}");
+    }
+    if let Some(stdout) = &guest.stdout {
+        assert_eq!(ended.stdout_text(), stdout.as_str(), "{told}");
+    }
+    let limits = guest.limits();
+    assert!(ended.peak_memory_bytes <= limits.sandbox_memory_bytes, "{told}");
+}
+
+/// Prints how each guest ends whose file name holds `wanted`.
+pub(crate) fn show(table: &Table, wanted: &str) {
+    let runtime = runtime();
+    for guest in table.guests.iter().filter(|guest| guest.file.contains(wanted)) {
+        let (ended, took) = runtime.block_on(async {
+            let sandbox = sandbox(guest);
+            bring(&sandbox, guest).await;
+            let begun = std::time::Instant::now();
+            (run(&sandbox, guest).await, begun.elapsed())
+        });
+        let lines = format!("== {} ({took:?})\n{}\n", guest.file, describe(&ended));
+        std::io::stdout().write_all(lines.as_bytes()).expect("standard output is open");
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts")
+}
+
+fn sandbox(guest: &Guest) -> Sandbox {
+    let builder = tidebox::sandbox().expect("the engine starts").limits(guest.limits()).env("SECRET_OF_GUEST", "given");
+    builder.build().expect("the sandbox is made")
+}
+
+/// Puts a module where its command finds it.
+async fn bring(sandbox: &Sandbox, guest: &Guest) {
+    if guest.is_module() {
+        let upload = Upload::new("/workspace/guest", guest.module());
+        let answers = sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+        assert!(answers.iter().all(|answer| answer.result.is_ok()), "{answers:?}");
+    }
+}
+
+async fn run(sandbox: &Sandbox, guest: &Guest) -> ExecuteResponse {
+    let command = if guest.is_module() {
+        format!("chmod +x guest; {}", guest.run.as_deref().unwrap_or("./guest"))
+    } else {
+        guest.text()
+    };
+    let mut request = ExecuteRequest::new(command);
+    if guest.session {
+        request = request.with_shell_mode(ShellMode::Persistent);
+    }
+    sandbox.execute(request).await.expect("the sandbox answers")
+}
+
+/// What a command sees of the sandbox's processes, and that it can do its work: read, write and start programs.
+async fn inside(sandbox: &Sandbox) -> String {
+    let look = "cd /tmp; rm -rf /workspace/* /tmp/*; ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | wc -l; \
+                seq 100 > numbers; sort -rn numbers | head -1; rm numbers; ls -d /bin /etc /workspace";
+    let request = ExecuteRequest::new(look).with_timeout(std::time::Duration::from_secs(120));
+    sandbox.execute(request).await.expect("the sandbox answers").output_text().into_owned()
+}
+
+fn describe(ended: &ExecuteResponse) -> String {
+    let end = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let skipped = text.chars().count().saturating_sub(SHOWN);
+        text.chars().skip(skipped).collect::<String>()
+    };
+    format!(
+        "exit {:?}, stopped by {:?}, truncated {}, peak {} KiB, took {:?}\nstdout ({} bytes): {}\nstderr: {}",
+        ended.exit_code,
+        ended.stopped_by,
+        ended.truncated,
+        ended.peak_memory_bytes >> 10,
+        ended.duration,
+        ended.stdout.len(),
+        end(&ended.stdout),
+        end(&ended.stderr),
+    )
+}

@@ -1,0 +1,23 @@
+;; Asks for files as long as numbers go.
+(module
+  (import "wasi_snapshot_preview1" "path_open" (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_allocate" (func $fd_allocate (param i32 i64 i64) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_filestat_set_size" (func $fd_filestat_set_size (param i32 i64) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_pwrite" (func $fd_pwrite (param i32 i32 i32 i64 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 16) "workspace/long")
+  (func (export "_start") (local $fd i32) (local $size i64)
+    (if (call $path_open (i32.const 3) (i32.const 1) (i32.const 16) (i32.const 14) (i32.const 1)
+      (i64.const -1) (i64.const -1) (i32.const 0) (i32.const 0)) (then (call $proc_exit (i32.const 1))))
+    (local.set $fd (i32.load (i32.const 0)))
+    (i32.store (i32.const 64) (i32.const 16))
+    (i32.store (i32.const 68) (i32.const 4))
+    (local.set $size (i64.const 0x4000_0000))
+    (loop $more
+      (if (i32.eqz (call $fd_allocate (local.get $fd) (i64.const 0) (local.get $size))) (then (call $proc_exit (i32.const 2))))
+      (if (i32.eqz (call $fd_filestat_set_size (local.get $fd) (local.get $size))) (then (call $proc_exit (i32.const 3))))
+      (if (i32.eqz (call $fd_pwrite (local.get $fd) (i32.const 64) (i32.const 1) (local.get $size) (i32.const 72))) (then (call $proc_exit (i32.const 4))))
+      (local.set $size (i64.shl (local.get $size) (i64.const 1)))
+      (br_if $more (i64.ne (local.get $size) (i64.const 0))))
+    (if (i32.eqz (call $fd_allocate (local.get $fd) (i64.const -1) (i64.const -1))) (then (call $proc_exit (i32.const 5))))))

@@ -1,0 +1,2 @@
+# More arguments than there may be.
+/bin/echo $(seq 400000); echo "ended $?"

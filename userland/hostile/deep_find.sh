@@ -1,0 +1,2 @@
+# Parentheses within parentheses, for find.
+find . @\( *10000@ -true @ \)*10000@

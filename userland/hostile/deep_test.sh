@@ -1,0 +1,2 @@
+# Parentheses within parentheses, for test.
+test @\( *10000@ x @ \)*10000@

@@ -1,0 +1,2 @@
+# Writes byte by byte to both streams.
+while :; do printf a; printf b >&2; done

@@ -1,0 +1,2 @@
+# The same to standard error.
+yes >&2

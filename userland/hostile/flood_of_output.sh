@@ -1,0 +1,2 @@
+# Writes for ever to standard output.
+yes

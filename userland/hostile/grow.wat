@@ -1,0 +1,6 @@
+;; Takes memory until there is no more, and then ends as an allocator does.
+(module
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (loop $more (br_if $more (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))
+    unreachable))

@@ -1,0 +1,2 @@
+# One file without an end.
+cat /dev/zero > big; echo "cat ended $?"; stat -c %s big

@@ -1,0 +1,2 @@
+# Loops for ever in the shell itself.
+while :; do :; done

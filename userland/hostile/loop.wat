@@ -1,0 +1,3 @@
+;; Computes for ever and calls nobody.
+(module
+  (func (export "_start") (loop $again (br $again))))

@@ -1,0 +1,2 @@
+# Loops for ever in a tool.
+awk 'BEGIN { for (;;); }'

@@ -1,0 +1,2 @@
+# Files that are each small enough.
+i=0; while head -c 300000 /dev/urandom > "f$i"; do i=$((i + 1)); done; cat f* | wc -c

@@ -1,0 +1,4 @@
+;; More functions than any program has.
+(module
+  @(func) *200000@
+  (func (export "_start")))

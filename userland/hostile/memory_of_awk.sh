@@ -1,0 +1,2 @@
+# A table of awk that grows.
+awk 'BEGIN { for (;;) a[n++] = n }'

@@ -1,0 +1,2 @@
+# One line without an end.
+cat /dev/zero | tr '\0' x | grep -c y; echo "grep ended ${PIPESTATUS[2]}"

@@ -1,0 +1,2 @@
+# A variable that doubles.
+x=xxxxxxxx; while :; do x=$x$x; done

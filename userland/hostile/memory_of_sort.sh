@@ -1,0 +1,2 @@
+# Sorts what never ends.
+yes "a line to be sorted" | sort > /dev/null; echo "sort ended ${PIPESTATUS[1]}"

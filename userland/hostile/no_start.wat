@@ -1,0 +1,3 @@
+;; Has nothing that could be started.
+(module
+  (func (export "main")))

@@ -1,0 +1,2 @@
+# Runs what is not there.
+./nothing; echo $?; /nowhere/at/all; echo $?; nothing-by-that-name

@@ -1,0 +1,2 @@
+# A function that calls itself.
+f() { f; }; f; echo "not reached"

@@ -1,0 +1,3 @@
+;; Calls itself for ever.
+(module
+  (func $down (export "_start") (call $down)))

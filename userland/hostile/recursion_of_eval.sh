@@ -1,0 +1,2 @@
+# A text that evaluates itself.
+x='eval "$x"'; eval "$x"

@@ -1,0 +1,2 @@
+# A script whose interpreter is itself.
+printf '#!/workspace/self\n' > self; chmod +x self; ./self

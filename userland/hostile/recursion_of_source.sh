@@ -1,0 +1,2 @@
+# A file that reads itself.
+echo '. ./self' > self; . ./self

@@ -1,0 +1,2 @@
+# Keeps more in the session than there is room for.
+x=$(printf '%200000s' '')

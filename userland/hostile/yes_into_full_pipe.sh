@@ -1,0 +1,2 @@
+# Writes for ever into a pipe that nobody reads.
+yes | sleep 1000
