@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::conversation::Conversation;
 use crate::errno::Errno;
 use crate::fd::{Descriptors, Entry, ROOT_FD, WORK_FD};
 use crate::fs::{Device, Ino, Kind, Target};
@@ -70,7 +71,9 @@ impl Kernel {
             self.share_file(file);
             fds.put(fd, Entry::new(file), u32::MAX)?;
         }
-        self.sessions.insert(session, Session::new(Pid(0), spec.output_bytes, spec.shell_state));
+        let mut begun = Session::new(Pid(0), spec.output_bytes, spec.shell_state);
+        begun.conversation = spec.conversation.then(Conversation::default);
+        self.sessions.insert(session, begun);
         let pid = self.born(
             Birth {
                 parent: 0,

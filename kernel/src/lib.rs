@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod at;
+mod conversation;
 mod descriptor;
 pub mod engine;
 mod errno;

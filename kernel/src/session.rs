@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::conversation::Conversation;
 use crate::process::{Pid, Start, Status};
 use crate::signal::Signal;
 
@@ -28,6 +29,8 @@ pub struct SessionSpec {
     /// What the root process reads as its session's state; it may then leave another, see [`Report::shell_state`].
     /// `None`: the session keeps no state.
     pub shell_state: Option<Arc<[u8]>>,
+    /// Whether the caller talks with the root process ([`Kernel::ask`](crate::Kernel::ask)).
+    pub conversation: bool,
 }
 
 /// Which of the two captured streams.
@@ -107,6 +110,7 @@ pub(crate) struct Session {
     pub(crate) out_of_memory: bool,
     /// Nanoseconds that may still be skipped while all of it waits. `None` is without end.
     pub(crate) patience: Option<u64>,
+    pub(crate) conversation: Option<Conversation>,
     output: Output,
 }
 
@@ -125,6 +129,7 @@ impl Session {
             root_status: None,
             out_of_memory: false,
             patience: None,
+            conversation: None,
             stopped_by: None,
             starts: Vec::new(),
             memory_bytes: 0,
@@ -151,6 +156,11 @@ impl Session {
             }
             _ => self.output.chunks.push_back(Chunk { stream, bytes: kept.to_vec() }),
         }
+    }
+
+    /// Lets it print as much as a new one may. What was printed and not yet taken stays.
+    pub(crate) fn renew_output(&mut self, bytes: u64) {
+        (self.output.room, self.output.truncated) = (bytes, false);
     }
 
     pub(crate) fn take_output(&mut self) -> Vec<Chunk> {

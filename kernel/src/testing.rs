@@ -131,6 +131,7 @@ pub(crate) fn spec(stdin: &[u8]) -> SessionSpec {
         stdin: stdin.to_vec(),
         output_bytes: 1 << 20,
         shell_state: Some(b"state".as_slice().into()),
+        conversation: false,
     }
 }
 

@@ -4,6 +4,7 @@ mod arg;
 pub mod ext;
 mod ext_process;
 mod ext_state;
+mod ext_talk;
 pub mod p1;
 mod p1_dir;
 mod p1_fd;

@@ -43,6 +43,18 @@ async fn exit_codes_are_those_of_the_program() {
 }
 
 #[tokio::test]
+async fn without_the_pack_the_command_that_adds_it_is_told() {
+    let mut config = tidebox::RuntimeConfig::default();
+    config.packs = Vec::new();
+    let runtime = tidebox::Runtime::new(config).expect("the engine starts");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    for name in ["python3", "pip", "pytest"] {
+        let said = format!("bash: line 1: {name} comes with the pack python, which is not here; outside the sandbox: ");
+        fails(&sandbox, &format!("{name} --version"), 127, &(said + "tidebox pack add python\n")).await;
+    }
+}
+
+#[tokio::test]
 async fn a_traceback_names_the_programs_own_lines_and_no_others() {
     let Some(sandbox) = sandbox() else { return };
     let script = "printf 'def f():\\n    return 1 / 0\\n\\nf()\\n' > t.py; python3 t.py";
@@ -110,9 +122,16 @@ async fn modules_that_were_not_imported_do_not_show() {
 #[tokio::test]
 async fn an_interrupt_is_an_exception_and_a_handler_of_python_runs() {
     let Some(sandbox) = sandbox() else { return };
-    fails(&sandbox, "timeout --preserve-status -s INT 1 python3 -c 'while True: pass'", 130, "KeyboardInterrupt").await;
-    let handled =
-        "import signal, time\nsignal.signal(signal.SIGTERM, lambda *a: (print(\"term\"), exit(7)))\ntime.sleep(30)";
-    let response = run(&sandbox, &format!("timeout --preserve-status 1 python3 -c '{handled}'")).await;
+    // The signal is sent when the program says that it runs, however long that took.
+    let signalled = |signal: &str, program: &str| {
+        let sender = format!("until [ -e ready ]; do sleep 0.02; done; kill -{signal} $(cat ready); rm ready");
+        let says = "import os, signal, time\nopen(\"pid\", \"w\").write(str(os.getpid()))\n";
+        format!("{{ {sender}; }} & python3 -c '{says}{program}'")
+    };
+    let busy = "os.rename(\"pid\", \"ready\")\nwhile True: pass";
+    fails(&sandbox, &signalled("INT", busy), 130, "KeyboardInterrupt").await;
+    let handled = "signal.signal(signal.SIGTERM, lambda *a: (print(\"term\"), exit(7)))\n\
+        os.rename(\"pid\", \"ready\")\ntime.sleep(600)";
+    let response = run(&sandbox, &signalled("TERM", handled)).await;
     assert_eq!((response.stdout.as_slice(), response.exit_code), (b"term\n".as_slice(), Some(7)));
 }

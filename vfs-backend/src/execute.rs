@@ -232,6 +232,7 @@ fn specify(
         stdin: request.stdin,
         output_bytes: 0,
         shell_state: None,
+        conversation: false,
     }))
 }
 

@@ -56,6 +56,10 @@ struct Running<'a> {
 
 impl Running<'_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // A conversation has as much time for each request as that may take.
+        if let Some(time) = lock(&self.around.kernel).take_time(self.session) {
+            (self.deadline, self.alarm) = (Instant::now().checked_add(time), None);
+        }
         for _ in 0..STEPS {
             self.admit();
             let step = self.turns.run(cx);

@@ -12,7 +12,7 @@ use crate::userland;
 /// The targets that the workspace builds for besides the host's own.
 const TARGETS: [&str; 3] = [userland::TARGET, userland::COMPONENT_TARGET, "wasm32-unknown-unknown"];
 
-/// Everything: targets, guest programs, the command `tidebox`, compiled modules.
+/// Everything: targets, guest programs, the command `tidebox`, compiled modules, packs.
 pub(crate) fn setup(project: &Project, progress: &mut Progress) -> Result<()> {
     guests(project, progress)?;
     progress.run(
@@ -20,7 +20,8 @@ pub(crate) fn setup(project: &Project, progress: &mut Progress) -> Result<()> {
         project.cargo(&["build", "--locked", "--package", "tidebox", "--bin", "tidebox"]),
         "cargo xtask setup",
     )?;
-    warm(project, progress)
+    warm(project, progress)?;
+    packs(project, progress)
 }
 
 /// Targets and guest programs: what a host build needs to be there.
@@ -38,6 +39,13 @@ pub(crate) fn warm(project: &Project, progress: &mut Progress) -> Result<()> {
     let mut command = Command::new(project.tidebox());
     command.arg("warm");
     progress.run("compile the guest programs ahead of time", command, "cargo xtask setup")
+}
+
+/// Adds the packs that tests need: fetched and compiled once for a user, and there from then on.
+pub(crate) fn packs(project: &Project, progress: &mut Progress) -> Result<()> {
+    let mut command = Command::new(project.tidebox());
+    command.args(["pack", "add", "python"]);
+    progress.run("add the pack python", command, "cargo xtask setup")
 }
 
 fn targets(progress: &mut Progress) -> Result<()> {

@@ -77,6 +77,7 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     };
     progress.run("build the tests", runner(&["--no-run"]), RETRY)?;
     setup::warm(project, progress)?;
+    setup::packs(project, progress)?;
     progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
     if has_nextest {
         // nextest leaves out the examples in doc comments; `cargo test` ran them.

@@ -13,6 +13,7 @@ use crate::stat as describe;
 
 pub use super::ext_process::{fork, getids, kill, setpgid, sig_set, sig_take, spawn, wait};
 pub use super::ext_state::{shell_state_read, shell_state_write};
+pub use super::ext_talk::{listen, reply};
 
 /// Paths of this module are those of Unix, not those of preview1.
 const FOLLOW: Walk = Walk { follow: true, beneath: false };

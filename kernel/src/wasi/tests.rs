@@ -12,3 +12,4 @@ mod processes;
 mod shell_state;
 mod signals;
 mod start;
+mod talk;

@@ -1,9 +1,12 @@
 """The command line of `python3`, and of what comes with it."""
 
+import atexit
+import gc
 import os
 import sys
 
-from . import door, system
+from . import door, parked, system
+
 LIBRARY = "/usr/local/lib/python3.15"
 SITE = LIBRARY + "/site-packages"
 
@@ -310,9 +313,8 @@ def _run(flags):
     if flags.mode == "c":
         source = flags.target + "\n"
         code = compile(source, "<string>", "exec", dont_inherit=True, optimize=level)
-        import linecache
-
-        linecache._register_code(code, source, "<string>")
+        # Not imported: the program has not asked for it.
+        parked.module("linecache")._register_code(code, source, "<string>")
         exec(code, names)
     elif flags.mode == "m":
         import runpy
@@ -461,14 +463,10 @@ def _end(code, flags=None):
             _interact(flags, sys.modules["__main__"].__dict__)
         except SystemExit as error:
             code = _exit_code(error)
-    import atexit
-
     atexit._run_exitfuncs()
     main = sys.modules.get("__main__")
     if main is not None:
         main.__dict__.clear()
-    import gc
-
     gc.collect()
     failed = False
     for stream in sys.stdout, sys.stderr:

@@ -8,7 +8,8 @@ FIRST = "/usr/local/lib/python315.zip"
 
 # What programs are likely to import, in an order in which each finds what it needs.
 MODULES = """
-    typing functools itertools collections operator math cmath numbers fractions decimal random statistics
+    types enum operator functools itertools reprlib collections keyword re struct errno warnings copy pickle socket threading
+    typing math cmath numbers fractions decimal random statistics
     datetime time calendar zoneinfo string textwrap re difflib struct codecs unicodedata
     io errno stat shutil tempfile glob fnmatch pathlib fileinput filecmp
     json csv configparser tomllib pickle copy copyreg shelve sqlite3 zlib gzip bz2 lzma zipfile tarfile
@@ -25,6 +26,13 @@ MODULES = """
     yaml attr
     packaging.version iniconfig pluggy pygments pygments.lexers.python pygments.formatters.terminal _pytest.config pytest
 """.split()
+
+# What every interpreter has imported when its program starts, and what the interpreter itself or our part of it asks for.
+KEPT = frozenset("""
+    sys builtins _frozen_importlib _imp _thread _warnings _weakref _io marshal posix _frozen_importlib_external time zipimport
+    _codecs codecs _signal _abc abc io __main__ _stat stat _collections_abc genericpath posixpath os.path os _sitebuiltins site
+    _host _reactor _zip_directory _missing_stdlib_info _types importlib importlib._bootstrap importlib._bootstrap_external
+""".split())
 
 
 def _moved(path):
@@ -63,13 +71,14 @@ def prepare():
     processes.install()
     sys.modules.pop("subprocess", None)
     parked.install()
+    parked.park_present(KEPT)
     for name in MODULES:
         if name not in sys.modules and name not in parked._groups:
             if name == "subprocess":
                 parked.park_with(name, processes.install)
             elif not parked.park(name):
                 print(f"not in the image: {name}")
-    network.install(parked.module("socket"))
+    network.install(parked.module("socket"), parked.module("_socket"))
     network.let_loops_run(parked.module("asyncio.selector_events"))
     os.environ.clear()
     signal.signal = system.set_signal

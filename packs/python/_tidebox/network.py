@@ -9,10 +9,8 @@ def _refuse(*args, **kwargs):
     raise OSError(errno.ENOTSUP, REASON)
 
 
-def install(socket):
-    """Has the module of sockets refuse what needs one."""
-    import _socket
-
+def install(socket, _socket):
+    """Has the two modules of sockets refuse what needs one."""
     for name in "getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo", "socketpair":
         setattr(_socket, name, _refuse)
         setattr(socket, name, _refuse)

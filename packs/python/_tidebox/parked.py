@@ -98,6 +98,24 @@ def refresh(group):
 live = False
 
 
+def park_present(kept):
+    """Takes away what the makers of the interpreter had imported, each module with those that it names things of."""
+    found = {name: module for name, module in sys.modules.items()
+             if name not in kept and not name.startswith(("_tidebox", "encodings"))}
+    groups = {name: Group({name: module}) for name, module in found.items()}
+    for name, module in found.items():
+        named = {name.rpartition(".")[0]}
+        for value in vars(module).values():
+            if isinstance(value, type(sys)):
+                named.add(value.__name__)
+            elif isinstance(value, (type, type(park), type(len))):
+                named.add(value.__module__)
+        groups[name].needs = [groups[other] for other in named if other in groups and other != name]
+    for name in found:
+        del sys.modules[name]
+    _groups.update(groups)
+
+
 def park(name):
     """Imports a module and takes away what that brought. Answers whether it could be imported."""
     try:
@@ -133,8 +151,9 @@ def _take_away(before):
 
 
 def module(name):
-    """A module that was taken away."""
-    return _groups[name].modules[name]
+    """A module of the image, whether it was handed out or not."""
+    group = _groups.get(name)
+    return sys.modules[name] if group is None else group.modules[name]
 
 
 def install():

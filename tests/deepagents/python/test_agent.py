@@ -171,7 +171,7 @@ def test_what_is_wrong_is_told_and_ends_nothing(sandbox):
 
 
 def test_much_output_comes_whole(sandbox):
-    # What the standard tests prove with `python -c`.
+    # What the standard tests prove with `python -c` where the sandbox has it.
     result = sandbox.execute("head -c 512000 /dev/zero | tr '\\0' x")
     assert (result.exit_code, result.truncated, len(result.output)) == (0, False, 512000)
     assert set(result.output) == {"x"}

@@ -96,6 +96,8 @@ fn answer(k: &mut Kernel, pid: Pid, request: &mut Request) -> Sys {
         b"stat" => ext::stat(k, pid, m, a, b, c, d),
         b"fstat" => ext::fstat(k, pid, m, a, b),
         b"access" => ext::access(k, pid, m, a, b, c),
+        b"listen" => ext::listen(k, pid, m, a, b, c),
+        b"reply" => ext::reply(k, pid, m, a, b),
         b"limits" => ext::limits(k, pid, m, a),
         _ => Sys::Done(Errno::Nosys),
     }

@@ -74,6 +74,7 @@ impl Ours {
             stdin: call.input().to_vec(),
             output_bytes: u64::MAX,
             shell_state: None,
+            conversation: false,
         };
         let (session, _) = kernel.begin(session).expect("the probe can be started");
         let now = kernel.now();

@@ -112,6 +112,7 @@ impl Stage {
             stdin: Vec::new(),
             output_bytes: 1 << 20,
             shell_state: None,
+            conversation: false,
         };
         let (session, _) = kernel.lock().expect("no test panicked").begin(spec).expect("the program can be started");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");

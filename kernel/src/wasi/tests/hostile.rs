@@ -104,11 +104,13 @@ fn absurd(g: &mut Guest, d: &mut Dice, function: usize) -> Sys {
         63 => ext::access(k, pid, m, d.odd(), d.odd(), d.odd()),
         64 => ext::shell_state_read(k, pid, m, d.odd(), d.odd(), d.odd()),
         65 => ext::shell_state_write(k, pid, m, d.odd(), d.odd()),
+        66 => ext::listen(k, pid, m, d.odd(), d.odd(), d.odd()),
+        67 => ext::reply(k, pid, m, d.odd(), d.odd()),
         _ => ext::limits(k, pid, m, d.odd()),
     }
 }
 
-const FUNCTIONS: usize = 67;
+const FUNCTIONS: usize = 69;
 
 #[test]
 fn absurd_arguments_get_an_answer_and_never_a_panic() {

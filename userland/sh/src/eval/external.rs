@@ -7,6 +7,9 @@ use crate::ir::{Bytes, Simple};
 use crate::state::{Run, Shell, Stop};
 use crate::trap::signal_name;
 
+/// Commands of an optional runtime, of which a sandbox without it says how to get it.
+const PACKED: [&[u8]; 6] = [b"python3", b"python", b"python3.15", b"pip", b"pip3", b"pytest"];
+
 /// The program that directories, with colons between them, hold. A file that may not be executed is found only when no
 /// other is.
 pub(crate) fn search(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
@@ -182,6 +185,10 @@ impl Shell {
             b": No such file or directory"
         };
         self.complain([&crate::expand::message_quote(name)[..], why].concat());
+        if PACKED.contains(&name) {
+            let hint = b" comes with the pack python, which is not here; outside the sandbox: tidebox pack add python";
+            self.complain([name, hint].concat());
+        }
     }
 
     fn spawn(&self, path: &[u8], args: &[Bytes]) -> rt::Result<u32> {
