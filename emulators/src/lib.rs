@@ -10,6 +10,7 @@
 pub mod e2b;
 mod fault;
 mod house;
+pub mod langsmith;
 mod serve;
 
 pub use fault::{Fault, FaultKind, Faults};

@@ -12,7 +12,7 @@ use crate::fault::Faults;
 use crate::house::House;
 
 /// The providers that can be emulated.
-pub const EMULATORS: &[&str] = &["e2b"];
+pub const EMULATORS: &[&str] = &["e2b", "langsmith"];
 
 /// Which provider is emulated, with which key.
 #[derive(Clone, Debug)]
@@ -50,6 +50,9 @@ impl Emulator {
         let url = format!("http://{address}");
         let (router, variables) = match self.provider.as_str() {
             "e2b" => (crate::e2b::router(house.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
+            "langsmith" => {
+                (crate::langsmith::router(house.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
+            }
             unknown => {
                 let message = format!("there is no emulator of `{unknown}`; there are: {}", EMULATORS.join(", "));
                 return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));

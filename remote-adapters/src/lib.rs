@@ -24,6 +24,7 @@ mod command;
 mod control;
 pub mod daytona;
 pub mod e2b;
+pub mod langsmith;
 mod options;
 mod output;
 mod plane;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxProvider, Selector};
 
 use crate::e2b::E2bControl;
+use crate::langsmith::LangSmithControl;
 use crate::options::Options;
 use crate::provider::RemoteProvider;
 
 /// The names that [`provider`] takes.
-pub const PROVIDERS: &[&str] = &["e2b"];
+pub const PROVIDERS: &[&str] = &["e2b", "langsmith"];
 
 /// The provider of this name.
 ///
@@ -19,6 +20,7 @@ pub const PROVIDERS: &[&str] = &["e2b"];
 pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>> {
     match name {
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
+        "langsmith" => Ok(Arc::new(RemoteProvider::new(LangSmithControl::new(options)?))),
         unknown => {
             let message = format!("there is no provider `{unknown}`; there are: {}", PROVIDERS.join(", "));
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))

@@ -7,6 +7,7 @@ mod clients;
 mod e2b;
 #[path = "../deepagents/install.rs"]
 mod install;
+mod langsmith;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

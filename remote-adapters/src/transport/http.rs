@@ -7,6 +7,8 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
 
+#[cfg(not(target_family = "wasm"))]
+use super::socket::Opening;
 use super::{Pieces, Reply, Request, Transport, Unsent, within};
 
 /// Keeps connections open between requests.
@@ -55,6 +57,44 @@ impl HttpTransport {
     }
 
     async fn exchange(&self, request: &Request) -> std::result::Result<Reply, Unsent> {
+        let reply = self.answer(request, &[]).await?;
+        let headers = headers(&reply);
+        let (status, silence) = (reply.status().as_u16(), request.silence);
+        Ok(Reply::new(status, headers, Box::new(Incoming { stream: Box::pin(stream(reply)), silence })))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    async fn upgrade(&self, request: &Request) -> std::result::Result<Opening, Unsent> {
+        use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
+        let key = generate_key();
+        let handshake = [
+            ("connection", "upgrade"),
+            ("upgrade", "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", &key),
+        ];
+        let reply = self.answer(request, &handshake).await?;
+        let headers = headers(&reply);
+        if reply.status().as_u16() != 101 {
+            let (status, silence) = (reply.status().as_u16(), request.silence);
+            let body = Box::new(Incoming { stream: Box::pin(stream(reply)), silence });
+            return Ok(Opening::Refused(Reply::new(status, headers, body)));
+        }
+        let expected = derive_accept_key(key.as_bytes());
+        if !headers.iter().any(|(name, value)| name == "sec-websocket-accept" && *value == expected) {
+            let message = "the provider answered a handshake of WebSockets that was not ours";
+            return Err(Unsent { error: Error::new(ErrorKind::Protocol, "open a WebSocket", message), unseen: false });
+        }
+        let upgraded = reply.upgrade().await.map_err(|error| failed(error, "the WebSocket was not opened"))?;
+        Ok(Opening::Open(super::socket::native::socket(upgraded, headers).await))
+    }
+
+    /// The reply whose head is there, to a request with some headers more.
+    async fn answer(
+        &self,
+        request: &Request,
+        more: &[(&'static str, &str)],
+    ) -> std::result::Result<reqwest::Response, Unsent> {
         let method = reqwest::Method::from_bytes(request.method.as_str().as_bytes());
         let method = method.map_err(|error| invalid(&error))?;
         let mut builder = self.client.request(method, &request.url);
@@ -63,20 +103,25 @@ impl HttpTransport {
             text.set_sensitive(matches!(value, super::HeaderValue::Secret(_)));
             builder = builder.header(*name, text);
         }
+        for (name, value) in more {
+            builder = builder.header(*name, *value);
+        }
         if !request.body.is_empty() {
             builder = with_body(builder, &request.body);
         }
-        let reply = match within(request.head_time, builder.send()).await {
-            Some(sent) => sent.map_err(|error| failed(error, "the provider cannot be reached"))?,
-            None => return Err(late("the provider did not answer in time")),
-        };
-        let header = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        let headers = reply.headers().iter().map(header).collect();
-        let (status, silence) = (reply.status().as_u16(), request.silence);
-        Ok(Reply::new(status, headers, Box::new(Incoming { stream: Box::pin(stream(reply)), silence })))
+        match within(request.head_time, builder.send()).await {
+            Some(sent) => sent.map_err(|error| failed(error, "the provider cannot be reached")),
+            None => Err(late("the provider did not answer in time")),
+        }
     }
+}
+
+/// The headers of a reply, names in lower case.
+fn headers(reply: &reqwest::Response) -> Vec<(String, String)> {
+    let header = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    reply.headers().iter().map(header).collect()
 }
 
 /// How long a connection may take to be made.
@@ -86,6 +131,11 @@ const CONNECT_TIME: Duration = Duration::from_secs(20);
 impl Transport for HttpTransport {
     fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>> {
         Box::pin(on_this_thread(self.exchange(request)))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn open<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Opening, Unsent>> {
+        Box::pin(self.upgrade(request))
     }
 }
 

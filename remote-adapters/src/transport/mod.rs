@@ -5,6 +5,7 @@ mod http;
 pub mod multipart;
 mod replay;
 mod retry;
+pub mod socket;
 pub mod sse;
 mod timer;
 
@@ -18,7 +19,7 @@ pub use client::Client;
 pub use http::HttpTransport;
 #[cfg(test)]
 pub(crate) use replay::body as recorded_body;
-pub use replay::{Exchange, Replay};
+pub use replay::{Exchange, Line, Replay};
 pub use retry::{Hint, RetryPolicy};
 pub use timer::{Instant, now, sleep, spawn, within};
 
@@ -248,6 +249,18 @@ pub trait Transport: Send + Sync + fmt::Debug {
     /// Fails with [`ErrorKind::Unavailable`] when there is no connection, and with [`ErrorKind::Timeout`] when there is no
     /// reply in time. No error shows a credential.
     fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>>;
+
+    /// Asks for a WebSocket. The request is a `GET`, and what belongs to the handshake is added to its headers.
+    ///
+    /// Fails as [`send`](Self::send) does, and with [`ErrorKind::Unsupported`] where there are none: JavaScript lets nobody set
+    /// headers on them, and so no credential.
+    fn open<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<socket::Opening, Unsent>> {
+        let _ = request;
+        Box::pin(async {
+            let message = "WebSockets with credentials cannot be opened here; use a program outside of a browser";
+            Err(Unsent { error: Error::new(ErrorKind::Unsupported, "open a WebSocket", message), unseen: true })
+        })
+    }
 }
 
 /// Why there is no reply.

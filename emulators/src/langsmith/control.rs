@@ -1,0 +1,286 @@
+//! The control plane.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::ExecuteRequest;
+
+use super::{HOME, Sandbox, Shared, refusal};
+use crate::house::Room;
+
+/// Seconds without use after which a sandbox stops whose maker names none.
+const DEFAULT_IDLE: u64 = 600;
+
+/// Seconds after which a stopped one is deleted.
+const DEFAULT_AFTER_STOP: u64 = 24 * 60 * 60;
+
+/// Entries on a page when the client names no number.
+const PAGE: usize = 50;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Create {
+    name: Option<String>,
+    snapshot: Option<String>,
+    snapshot_id: Option<String>,
+    snapshot_name: Option<String>,
+    idle_ttl_seconds: Option<u64>,
+    delete_after_stop_seconds: Option<u64>,
+    labels: BTreeMap<String, String>,
+    env_vars: BTreeMap<String, String>,
+    run_config: Option<RunConfig>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RunConfig {
+    pub(super) work_dir: Option<String>,
+    pub(super) env_vars: BTreeMap<String, String>,
+}
+
+/// A validation error, as a list.
+fn invalid(field: &str, message: &str) -> Response {
+    let body = json!({ "detail": [{ "loc": ["body", field], "msg": message, "type": "value_error" }] });
+    (StatusCode::UNPROCESSABLE_ENTITY, Json(body)).into_response()
+}
+
+/// `POST /boxes`
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let create: Create = match serde_json::from_value(asked.clone()) {
+        Ok(create) => create,
+        Err(error) => return invalid("body", &error.to_string()),
+    };
+    let idle = create.idle_ttl_seconds.unwrap_or(DEFAULT_IDLE);
+    let after_stop = create.delete_after_stop_seconds.unwrap_or(DEFAULT_AFTER_STOP);
+    for (field, seconds) in [("idle_ttl_seconds", idle), ("delete_after_stop_seconds", after_stop)] {
+        if seconds % 60 != 0 {
+            return invalid(field, "must be a multiple of 60 seconds");
+        }
+    }
+    let reference = create.snapshot.as_ref().or(create.snapshot_id.as_ref()).or(create.snapshot_name.as_ref());
+    let Some(snapshot) = shared.snapshot(reference.map(String::as_str)) else {
+        return refusal(404, "NotFound", &format!("Snapshot '{}' not found", reference.cloned().unwrap_or_default()));
+    };
+    shared.sweep().await;
+    let name = create.name.unwrap_or_else(|| format!("sandbox-{:08x}", fastrand::u32(..)));
+    let sandbox = Sandbox {
+        id: uuid(),
+        snapshot,
+        idle: Duration::from_secs(idle),
+        after_stop: Duration::from_secs(after_stop),
+        used: Instant::now(),
+        running: 0,
+        stopped: false,
+        asked,
+    };
+    {
+        // The name is taken before the sandbox is made, so that of two who ask at once one is refused.
+        let mut sandboxes = shared.sandboxes();
+        if sandboxes.contains_key(&name) {
+            return refusal(409, "Conflict", &format!("A sandbox named '{name}' exists already"));
+        }
+        sandboxes.insert(name.clone(), sandbox);
+    }
+    let mut env = create.env_vars;
+    env.extend(create.run_config.unwrap_or_default().env_vars);
+    match shared.house.open(name.clone(), create.labels, env.into_iter().collect()).await {
+        Ok(room) => {
+            // Where it cannot be made, commands that begin there say so.
+            let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+            match shared.told(&headers, &name, &room) {
+                Some(told) => (StatusCode::CREATED, Json(told)).into_response(),
+                None => refusal(404, "NotFound", &format!("Sandbox '{name}' not found")),
+            }
+        }
+        Err(error) => {
+            shared.sandboxes().remove(&name);
+            refusal(500, "SandboxConfig", &error.to_string())
+        }
+    }
+}
+
+/// A number of 128 bits as they are written.
+pub(super) fn uuid() -> String {
+    let hex = format!("{:032x}", u128::from(fastrand::u64(..)) << 64 | u128::from(fastrand::u64(..)));
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    format!("{}-{}-4{}-8{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
+}
+
+impl Shared {
+    /// A sandbox as it is told to clients. Its data plane is at the address by which the client came.
+    fn told(&self, headers: &HeaderMap, name: &str, room: &Room) -> Option<Value> {
+        let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+        let sandboxes = self.sandboxes();
+        let sandbox = sandboxes.get(name)?;
+        let asked = |field: &str| sandbox.asked.get(field).cloned().unwrap_or(Value::Null);
+        let path = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
+        Some(json!({
+            "id": sandbox.id,
+            "name": name,
+            "status": sandbox.status(),
+            "status_message": null,
+            "dataplane_url": format!("http://{host}/dp/{path}"),
+            // The time of day is nobody's business here, and clients only want one.
+            "created_at": "2026-01-01T00:00:00Z",
+            "updated_at": "2026-01-01T00:00:00Z",
+            "idle_ttl_seconds": sandbox.idle.as_secs(),
+            "delete_after_stop_seconds": sandbox.after_stop.as_secs(),
+            "snapshot_id": sandbox.snapshot,
+            "vcpus": asked("vcpus"),
+            "mem_bytes": asked("mem_bytes"),
+            "fs_capacity_bytes": asked("fs_capacity_bytes"),
+            "proxy_config": asked("proxy_config"),
+            "run_config": asked("run_config"),
+            "labels": room.labels,
+        }))
+    }
+
+    async fn one(&self, headers: &HeaderMap, text: &str) -> Result<(String, Room), Box<Response>> {
+        self.authorised(headers)?;
+        self.sweep().await;
+        let name = self.name_of(text);
+        match self.house.find(&name).await {
+            Some(room) => Ok((name, room)),
+            None => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{text}' not found")))),
+        }
+    }
+}
+
+/// `GET /boxes/{name}`
+pub(super) async fn get(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
+    match shared.one(&headers, &text).await {
+        Ok((name, room)) => Json(shared.told(&headers, &name, &room)).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+/// `GET /boxes/{name}/status`
+pub(super) async fn status(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
+    match shared.one(&headers, &text).await {
+        Ok((name, _)) => {
+            let status = shared.sandboxes().get(&name).map_or("deleting", Sandbox::status);
+            Json(json!({ "status": status, "status_message": null })).into_response()
+        }
+        Err(refused) => *refused,
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Update {
+    name: Option<String>,
+    idle_ttl_seconds: Option<u64>,
+    delete_after_stop_seconds: Option<u64>,
+}
+
+/// `PATCH /boxes/{name}`: times. A new name is refused, for it would move the data plane.
+pub(super) async fn update(
+    State(shared): State<Shared>,
+    Path(text): Path<String>,
+    headers: HeaderMap,
+    Json(update): Json<Update>,
+) -> Response {
+    let (name, room) = match shared.one(&headers, &text).await {
+        Ok(found) => found,
+        Err(refused) => return *refused,
+    };
+    if update.name.is_some_and(|new| new != name) {
+        return refusal(422, "Unsupported", "this emulator does not rename sandboxes");
+    }
+    if let Some(sandbox) = shared.sandboxes().get_mut(&name) {
+        if let Some(seconds) = update.idle_ttl_seconds {
+            sandbox.idle = Duration::from_secs(seconds);
+        }
+        if let Some(seconds) = update.delete_after_stop_seconds {
+            sandbox.after_stop = Duration::from_secs(seconds);
+        }
+    }
+    Json(shared.told(&headers, &name, &room)).into_response()
+}
+
+/// `POST /boxes/{name}/start`: one that runs refuses.
+pub(super) async fn start(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
+    turn(shared, &text, headers, false).await
+}
+
+/// `POST /boxes/{name}/stop`
+pub(super) async fn stop(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
+    turn(shared, &text, headers, true).await
+}
+
+async fn turn(shared: Shared, text: &str, headers: HeaderMap, stop: bool) -> Response {
+    let (name, room) = match shared.one(&headers, text).await {
+        Ok(found) => found,
+        Err(refused) => return *refused,
+    };
+    let status = shared.sandboxes().get(&name).map_or("deleting", Sandbox::status);
+    if (status == "stopped") == stop {
+        return refusal(400, "InvalidRequest", &format!("Sandbox '{name}' is {status}"));
+    }
+    if let Some(sandbox) = shared.sandboxes().get_mut(&name) {
+        (sandbox.stopped, sandbox.used) = (stop, Instant::now());
+    }
+    if stop {
+        // What runs ends with its machine.
+        shared.sessions().iter().filter(|((sandbox, _), _)| *sandbox == name).for_each(|(_, session)| session.kill());
+    }
+    Json(shared.told(&headers, &name, &room)).into_response()
+}
+
+/// `DELETE /boxes/{name}`
+pub(super) async fn delete(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
+    match shared.one(&headers, &text).await {
+        Ok((name, _)) => {
+            shared.forget(&name).await;
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(refused) => *refused,
+    }
+}
+
+/// `GET /boxes`: pages in the order of names.
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    shared.sweep().await;
+    let query = query.unwrap_or_default();
+    let pairs: Vec<(String, String)> = query.split('&').filter_map(|pair| pair.split_once('=')).map(plain).collect();
+    let one = |name: &str| pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
+    let asked: Vec<&str> = pairs.iter().filter(|(name, _)| name == "label").map(|(_, value)| value.as_str()).collect();
+    let bears = |room: &Room| {
+        asked.iter().all(|label| match label.split_once('=') {
+            Some((name, value)) => room.labels.get(name).is_some_and(|borne| borne == value),
+            None => room.labels.contains_key(*label),
+        })
+    };
+    let behind = |name: &str| one("cursor").is_none_or(|cursor| name > cursor.trim_start_matches("after:"));
+    let mut found = shared.house.list(&BTreeMap::new()).await;
+    found.retain(|(name, room)| {
+        let contains = one("name_contains").is_none_or(|part| name.contains(part));
+        let status = shared.sandboxes().get(name).map_or("deleting", Sandbox::status);
+        contains && behind(name) && bears(room) && one("status").is_none_or(|wanted| wanted == status)
+    });
+    let limit = one("page_size").and_then(|size| size.parse().ok()).unwrap_or(PAGE).clamp(1, 1000);
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let items: Vec<Value> = found.iter().filter_map(|(name, room)| shared.told(&headers, name, room)).collect();
+    let cursor = found.last().filter(|_| more).map(|(name, _)| format!("after:{name}"));
+    Json(json!({ "items": items, "sandboxes": items, "next_cursor": cursor, "offset": 0 })).into_response()
+}
+
+/// A pair of a query without its escapes.
+fn plain((name, value): (&str, &str)) -> (String, String) {
+    let plain =
+        |text: &str| percent_encoding::percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    (plain(name), plain(value))
+}

@@ -1,0 +1,256 @@
+//! Commands over plain HTTP: one request until the end, or server-sent events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, OutputStream, SandboxPath};
+
+use super::session::{Asked, End, Listening, Session};
+use super::{HOME, Shared, refusal};
+use crate::house::Room;
+
+/// Time of a command whose client names none.
+const DEFAULT_SECONDS: f64 = 60.0;
+
+/// How much of the output may be on its way before the client has to say what arrived.
+const UNHEARD_BYTES: u64 = 256 << 10;
+
+/// How often a silent stream says that it is there.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// A command, on any way.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Start {
+    pub(super) command: String,
+    pub(super) command_id: Option<String>,
+    shell: Option<String>,
+    timeout: Option<f64>,
+    timeout_seconds: Option<f64>,
+    idle_timeout_seconds: Option<i64>,
+    ttl_seconds: Option<i64>,
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    run_config: Option<super::control::RunConfig>,
+}
+
+impl Start {
+    /// What the sandbox is asked, or why it cannot be.
+    pub(super) async fn asked(self, room: &Room, stdin: Vec<u8>) -> Result<Asked, String> {
+        let with = self.run_config.unwrap_or_default();
+        let cwd = with.work_dir.or(self.cwd).unwrap_or_else(|| HOME.to_owned());
+        let directory = path(&cwd).map_err(|_| format!("chdir {cwd}: invalid path"))?;
+        let look = ExecuteRequest::new(format!("test -d {}", quote(&directory.to_text())));
+        if !room.sandbox.execute(look).await.is_ok_and(|response| response.exit_code == Some(0)) {
+            return Err(format!("chdir {cwd}: no such file or directory"));
+        }
+        let line = match self.shell.as_deref() {
+            None | Some("/bin/bash" | "bash") => self.command,
+            Some(shell) => format!("{} -c {}", quote(shell), quote(&self.command)),
+        };
+        let seconds = self.timeout_seconds.or(self.timeout).unwrap_or(DEFAULT_SECONDS);
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| "the timeout is not valid".to_owned())?;
+        let mut request = ExecuteRequest::new(line).with_timeout(time).with_cwd(directory).with_stdin(stdin);
+        request.env = self.env.into_iter().chain(with.env_vars).collect();
+        let id = self.command_id.unwrap_or_else(super::control::uuid);
+        let (idle, remembered) = (self.idle_timeout_seconds.unwrap_or(300), self.ttl_seconds.unwrap_or(600));
+        Ok(Asked { id, request, idle, remembered })
+    }
+}
+
+/// A path as the data plane reads it.
+pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
+    SandboxPath::parse(HOME)?.resolve(text)
+}
+
+/// `POST /execute`
+pub(super) async fn blocking(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Json(start): Json<Start>,
+) -> Response {
+    let room = match shared.room(&name, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let asked = match start.asked(&room, Vec::new()).await {
+        Ok(asked) => asked,
+        Err(message) => return refusal(400, "CommandError", &message),
+    };
+    let session = shared.begin(&name, room, asked);
+    let listening = Listening::new(Arc::clone(&session));
+    let mut changed = session.watch();
+    while session.record().end.is_none() {
+        if changed.changed().await.is_err() {
+            break;
+        }
+    }
+    drop(listening);
+    let record = session.record();
+    let text = |stream| {
+        let of = record.chunks.iter().filter(|chunk| chunk.stream == stream);
+        let bytes: Vec<u8> = of.flat_map(|chunk| chunk.data.iter().copied()).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    match &record.end {
+        Some(End::Failed { kind: "CommandTimeout", message }) => refusal(408, "CommandTimeout", message),
+        Some(End::Failed { kind, message }) => refusal(500, kind, message),
+        end => {
+            let code = if let Some(End::Exit(code)) = end { *code } else { -1 };
+            let (stdout, stderr) = (text(OutputStream::Stdout), text(OutputStream::Stderr));
+            Json(json!({ "stdout": stdout, "stderr": stderr, "exit_code": code })).into_response()
+        }
+    }
+}
+
+/// `POST /execute/stream/start`
+pub(super) async fn start(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Json(start): Json<Start>,
+) -> Response {
+    let room = match shared.room(&name, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    match start.asked(&room, Vec::new()).await {
+        Ok(asked) => events(shared.begin(&name, room, asked), 0, 0),
+        Err(message) => {
+            streamed(Body::from(event("error", &json!({ "error_type": "CommandError", "error": message }))))
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Resume {
+    pub(super) command_id: String,
+    pub(super) stdout_offset: u64,
+    pub(super) stderr_offset: u64,
+}
+
+/// `POST /execute/stream/resume`
+pub(super) async fn resume(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Json(resume): Json<Resume>,
+) -> Response {
+    if let Err(refused) = shared.room(&name, &headers).await {
+        return *refused;
+    }
+    match shared.session(&name, &resume.command_id) {
+        Some(session) => events(session, resume.stdout_offset, resume.stderr_offset),
+        None => refusal(404, "CommandNotFound", &format!("Command not found: {}", resume.command_id)),
+    }
+}
+
+/// Where a client is in the output of a command.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    listening: Listening,
+    next: usize,
+    stdout: u64,
+    stderr: u64,
+}
+
+/// What a client is told next.
+pub(super) enum Next {
+    Output(OutputStream, u64, Vec<u8>),
+    End(End),
+}
+
+impl Cursor {
+    pub(super) fn new(session: Arc<Session>, stdout: u64, stderr: u64) -> Self {
+        Self { listening: Listening::new(session), next: 0, stdout, stderr }
+    }
+
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.listening.0
+    }
+
+    /// The next piece that the client does not have, or the end. Waits where there is neither.
+    pub(super) async fn next(&mut self) -> Next {
+        let mut changed = self.session().watch();
+        loop {
+            if let Some(next) = self.there() {
+                return next;
+            }
+            if changed.changed().await.is_err() {
+                return Next::End(End::Exit(-1));
+            }
+        }
+    }
+
+    fn there(&mut self) -> Option<Next> {
+        let session = Arc::clone(self.session());
+        let record = session.record();
+        while let Some(chunk) = record.chunks.get(self.next) {
+            self.next += 1;
+            let known = if chunk.stream == OutputStream::Stdout { &mut self.stdout } else { &mut self.stderr };
+            if chunk.end() > *known {
+                let skipped = known.saturating_sub(chunk.offset);
+                let rest =
+                    usize::try_from(skipped).ok().and_then(|skipped| chunk.data.get(skipped..)).unwrap_or_default();
+                *known = chunk.end();
+                return Some(Next::Output(chunk.stream, chunk.offset + skipped, rest.to_vec()));
+            }
+        }
+        record.end.clone().map(Next::End)
+    }
+}
+
+/// The stream of a command from these places on.
+fn events(session: Arc<Session>, stdout: u64, stderr: u64) -> Response {
+    let started = event("started", &json!({ "command_id": session.id, "pid": session.pid }));
+    let cursor = Cursor::new(session, stdout, stderr);
+    let rest = stream::unfold((Some(cursor), 0_u64), |(cursor, sent)| async move {
+        let mut cursor = cursor?;
+        if sent >= UNHEARD_BYTES {
+            let places = json!({ "stdout_offset": cursor.stdout, "stderr_offset": cursor.stderr });
+            return Some((event("ack_required", &places), (None, 0)));
+        }
+        match tokio::time::timeout(HEARTBEAT, cursor.next()).await {
+            Err(_) => Some((Bytes::from_static(b": heartbeat\n\n"), (Some(cursor), sent))),
+            Ok(Next::Output(stream, offset, data)) => {
+                let name = if stream == OutputStream::Stdout { "stdout" } else { "stderr" };
+                let sent = sent + data.len() as u64;
+                Some((event(name, &json!({ "offset": offset, "data": BASE64.encode(data) })), (Some(cursor), sent)))
+            }
+            Ok(Next::End(end)) => Some((last(&cursor, &end), (None, 0))),
+        }
+    });
+    let all = futures_util::StreamExt::chain(stream::iter([started]), rest);
+    streamed(Body::from_stream(futures_util::StreamExt::map(all, Ok::<_, std::convert::Infallible>)))
+}
+
+fn last(cursor: &Cursor, end: &End) -> Bytes {
+    let ended = |name: &str, offset: u64| event("stream_end", &json!({ "stream": name, "offset": offset }));
+    let end = match end {
+        End::Exit(code) => event("exit", &json!({ "exit_code": code })),
+        End::Failed { kind, message } => event("error", &json!({ "error_type": kind, "error": message })),
+    };
+    [ended("stdout", cursor.stdout), ended("stderr", cursor.stderr), end].concat().into()
+}
+
+fn event(name: &str, data: &Value) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+}
+
+fn streamed(body: Body) -> Response {
+    ([(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")], body).into_response()
+}

@@ -1,0 +1,221 @@
+//! Files: up, down, and found.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::{FileError, FileErrorCode, FileInfo, GlobRequest, GrepRequest, Upload};
+use tidebox_remote_adapters::transport::multipart;
+
+use super::exec::path;
+use super::{Shared, refusal};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct At {
+    path: String,
+}
+
+fn file_refusal(error: &FileError, otherwise: &str) -> Response {
+    match error.code {
+        FileErrorCode::FileNotFound => refusal(404, "FileNotFound", &error.message),
+        FileErrorCode::PermissionDenied => refusal(403, "PermissionDenied", &error.message),
+        _ => refusal(500, otherwise, &error.message),
+    }
+}
+
+/// `POST /upload?path=`
+pub(super) async fn upload(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let room = match shared.room(&name, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let parts = multipart::read(media_type, &body).unwrap_or_default();
+    let Some(part) = parts.into_iter().find(|part| part.name == "file") else {
+        return refusal(400, "InvalidRequest", "the body has no part `file`");
+    };
+    let parsed = match path(&at.path) {
+        Ok(parsed) => parsed,
+        Err(error) => return file_refusal(&error, "WriteError"),
+    };
+    let upload = Upload::new(parsed.as_bytes(), part.content);
+    match room.sandbox.upload_files(vec![upload]).await.map(|mut results| results.pop()) {
+        Ok(Some(result)) => match result.result {
+            Ok(()) => Json(json!({})).into_response(),
+            Err(error) => file_refusal(&error, "WriteError"),
+        },
+        Ok(None) => refusal(500, "WriteError", "nothing was said of the file"),
+        Err(error) => refusal(502, "ConnectionError", &error.to_string()),
+    }
+}
+
+/// `GET /download?path=`, and `HEAD`, which has everything but the content.
+pub(super) async fn download(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+) -> Response {
+    let room = match shared.room(&name, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let parsed = match path(&at.path) {
+        Ok(parsed) => parsed,
+        Err(error) => return file_refusal(&error, "ReadError"),
+    };
+    match room.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+        Ok(Some(file)) => match file.result {
+            Ok(content) => whole_or_part(&headers, content),
+            Err(error) => file_refusal(&error, "ReadError"),
+        },
+        Ok(None) => refusal(500, "ReadError", "nothing was said of the file"),
+        Err(error) => refusal(502, "ConnectionError", &error.to_string()),
+    }
+}
+
+/// The content, the part of it that a header asks for, or that the client has it already.
+fn whole_or_part(headers: &HeaderMap, content: Vec<u8>) -> Response {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    let tag = format!("\"{:016x}\"", hasher.finish());
+    let asked = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let length = content.len();
+    let mut response = if asked(header::IF_NONE_MATCH) == Some(&tag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let same = asked(header::IF_RANGE).is_none_or(|given| given == tag);
+        match asked(header::RANGE).filter(|_| same).map(|range| bounds(range, length)) {
+            None => Body::from(content).into_response(),
+            Some(Some((first, last))) => {
+                let piece = content.get(first..=last).unwrap_or_default().to_vec();
+                let range = [(header::CONTENT_RANGE, format!("bytes {first}-{last}/{length}"))];
+                (StatusCode::PARTIAL_CONTENT, range, piece).into_response()
+            }
+            Some(None) => {
+                let range = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
+                (StatusCode::RANGE_NOT_SATISFIABLE, range).into_response()
+            }
+        }
+    };
+    let head = response.headers_mut();
+    head.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    head.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    // Of hexadecimal digits and quotes a header can always be made.
+    head.extend(HeaderValue::from_str(&tag).ok().map(|tag| (header::ETAG, tag)));
+    response
+}
+
+/// The first and last byte of `bytes=A-B`, `bytes=A-` and `bytes=-N`.
+fn bounds(range: &str, length: usize) -> Option<(usize, usize)> {
+    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let end = length.checked_sub(1)?;
+    let bounds = match (first.parse::<usize>(), last.parse::<usize>()) {
+        (Ok(first), Ok(last)) => (first, last.min(end)),
+        (Ok(first), Err(_)) => (first, end),
+        (Err(_), Ok(count)) => (length.saturating_sub(count), end),
+        (Err(_), Err(_)) => return None,
+    };
+    (bounds.0 <= bounds.1).then_some(bounds)
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Search {
+    pattern: String,
+    path: String,
+    glob: Option<String>,
+    limit: Option<usize>,
+}
+
+/// The most that a search answers.
+const MATCHES: usize = 1000;
+
+fn found(info: &FileInfo) -> Value {
+    json!({
+        "path": String::from_utf8_lossy(&info.path),
+        "is_dir": info.is_dir(),
+        "size_bytes": info.size.unwrap_or_default(),
+        "modified_at": null,
+    })
+}
+
+/// `POST /glob`: files and directories.
+pub(super) async fn glob(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Json(search): Json<Search>,
+) -> Response {
+    let room = match shared.room(&name, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let root = match path(&search.path) {
+        Ok(root) => root,
+        Err(error) => return file_refusal(&error, "ReadError"),
+    };
+    // A list is asked for by this pattern; what is found otherwise are files.
+    let (mut entries, cut) = if search.pattern == "*" {
+        match room.sandbox.ls(&root).await {
+            Ok(Ok(listed)) => (listed.entries, false),
+            Ok(Err(error)) => return file_refusal(&error, "ReadError"),
+            Err(error) => return refusal(502, "ConnectionError", &error.to_string()),
+        }
+    } else {
+        match room.sandbox.glob(GlobRequest::new(search.pattern, root)).await {
+            Ok(Ok(globbed)) => (globbed.files, globbed.truncated.is_some()),
+            Ok(Err(error)) => return file_refusal(&error, "ReadError"),
+            Err(error) => return refusal(502, "ConnectionError", &error.to_string()),
+        }
+    };
+    let limit = search.limit.unwrap_or(MATCHES).min(MATCHES);
+    let truncated = cut || entries.len() > limit;
+    entries.truncate(limit);
+    Json(json!({ "matches": entries.iter().map(found).collect::<Vec<_>>(), "truncated": truncated })).into_response()
+}
+
+/// `POST /grep`: a literal text.
+pub(super) async fn grep(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Json(search): Json<Search>,
+) -> Response {
+    let room = match shared.room(&name, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let root = match path(&search.path) {
+        Ok(root) => root,
+        Err(error) => return file_refusal(&error, "ReadError"),
+    };
+    let mut request = GrepRequest::new(search.pattern, root);
+    request.glob = search.glob.map(String::into_bytes);
+    request.max_count = Some(search.limit.unwrap_or(MATCHES).min(MATCHES));
+    match room.sandbox.grep(request).await {
+        Ok(Ok(response)) => {
+            let one = |found: &tidebox_core::GrepMatch| {
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                json!({ "path": text(&found.path), "line": found.line, "text": text(&found.text) })
+            };
+            let matches: Vec<Value> = response.matches.iter().map(one).collect();
+            Json(json!({ "matches": matches, "truncated": response.truncated.is_some() })).into_response()
+        }
+        Ok(Err(error)) => file_refusal(&error, "ReadError"),
+        Err(error) => refusal(502, "ConnectionError", &error.to_string()),
+    }
+}

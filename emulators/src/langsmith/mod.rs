@@ -1,0 +1,181 @@
+//! LangSmith Sandboxes: the control plane, and below `/dp/NAME` the data plane of each sandbox.
+//!
+//! Paths, fields and words are those that the official clients send and accept. The service itself is closed.
+
+mod control;
+mod exec;
+mod files;
+mod session;
+mod snapshots;
+mod socket;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use self::session::Session;
+use crate::house::{House, Room};
+
+/// Where commands begin that name no directory, and relative paths of files.
+pub(crate) const HOME: &str = "/home/user";
+
+/// What the control plane knows of a sandbox beside its room.
+#[derive(Clone, Debug)]
+pub(crate) struct Sandbox {
+    pub(crate) id: String,
+    pub(crate) snapshot: String,
+    pub(crate) idle: Duration,
+    pub(crate) after_stop: Duration,
+    pub(crate) used: Instant,
+    pub(crate) running: usize,
+    pub(crate) stopped: bool,
+    pub(crate) asked: Value,
+}
+
+impl Sandbox {
+    fn status(&self) -> &'static str {
+        let idle = self.running == 0 && !self.idle.is_zero() && self.used.elapsed() > self.idle;
+        if self.stopped || idle { "stopped" } else { "ready" }
+    }
+}
+
+/// Commands by the sandbox and their own name.
+pub(crate) type Sessions = BTreeMap<(String, String), Arc<Session>>;
+
+/// Everything that requests share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub(crate) house: House,
+    pub(crate) key: Arc<str>,
+    sandboxes: Arc<Mutex<BTreeMap<String, Sandbox>>>,
+    sessions: Arc<Mutex<Sessions>>,
+    snapshots: Arc<Mutex<BTreeMap<String, Value>>>,
+}
+
+/// All routes. `key` is what clients have to send as `X-Api-Key`.
+pub fn router(house: House, key: &str) -> Router {
+    let shared = Shared {
+        house,
+        key: key.into(),
+        sandboxes: Arc::default(),
+        sessions: Arc::default(),
+        snapshots: Arc::new(Mutex::new(snapshots::first())),
+    };
+    let control = Router::new()
+        .route("/boxes", post(control::create).get(control::list))
+        .route("/boxes/{name}", get(control::get).patch(control::update).delete(control::delete))
+        .route("/boxes/{name}/status", get(control::status))
+        .route("/boxes/{name}/start", post(control::start))
+        .route("/boxes/{name}/stop", post(control::stop))
+        .route("/snapshots", get(snapshots::list).post(snapshots::create))
+        .route("/snapshots/{id}", get(snapshots::get).delete(snapshots::delete));
+    let data = Router::new()
+        .route("/execute", post(exec::blocking))
+        .route("/execute/stream/start", post(exec::start))
+        .route("/execute/stream/resume", post(exec::resume))
+        .route("/execute/ws", get(socket::upgrade))
+        .route("/upload", post(files::upload))
+        .route("/download", get(files::download))
+        .route("/glob", post(files::glob))
+        .route("/grep", post(files::grep));
+    Router::new()
+        .nest("/api/v2/sandboxes", control)
+        .nest("/dp/{name}", data)
+        .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
+        .with_state(shared)
+}
+
+/// The largest file that is taken in one request.
+const BODY_BYTES: usize = 1 << 30;
+
+/// What points LangSmith's clients to an emulator.
+pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
+    [("LANGSMITH_ENDPOINT", url), ("LANGSMITH_API_KEY", key)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+}
+
+/// A refusal as both planes have it.
+pub(crate) fn refusal(status: u16, error: &str, message: &str) -> Response {
+    let body = axum::Json(json!({ "detail": { "error": error, "message": message } }));
+    (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
+}
+
+type Refused = Box<Response>;
+
+impl Shared {
+    pub(crate) fn sandboxes(&self) -> MutexGuard<'_, BTreeMap<String, Sandbox>> {
+        self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses a request without the right key.
+    pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        match headers.get("x-api-key").map(|key| key.as_bytes()) {
+            Some(key) if key == self.key.as_bytes() => Ok(()),
+            _ => Err(Box::new(refusal(401, "Unauthorized", "Invalid token"))),
+        }
+    }
+
+    /// The name that a name or a number stands for.
+    pub(crate) fn name_of(&self, text: &str) -> String {
+        let sandboxes = self.sandboxes();
+        let by_id = || sandboxes.iter().find(|(_, sandbox)| sandbox.id == text).map(|(name, _)| name.clone());
+        if sandboxes.contains_key(text) { text.to_owned() } else { by_id().unwrap_or_else(|| text.to_owned()) }
+    }
+
+    /// Deletes what was stopped for long enough.
+    pub(crate) async fn sweep(&self) {
+        let over = |sandbox: &Sandbox| {
+            let limit = if sandbox.stopped { sandbox.after_stop } else { sandbox.idle + sandbox.after_stop };
+            sandbox.status() == "stopped" && !sandbox.after_stop.is_zero() && sandbox.used.elapsed() > limit
+        };
+        let names: Vec<String> =
+            self.sandboxes().iter().filter(|(_, sandbox)| over(sandbox)).map(|(name, _)| name.clone()).collect();
+        for name in names {
+            self.forget(&name).await;
+        }
+    }
+
+    /// Ends a sandbox; false when there is none of this name.
+    pub(crate) async fn forget(&self, name: &str) -> bool {
+        let known = self.sandboxes().remove(name).is_some();
+        self.sessions().retain(|(sandbox, _), _| sandbox != name);
+        self.house.close(name).await || known
+    }
+
+    /// The sandbox of a request to a data plane. Using it wakes it.
+    pub(crate) async fn room(&self, name: &str, headers: &HeaderMap) -> Result<Room, Refused> {
+        self.authorised(headers)?;
+        self.sweep().await;
+        let room = self.house.find(name).await;
+        match (room, self.sandboxes().get_mut(name)) {
+            (Some(room), Some(sandbox)) => {
+                (sandbox.used, sandbox.stopped) = (Instant::now(), false);
+                Ok(room)
+            }
+            _ => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{name}' not found")))),
+        }
+    }
+
+    /// A command begins or ends: one that runs keeps its sandbox awake.
+    pub(crate) fn busy(&self, name: &str, begins: bool) {
+        if let Some(sandbox) = self.sandboxes().get_mut(name) {
+            sandbox.used = Instant::now();
+            sandbox.running = if begins { sandbox.running + 1 } else { sandbox.running.saturating_sub(1) };
+        }
+    }
+}

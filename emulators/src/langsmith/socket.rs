@@ -1,0 +1,134 @@
+//! Commands over a WebSocket: output as text, and a way to kill.
+
+use std::sync::Arc;
+
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use tidebox_core::OutputStream;
+
+use super::Shared;
+use super::exec::{Cursor, Next, Resume, Start};
+use super::session::{End, Session};
+use crate::house::Room;
+
+/// `GET /execute/ws`
+pub(super) async fn upgrade(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    match shared.room(&name, &headers).await {
+        Ok(room) => upgrade.on_upgrade(move |socket| serve(shared, name, room, socket)).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+async fn serve(shared: Shared, name: String, room: Room, mut socket: WebSocket) {
+    let Some(first) = message(&mut socket).await else { return };
+    let begun = match first["type"].as_str() {
+        Some("execute") => begin(&shared, &name, room, first, &mut socket).await,
+        Some("reconnect") => {
+            let resume: Resume = serde_json::from_value(first).unwrap_or_default();
+            match shared.session(&name, &resume.command_id) {
+                Some(session) => Ok((session, resume.stdout_offset, resume.stderr_offset, false)),
+                None => Err(("CommandNotFound", format!("Command not found: {}", resume.command_id))),
+            }
+        }
+        _ => Err(("CommandError", "the first message is execute or reconnect".to_owned())),
+    };
+    match begun {
+        Ok((session, stdout, stderr, kill)) => {
+            let told = Arc::clone(&session);
+            follow(&mut socket, session, stdout, stderr).await;
+            if kill {
+                told.kill();
+            }
+        }
+        Err((kind, message)) => {
+            say(&mut socket, &json!({ "type": "error", "error_type": kind, "error": message })).await;
+        }
+    }
+    // The client may have closed it already.
+    let _ = socket.send(Message::Close(None)).await;
+}
+
+type Begun = Result<(Arc<Session>, u64, u64, bool), (&'static str, String)>;
+
+async fn begin(shared: &Shared, name: &str, room: Room, first: Value, socket: &mut WebSocket) -> Begun {
+    let flag = |field: &str| first[field].as_bool().unwrap_or_default();
+    if flag("pty") {
+        return Err(("CommandError", "this emulator has no terminals".to_owned()));
+    }
+    let (close_stdin, kill) = (flag("close_stdin"), flag("kill_on_disconnect"));
+    let start: Start = serde_json::from_value(first).map_err(|error| ("CommandError", error.to_string()))?;
+    // A command of an emulated sandbox gets its input at once, so it begins when all of it is there.
+    let stdin = if close_stdin { Vec::new() } else { input(socket, start.command_id.as_deref()).await };
+    let asked = start.asked(&room, stdin).await.map_err(|message| ("CommandError", message))?;
+    Ok((shared.begin(name, room, asked), 0, 0, kill))
+}
+
+/// What the client writes until it closes the input.
+async fn input(socket: &mut WebSocket, id: Option<&str>) -> Vec<u8> {
+    // Clients write only to what has begun.
+    say(socket, &json!({ "type": "started", "command_id": id, "pid": 1 })).await;
+    let mut bytes = Vec::new();
+    while let Some(message) = message(socket).await {
+        match message["type"].as_str() {
+            Some("input") => bytes.extend_from_slice(message["data"].as_str().unwrap_or_default().as_bytes()),
+            _ => break,
+        }
+    }
+    bytes
+}
+
+/// The next message that is JSON; `None` when the client is gone.
+async fn message(socket: &mut WebSocket) -> Option<Value> {
+    loop {
+        match socket.recv().await?.ok()? {
+            Message::Text(text) => return serde_json::from_str(&text).ok(),
+            Message::Close(_) => return None,
+            _ => {}
+        }
+    }
+}
+
+async fn say(socket: &mut WebSocket, message: &Value) -> bool {
+    socket.send(Message::text(message.to_string())).await.is_ok()
+}
+
+async fn follow(socket: &mut WebSocket, session: Arc<Session>, stdout: u64, stderr: u64) {
+    if !say(socket, &json!({ "type": "started", "command_id": session.id, "pid": session.pid })).await {
+        return;
+    }
+    let mut cursor = Cursor::new(session, stdout, stderr);
+    loop {
+        let next = tokio::select! {
+            next = cursor.next() => next,
+            said = message(socket) => match said {
+                Some(said) if said["type"] == "kill" => {
+                    cursor.session().kill();
+                    continue;
+                }
+                Some(_) => continue,
+                None => return,
+            },
+        };
+        let (told, over) = match next {
+            Next::Output(stream, offset, data) => {
+                let name = if stream == OutputStream::Stdout { "stdout" } else { "stderr" };
+                (json!({ "type": name, "offset": offset, "data": String::from_utf8_lossy(&data) }), false)
+            }
+            Next::End(End::Exit(code)) => (json!({ "type": "exit", "exit_code": code }), true),
+            Next::End(End::Failed { kind, message }) => {
+                (json!({ "type": "error", "error_type": kind, "error": message }), true)
+            }
+        };
+        if !say(socket, &told).await || over {
+            return;
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! One sandbox at LangSmith.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tidebox_core::shell_backend::{PieceSink, quote};
+use tidebox_core::{
+    BoxFuture, Error, ErrorKind, FileError, FileErrorCode, FileResult, Outcome, Result, SandboxId, SandboxPath, Upload,
+    UploadResult,
+};
+
+use super::config::LangSmithConfig;
+use super::execute::Way;
+use super::wire::{self, DataPlane};
+use crate::output::Output;
+use crate::plane::{Command, Ending, Plane};
+use crate::sandbox::TRANSFERS;
+use crate::transport::{Client, Reply};
+
+/// The data plane of a sandbox.
+#[derive(Clone, Debug)]
+pub struct LangSmithSandbox {
+    id: SandboxId,
+    pub(super) plane: DataPlane,
+    pub(super) client: Client,
+    /// Which [`Way`] commands go.
+    way: Arc<AtomicU8>,
+}
+
+impl LangSmithSandbox {
+    pub(super) fn new(config: &LangSmithConfig, found: &wire::Sandbox, client: Client) -> Result<Self> {
+        let operation = "connect to a sandbox";
+        let Some(url) = found.dataplane_url.as_deref().filter(|url| !url.is_empty()) else {
+            let message = "LangSmith did not say where the sandbox is; it may still be made, try again later";
+            return Err(Error::new(ErrorKind::Unavailable, operation, message).with_context("sandbox", &found.name));
+        };
+        if config.api_url.starts_with("https:") && !url.starts_with("https:") {
+            let message = "LangSmith named an address of the sandbox without TLS, to which no key is sent";
+            return Err(Error::new(ErrorKind::Protocol, operation, message).with_context("sandbox", &found.name));
+        }
+        let plane = DataPlane {
+            url: url.trim_end_matches('/').to_owned(),
+            key: config.api_key.clone(),
+            shell: config.shell.clone(),
+            user: config.user.clone(),
+        };
+        Ok(Self { id: SandboxId::parse(found.name.clone())?, plane, client, way: Arc::default() })
+    }
+
+    pub(super) fn way(&self) -> Way {
+        Way::of(self.way.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn keep_way(&self, way: Way) {
+        self.way.store(way as u8, Ordering::Relaxed);
+    }
+
+    pub(super) async fn refused(&self, operation: &'static str, reply: Reply) -> Result<Error> {
+        let status = reply.status;
+        let body = reply.whole().await?;
+        Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
+    }
+
+    async fn upload(&self, path: SandboxPath, upload: Upload) -> Result<UploadResult> {
+        let content = Bytes::from(upload.content);
+        let reply = self.client.send(&self.plane.upload(&path, content.clone())).await?;
+        let result = if reply.is_success() {
+            Ok(())
+        } else {
+            let error = self.refused("upload_files", reply).await?;
+            self.place_for(&path, error, content).await?
+        };
+        Ok(UploadResult { path: upload.path, result })
+    }
+
+    /// Makes the directories above a file that was not taken, and tries again; or finds out why it cannot be there.
+    async fn place_for(&self, path: &SandboxPath, error: Error, content: Bytes) -> Result<FileResult<()>> {
+        if !is_of_file(&error) {
+            return Err(error);
+        }
+        let above = path.parent().unwrap_or_else(SandboxPath::root).to_text().into_owned();
+        let script = format!(
+            "p={}; d={}; if [ -d \"$p\" ]; then echo is_directory; \
+             elif [ -d \"$d\" ]; then if [ -w \"$d\" ]; then echo unknown; else echo permission_denied; fi; \
+             elif mkdir -p -- \"$d\" 2>/dev/null; then echo made; \
+             else while [ ! -e \"$d\" ]; do d=${{d%/*}}; d=${{d:-/}}; done; \
+             if [ -d \"$d\" ]; then echo permission_denied; else echo not_a_directory; fi; fi",
+            quote(&path.to_text()),
+            quote(&above),
+        );
+        match self.ask(script).await?.as_str() {
+            "made" => {
+                let reply = self.client.send(&self.plane.upload(path, content)).await?;
+                if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
+            }
+            answer => code(answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes())))),
+        }
+    }
+
+    /// Why a file was not handed out: the service has one word for several reasons.
+    async fn reason(&self, path: &SandboxPath, error: Error) -> Result<FileResult<()>> {
+        if !is_of_file(&error) {
+            return Err(error);
+        }
+        let script = format!(
+            "p={}; if [ -d \"$p\" ]; then echo is_directory; elif [ -e \"$p\" ]; then \
+             if [ ! -f \"$p\" ]; then echo not_a_regular_file; elif [ ! -r \"$p\" ]; then echo permission_denied; \
+             else echo unknown; fi; \
+             elif ls -d -- \"$p\" 2>&1 | grep -q 'ermission denied'; then echo permission_denied; \
+             else echo file_not_found; fi",
+            quote(&path.to_text()),
+        );
+        let answer = self.ask(script).await?;
+        code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))))
+    }
+
+    /// The one word that a script of ours prints.
+    async fn ask(&self, script: String) -> Result<String> {
+        let time = std::time::Duration::from_secs(30);
+        let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), time };
+        let mut output = Output::new(1 << 10, None);
+        self.follow(command, &mut output).await?;
+        Ok(output.into_response().stdout_text().trim().to_owned())
+    }
+}
+
+/// Whether an error may be one of the file, and not of the sandbox.
+fn is_of_file(error: &Error) -> bool {
+    let is = |name: &str, values: &[&str]| {
+        error.context().iter().any(|(given, value)| given == name && values.contains(&value.as_str()))
+    };
+    is("error", &["FileNotFound", "WriteError", "ReadError", "PermissionDenied", "InvalidPath"])
+        || is("status", &["400", "403", "404", "409", "422", "500"]) && !is("error", &["NotReady"])
+}
+
+fn code(word: &str) -> Option<FileErrorCode> {
+    const CODES: [FileErrorCode; 5] = [
+        FileErrorCode::FileNotFound,
+        FileErrorCode::PermissionDenied,
+        FileErrorCode::IsDirectory,
+        FileErrorCode::NotADirectory,
+        FileErrorCode::NotARegularFile,
+    ];
+    CODES.into_iter().find(|code| code.as_str() == word)
+}
+
+/// Paths are parts of URLs here.
+fn is_text(path: &SandboxPath) -> FileResult<()> {
+    match std::str::from_utf8(path.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let message = format!("Invalid path '{path}': LangSmith transfers only files whose names are UTF-8");
+            Err(FileError::new(FileErrorCode::InvalidPath, message))
+        }
+    }
+}
+
+impl Plane for LangSmithSandbox {
+    fn id(&self) -> &SandboxId {
+        &self.id
+    }
+
+    /// Server-sent events carry bytes, the other ways text. Until one was gone, nothing is taken for granted.
+    fn passes_bytes(&self) -> bool {
+        self.way() == Way::Events
+    }
+
+    fn run<'a>(&'a self, command: Command, output: &'a mut Output<'_>) -> BoxFuture<'a, Result<Ending>> {
+        Box::pin(self.follow(command, output))
+    }
+
+    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
+        Box::pin(async move {
+            if let Err(refusal) = is_text(path) {
+                return Ok(Err(refusal));
+            }
+            let mut reply = self.client.send(&self.plane.download(path)).await?;
+            if !reply.is_success() {
+                let error = self.refused("download_files", reply).await?;
+                return self.reason(path, error).await;
+            }
+            while let Some(piece) = reply.next().await? {
+                if !sink(&piece) {
+                    break;
+                }
+            }
+            Ok(Ok(()))
+        })
+    }
+
+    fn store(&self, files: Vec<(SandboxPath, Upload)>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
+        let uploads = stream::iter(files).map(move |(path, upload)| async move {
+            match is_text(&path) {
+                Ok(()) => self.upload(path, upload).await,
+                Err(refusal) => Ok(UploadResult { path: upload.path, result: Err(refusal) }),
+            }
+        });
+        Box::pin(uploads.buffered(TRANSFERS).try_collect())
+    }
+}

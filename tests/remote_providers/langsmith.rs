@@ -1,0 +1,298 @@
+//! LangSmith.
+
+use std::time::{Duration, Instant};
+
+use tidebox::conformance::provider::{self, ProviderCapabilities};
+use tidebox::conformance::{self, Capabilities};
+use tidebox::{Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
+use tidebox_emulators::{Fault, FaultKind, Serving};
+use tidebox_remote_adapters::Options;
+
+use crate::{KEY, adapter, emulator};
+
+fn options(serving: &Serving) -> Options {
+    Options::default().with_api_url(serving.url())
+}
+
+fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
+    serving.faults().add(Fault { path: path.to_owned(), times, kind });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_adapter_of_langsmith_keeps_the_contract_over_its_emulator() {
+    for dialect in [Dialect::Js, Dialect::Python] {
+        let serving = emulator("langsmith").await;
+        let mut options = options(&serving);
+        options.dialect = dialect;
+        options.output_bytes = 1 << 20;
+        let sandbox = adapter("langsmith", options).get_or_create(Selector::any_new()).await.expect("it is made");
+        let capabilities = Capabilities {
+            dialect,
+            // Its transfers name files in URLs and in JSON.
+            byte_names: false,
+            output_bytes: Some(1 << 20),
+            glob_files: Some(10_000),
+            timeout_slack: Duration::from_secs(20),
+            may_close: true,
+            ..Capabilities::FULL
+        };
+        let root = SandboxPath::parse("/home/user").expect("the path is absolute");
+        let report = conformance::run(&*sandbox, &capabilities, &root).await;
+        println!("{report}");
+        report.assert();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provider_of_langsmith_keeps_the_contract_over_its_emulator() {
+    let serving = emulator("langsmith").await;
+    let provider = adapter("langsmith", options(&serving));
+    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
+    println!("{report}");
+    report.assert();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
+    let serving = emulator("langsmith").await;
+    let refuse = FaultKind::Refuse { status: 429, retry_after: Some(1), body: String::new() };
+    fault(&serving, "/api/v2/sandboxes/boxes", 1, refuse);
+    let begun = Instant::now();
+    let provider = adapter("langsmith", options(&serving));
+    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
+    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_creation_whose_answer_is_lost_makes_one_sandbox() {
+    let serving = emulator("langsmith").await;
+    // The request has its effect, and its answer breaks.
+    fault(&serving, "/api/v2/sandboxes/boxes", 1, FaultKind::BreakAfter { bytes: 10 });
+    let provider = adapter("langsmith", options(&serving));
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("nobody knows whether it is ready");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(
+        provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty(),
+        "nothing is left running"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_breaks_is_resumed_where_it_broke_and_the_command_runs_once() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    for bytes in [20, 150, 200, 260] {
+        fault(&serving, "/dp/", 1, FaultKind::BreakAfter { bytes });
+        let request =
+            ExecuteRequest::new("echo once >> /tmp/count; for i in 1 2 3 4 5 6; do echo $i; echo e$i >&2; done");
+        let response = sandbox.execute(request).await.expect("it is heard to its end");
+        assert_eq!(response.stdout_text(), "1\n2\n3\n4\n5\n6\n", "broken after {bytes}");
+        assert_eq!((&*response.stderr_text(), response.exit_code), ("e1\ne2\ne3\ne4\ne5\ne6\n", Some(0)));
+        assert!(!response.truncated);
+    }
+    let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "once\nonce\nonce\nonce\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_output_than_the_service_keeps_unheard_arrives_whole() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let response = sandbox.execute(ExecuteRequest::new("seq 200000")).await.expect("it runs");
+    let expected: String = (1..=200_000).map(|number| format!("{number}\n")).collect();
+    assert!(response.stdout_text() == expected, "{} bytes of {}", response.stdout.len(), expected.len());
+    assert_eq!((response.exit_code, response.truncated), (Some(0), false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_events_is_spoken_to_over_a_socket() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    fault(&serving, &format!("/dp/{}/execute/stream", sandbox.id()), 100, absent());
+    let request = ExecuteRequest::new("echo out; echo err >&2; exit 7").with_timeout(Duration::from_secs(20));
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((&*response.stdout_text(), &*response.stderr_text(), response.exit_code), ("out\n", "err\n", Some(7)));
+    let request = ExecuteRequest::new("echo before; sleep 30").with_timeout(Duration::from_secs(1));
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((response.exit_code, &*response.stdout_text()), (Some(124), "before\n"));
+    let file = SandboxPath::parse("/tmp/\u{e9}").expect("a path");
+    sandbox.write(tidebox::WriteRequest::new(file.clone(), "text")).await.expect("it answers").expect("it is written");
+    let listed = sandbox.ls(&SandboxPath::parse("/tmp").expect("a path")).await.expect("it answers").expect("a list");
+    assert!(listed.entries.iter().any(|entry| entry.path == file.as_bytes()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_streams_is_asked_in_one_request_and_never_twice() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let path = format!("/dp/{}/execute/", sandbox.id());
+    fault(&serving, &path, 100, absent());
+    let response = sandbox.execute(ExecuteRequest::new("echo out; echo err >&2; exit 7")).await.expect("it runs");
+    assert_eq!((&*response.stdout_text(), &*response.stderr_text(), response.exit_code), ("out\n", "err\n", Some(7)));
+    fault(&serving, &format!("/dp/{}/execute", sandbox.id()), 1, FaultKind::BreakAfter { bytes: 3 });
+    let error = sandbox.execute(ExecuteRequest::new("echo once >> /tmp/count")).await.expect_err("the answer broke");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "once\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_in_single_bytes_is_the_same_reply() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    fault(&serving, "/dp/", 1, FaultKind::Split { bytes: 1 });
+    let request = ExecuteRequest::new("printf 'é\\377\\000'; echo oh >&2; exit 7");
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((response.stdout.as_slice(), response.exit_code), (b"\xc3\xa9\xff\0".as_slice(), Some(7)));
+    assert_eq!(response.stderr_text(), "oh\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_no_longer_good_is_told_as_such_and_never_shown() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let body = r#"{"detail":{"error":"Unauthorized","message":"Invalid token"}}"#.to_owned();
+    fault(&serving, "/dp/", 1, FaultKind::Refuse { status: 401, retry_after: None, body });
+    let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("the key is wrong");
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
+    assert!(!format!("{error} {error:?} {sandbox:?}").contains(KEY));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_that_stopped_is_woken_and_keeps_its_files() {
+    let serving = emulator("langsmith").await;
+    let provider = adapter("langsmith", options(&serving));
+    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
+    sandbox.execute(ExecuteRequest::new("echo kept > /tmp/kept")).await.expect("it runs");
+    stop(&serving, sandbox.id().as_str()).await;
+    let again = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect("it wakes");
+    let response = again.execute(ExecuteRequest::new("cat /tmp/kept")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "kept\n");
+    stop(&serving, sandbox.id().as_str()).await;
+    let again = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it wakes");
+    assert_eq!(again.id(), sandbox.id());
+    provider.delete(sandbox.id()).await.expect("it is deleted");
+    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_programs_that_ask_for_the_same_labels_at_once_get_one_sandbox() {
+    let serving = emulator("langsmith").await;
+    let providers: Vec<_> = (0..4).map(|_| adapter("langsmith", options(&serving))).collect();
+    let ask = |at: usize| providers[at].get_or_create(Selector::labels([("thread", "7")]));
+    let (a, b, c, d) = tokio::join!(ask(0), ask(1), ask(2), ask(3));
+    let ids = [a, b, c, d].map(|sandbox| sandbox.expect("each of them gets one").id().clone());
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    assert_eq!(providers[0].list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_something_else_bears_is_no_obstacle() {
+    let serving = emulator("langsmith").await;
+    let mut other = options(&serving);
+    other.labels.insert("team".to_owned(), "b".to_owned());
+    let selector = || Selector::labels([("thread", "7")]);
+    let first = adapter("langsmith", options(&serving)).get_or_create(selector()).await.expect("it is made");
+    serving.house().change(first.id().as_str(), |room| room.labels.clear());
+    let second = adapter("langsmith", other).get_or_create(selector()).await.expect("it is made under another name");
+    assert_ne!(first.id(), second.id());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_up_script_that_fails_leaves_nothing_running() {
+    let serving = emulator("langsmith").await;
+    let mut options = options(&serving);
+    options.setup = Some("echo reason >&2; exit 3".to_owned());
+    let provider = adapter("langsmith", options);
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
+    assert!(error.message().contains("reason"), "{error}");
+    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
+    assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
+    let size = || async {
+        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
+        files[0].result.as_ref().map(Vec::len).expect("the file is there")
+    };
+    // However loaded the machine is, at some time nothing writes any more.
+    for _ in 0..60 {
+        let before = size().await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        if size().await == before {
+            return;
+        }
+    }
+    panic!("it still writes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let request = ExecuteRequest::new("echo before; sleep 30; echo after").with_timeout(Duration::from_secs(1));
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
+    assert_eq!(response.stdout_text(), "before\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_files_each_has_its_own_result() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let files = vec![
+        Upload::new("/home/user/a", "1"),
+        Upload::new("relative", "2"),
+        Upload::new("/home/user/a/below", "3"),
+        Upload::new("/home/user/b", "4"),
+        Upload::new("/tmp", "5"),
+    ];
+    let codes: Vec<_> = sandbox
+        .upload_files(files)
+        .await
+        .expect("a transfer")
+        .into_iter()
+        .map(|file| file.result.err().map(|error| error.code.transfer_code().as_str()))
+        .collect();
+    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), None, Some("is_directory")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_makes_no_directories_is_helped() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let body = r#"{"detail":{"error":"WriteError","message":"no such file or directory"}}"#.to_owned();
+    fault(
+        &serving,
+        &format!("/dp/{}/upload", sandbox.id()),
+        1,
+        FaultKind::Refuse { status: 500, retry_after: None, body },
+    );
+    let uploaded = sandbox.upload_files(vec![Upload::new("/tmp/new/below/file", "1")]).await.expect("a transfer");
+    uploaded[0].result.as_ref().expect("it is there after all");
+    let response = sandbox.execute(ExecuteRequest::new("cat /tmp/new/below/file")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "1");
+}
+
+async fn made(serving: &Serving) -> std::sync::Arc<dyn tidebox::SandboxBackend> {
+    adapter("langsmith", options(serving)).get_or_create(Selector::any_new()).await.expect("it is made")
+}
+
+fn absent() -> FaultKind {
+    FaultKind::Refuse { status: 404, retry_after: None, body: "404 page not found".to_owned() }
+}
+
+/// Stops a sandbox as another client would.
+async fn stop(serving: &Serving, name: &str) {
+    use tidebox_remote_adapters::transport::{HttpTransport, Method, Request, Transport as _};
+    let url = format!("{}/api/v2/sandboxes/boxes/{name}/stop", serving.url());
+    let request = Request::new(Method::Post, url).header("x-api-key", KEY).json(&serde_json::json!({}));
+    let transport = HttpTransport::new(None).expect("a transport");
+    let reply = transport.send(&request).await.expect("it answers");
+    assert!(reply.is_success(), "it stopped");
+}
