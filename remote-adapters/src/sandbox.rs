@@ -203,11 +203,12 @@ impl<P: Plane> RemoteSandbox<P> {
                     continue;
                 }
             };
-            // Of two files at one path the last one is to stay.
-            if !paths.insert(path.clone()) {
+            // Of two files at one path the last one is to stay, and what is below a file is refused because of it.
+            if meets(&paths, &path) {
                 self.flush(&mut batch, &mut places, &mut results).await?;
-                paths = BTreeSet::from([path.clone()]);
+                paths.clear();
             }
+            paths.insert(path.clone());
             batch.push((path, file));
             places.push(place);
         }
@@ -247,6 +248,13 @@ impl<P: Plane> RemoteSandbox<P> {
         let result = self.plane.fetch(&parsed, &mut take).await?.map(|()| content);
         Ok(Download { path, result })
     }
+}
+
+/// Whether a path is one of these, or above or below one of them.
+fn meets(paths: &BTreeSet<SandboxPath>, path: &SandboxPath) -> bool {
+    let above = std::iter::successors(Some(path.clone()), SandboxPath::parent).any(|path| paths.contains(&path));
+    let beginning = path.join(b"");
+    above || paths.iter().any(|other| other.as_bytes().starts_with(&beginning))
 }
 
 /// A path of a transfer. Who transfers is outside and has no working directory, and a slash at the end asks for a directory.
@@ -368,3 +376,19 @@ impl<P: Plane> SandboxBackend for RemoteSandbox<P> {
 
 /// Transfers at the same time. Providers count requests, and connections are reused.
 pub(crate) const TRANSFERS: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_meet_where_one_is_the_other_or_above_it() {
+        let path = |text: &str| SandboxPath::parse(text).expect("a path");
+        let paths = BTreeSet::from([path("/a/b"), path("/a/c")]);
+        for (text, expected) in
+            [("/a/b", true), ("/a/b/c", true), ("/a", true), ("/a/bc", false), ("/a/d", false), ("/", true)]
+        {
+            assert_eq!(meets(&paths, &path(text)), expected, "{text}");
+        }
+    }
+}

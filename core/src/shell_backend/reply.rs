@@ -52,9 +52,11 @@ pub(super) async fn ask<H: ShellHost + ?Sized>(
     script: Script,
     time: Duration,
 ) -> Result<Result<Reply, FileErrorCode>> {
-    let response = host.run_script(script.finish(host.passes_bytes()), time).await?;
+    // A host may find out by this very script that it does.
+    let passes_bytes = host.passes_bytes();
+    let response = host.run_script(script.finish(passes_bytes), time).await?;
     let cut = response.truncated || response.stopped_by == Some(StopReason::Timeout);
-    let bytes = if host.passes_bytes() { Some(response.stdout.clone()) } else { unhex(&response.stdout) };
+    let bytes = if passes_bytes { Some(response.stdout.clone()) } else { unhex(&response.stdout) };
     let Some(bytes) = bytes else { return Err(senseless(operation, &response)) };
     let mut reply = Reply { bytes, at: 0, cut };
     match reply.field() {

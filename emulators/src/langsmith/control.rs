@@ -72,8 +72,9 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     };
     shared.sweep().await;
     let name = create.name.unwrap_or_else(|| format!("sandbox-{:08x}", fastrand::u32(..)));
+    let id = uuid();
     let sandbox = Sandbox {
-        id: uuid(),
+        name: name.clone(),
         snapshot,
         idle: Duration::from_secs(idle),
         after_stop: Duration::from_secs(after_stop),
@@ -85,24 +86,24 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     {
         // The name is taken before the sandbox is made, so that of two who ask at once one is refused.
         let mut sandboxes = shared.sandboxes();
-        if sandboxes.contains_key(&name) {
+        if sandboxes.values().any(|other| other.name == name) {
             return refusal(409, "Conflict", &format!("A sandbox named '{name}' exists already"));
         }
-        sandboxes.insert(name.clone(), sandbox);
+        sandboxes.insert(id.clone(), sandbox);
     }
     let mut env = create.env_vars;
     env.extend(create.run_config.unwrap_or_default().env_vars);
-    match shared.house.open(name.clone(), create.labels, env.into_iter().collect()).await {
+    match shared.house.open(id.clone(), create.labels, env.into_iter().collect()).await {
         Ok(room) => {
             // Where it cannot be made, commands that begin there say so.
             let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
-            match shared.told(&headers, &name, &room) {
+            match shared.told(&headers, &id, &room) {
                 Some(told) => (StatusCode::CREATED, Json(told)).into_response(),
                 None => refusal(404, "NotFound", &format!("Sandbox '{name}' not found")),
             }
         }
         Err(error) => {
-            shared.sandboxes().remove(&name);
+            shared.sandboxes().remove(&id);
             refusal(500, "SandboxConfig", &error.to_string())
         }
     }
@@ -117,18 +118,17 @@ pub(super) fn uuid() -> String {
 
 impl Shared {
     /// A sandbox as it is told to clients. Its data plane is at the address by which the client came.
-    fn told(&self, headers: &HeaderMap, name: &str, room: &Room) -> Option<Value> {
+    fn told(&self, headers: &HeaderMap, id: &str, room: &Room) -> Option<Value> {
         let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or("localhost");
         let sandboxes = self.sandboxes();
-        let sandbox = sandboxes.get(name)?;
+        let sandbox = sandboxes.get(id)?;
         let asked = |field: &str| sandbox.asked.get(field).cloned().unwrap_or(Value::Null);
-        let path = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
         Some(json!({
-            "id": sandbox.id,
-            "name": name,
+            "id": id,
+            "name": sandbox.name,
             "status": sandbox.status(),
             "status_message": null,
-            "dataplane_url": format!("http://{host}/dp/{path}"),
+            "dataplane_url": format!("http://{host}/dp/{id}"),
             // The time of day is nobody's business here, and clients only want one.
             "created_at": "2026-01-01T00:00:00Z",
             "updated_at": "2026-01-01T00:00:00Z",
@@ -147,9 +147,9 @@ impl Shared {
     async fn one(&self, headers: &HeaderMap, text: &str) -> Result<(String, Room), Box<Response>> {
         self.authorised(headers)?;
         self.sweep().await;
-        let name = self.name_of(text);
-        match self.house.find(&name).await {
-            Some(room) => Ok((name, room)),
+        let id = self.id_of(text);
+        match self.house.find(&id).await {
+            Some(room) => Ok((id, room)),
             None => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{text}' not found")))),
         }
     }
@@ -158,7 +158,7 @@ impl Shared {
 /// `GET /boxes/{name}`
 pub(super) async fn get(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
     match shared.one(&headers, &text).await {
-        Ok((name, room)) => Json(shared.told(&headers, &name, &room)).into_response(),
+        Ok((id, room)) => Json(shared.told(&headers, &id, &room)).into_response(),
         Err(refused) => *refused,
     }
 }
@@ -166,8 +166,8 @@ pub(super) async fn get(State(shared): State<Shared>, Path(text): Path<String>, 
 /// `GET /boxes/{name}/status`
 pub(super) async fn status(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
     match shared.one(&headers, &text).await {
-        Ok((name, _)) => {
-            let status = shared.sandboxes().get(&name).map_or("deleting", Sandbox::status);
+        Ok((id, _)) => {
+            let status = shared.sandboxes().get(&id).map_or("deleting", Sandbox::status);
             Json(json!({ "status": status, "status_message": null })).into_response()
         }
         Err(refused) => *refused,
@@ -182,21 +182,29 @@ pub(super) struct Update {
     delete_after_stop_seconds: Option<u64>,
 }
 
-/// `PATCH /boxes/{name}`: times. A new name is refused, for it would move the data plane.
+/// `PATCH /boxes/{name}`: another name, and times.
 pub(super) async fn update(
     State(shared): State<Shared>,
     Path(text): Path<String>,
     headers: HeaderMap,
     Json(update): Json<Update>,
 ) -> Response {
-    let (name, room) = match shared.one(&headers, &text).await {
+    let (id, room) = match shared.one(&headers, &text).await {
         Ok(found) => found,
         Err(refused) => return *refused,
     };
-    if update.name.is_some_and(|new| new != name) {
-        return refusal(422, "Unsupported", "this emulator does not rename sandboxes");
+    {
+        let mut sandboxes = shared.sandboxes();
+        if let Some(new) = update.name {
+            if sandboxes.iter().any(|(other, sandbox)| *other != id && sandbox.name == new) {
+                return refusal(409, "Conflict", &format!("A sandbox named '{new}' exists already"));
+            }
+            if let Some(sandbox) = sandboxes.get_mut(&id) {
+                sandbox.name = new;
+            }
+        }
     }
-    if let Some(sandbox) = shared.sandboxes().get_mut(&name) {
+    if let Some(sandbox) = shared.sandboxes().get_mut(&id) {
         if let Some(seconds) = update.idle_ttl_seconds {
             sandbox.idle = Duration::from_secs(seconds);
         }
@@ -204,7 +212,7 @@ pub(super) async fn update(
             sandbox.after_stop = Duration::from_secs(seconds);
         }
     }
-    Json(shared.told(&headers, &name, &room)).into_response()
+    Json(shared.told(&headers, &id, &room)).into_response()
 }
 
 /// `POST /boxes/{name}/start`: one that runs refuses.
@@ -218,36 +226,36 @@ pub(super) async fn stop(State(shared): State<Shared>, Path(text): Path<String>,
 }
 
 async fn turn(shared: Shared, text: &str, headers: HeaderMap, stop: bool) -> Response {
-    let (name, room) = match shared.one(&headers, text).await {
+    let (id, room) = match shared.one(&headers, text).await {
         Ok(found) => found,
         Err(refused) => return *refused,
     };
-    let status = shared.sandboxes().get(&name).map_or("deleting", Sandbox::status);
+    let status = shared.sandboxes().get(&id).map_or("deleting", Sandbox::status);
     if (status == "stopped") == stop {
-        return refusal(400, "InvalidRequest", &format!("Sandbox '{name}' is {status}"));
+        return refusal(400, "InvalidRequest", &format!("Sandbox '{text}' is {status}"));
     }
-    if let Some(sandbox) = shared.sandboxes().get_mut(&name) {
+    if let Some(sandbox) = shared.sandboxes().get_mut(&id) {
         (sandbox.stopped, sandbox.used) = (stop, Instant::now());
     }
     if stop {
         // What runs ends with its machine.
-        shared.sessions().iter().filter(|((sandbox, _), _)| *sandbox == name).for_each(|(_, session)| session.kill());
+        shared.sessions().iter().filter(|((sandbox, _), _)| *sandbox == id).for_each(|(_, session)| session.kill());
     }
-    Json(shared.told(&headers, &name, &room)).into_response()
+    Json(shared.told(&headers, &id, &room)).into_response()
 }
 
 /// `DELETE /boxes/{name}`
 pub(super) async fn delete(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
     match shared.one(&headers, &text).await {
-        Ok((name, _)) => {
-            shared.forget(&name).await;
+        Ok((id, _)) => {
+            shared.forget(&id).await;
             StatusCode::NO_CONTENT.into_response()
         }
         Err(refused) => *refused,
     }
 }
 
-/// `GET /boxes`: pages in the order of names.
+/// `GET /boxes`: pages in the order of numbers.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
@@ -263,18 +271,21 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
             None => room.labels.contains_key(*label),
         })
     };
-    let behind = |name: &str| one("cursor").is_none_or(|cursor| name > cursor.trim_start_matches("after:"));
+    let behind = |id: &str| one("cursor").is_none_or(|cursor| id > cursor.trim_start_matches("after:"));
     let mut found = shared.house.list(&BTreeMap::new()).await;
-    found.retain(|(name, room)| {
-        let contains = one("name_contains").is_none_or(|part| name.contains(part));
-        let status = shared.sandboxes().get(name).map_or("deleting", Sandbox::status);
-        contains && behind(name) && bears(room) && one("status").is_none_or(|wanted| wanted == status)
+    found.retain(|(id, room)| {
+        let sandboxes = shared.sandboxes();
+        let sandbox = sandboxes.get(id);
+        let contains =
+            one("name_contains").is_none_or(|part| sandbox.is_some_and(|sandbox| sandbox.name.contains(part)));
+        let status = sandbox.map_or("deleting", Sandbox::status);
+        contains && behind(id) && bears(room) && one("status").is_none_or(|wanted| wanted == status)
     });
     let limit = one("page_size").and_then(|size| size.parse().ok()).unwrap_or(PAGE).clamp(1, 1000);
     let more = found.len() > limit;
     found.truncate(limit);
-    let items: Vec<Value> = found.iter().filter_map(|(name, room)| shared.told(&headers, name, room)).collect();
-    let cursor = found.last().filter(|_| more).map(|(name, _)| format!("after:{name}"));
+    let items: Vec<Value> = found.iter().filter_map(|(id, room)| shared.told(&headers, id, room)).collect();
+    let cursor = found.last().filter(|_| more).map(|(id, _)| format!("after:{id}"));
     Json(json!({ "items": items, "sandboxes": items, "next_cursor": cursor, "offset": 0 })).into_response()
 }
 

@@ -1,4 +1,4 @@
-//! LangSmith Sandboxes: the control plane, and below `/dp/NAME` the data plane of each sandbox.
+//! LangSmith Sandboxes: the control plane, and below `/dp/ID` the data plane of each sandbox.
 //!
 //! Paths, fields and words are those that the official clients send and accept. The service itself is closed.
 
@@ -28,7 +28,7 @@ pub(crate) const HOME: &str = "/home/user";
 /// What the control plane knows of a sandbox beside its room.
 #[derive(Clone, Debug)]
 pub(crate) struct Sandbox {
-    pub(crate) id: String,
+    pub(crate) name: String,
     pub(crate) snapshot: String,
     pub(crate) idle: Duration,
     pub(crate) after_stop: Duration,
@@ -86,7 +86,7 @@ pub fn router(house: House, key: &str) -> Router {
         .route("/grep", post(files::grep));
     Router::new()
         .nest("/api/v2/sandboxes", control)
-        .nest("/dp/{name}", data)
+        .nest("/dp/{id}", data)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .with_state(shared)
 }
@@ -130,11 +130,11 @@ impl Shared {
         }
     }
 
-    /// The name that a name or a number stands for.
-    pub(crate) fn name_of(&self, text: &str) -> String {
+    /// The number that a number or a name stands for.
+    pub(crate) fn id_of(&self, text: &str) -> String {
         let sandboxes = self.sandboxes();
-        let by_id = || sandboxes.iter().find(|(_, sandbox)| sandbox.id == text).map(|(name, _)| name.clone());
-        if sandboxes.contains_key(text) { text.to_owned() } else { by_id().unwrap_or_else(|| text.to_owned()) }
+        let named = sandboxes.iter().find(|(_, sandbox)| sandbox.name == text).map(|(id, _)| id.clone());
+        named.unwrap_or_else(|| text.to_owned())
     }
 
     /// Deletes what was stopped for long enough.
@@ -143,37 +143,37 @@ impl Shared {
             let limit = if sandbox.stopped { sandbox.after_stop } else { sandbox.idle + sandbox.after_stop };
             sandbox.status() == "stopped" && !sandbox.after_stop.is_zero() && sandbox.used.elapsed() > limit
         };
-        let names: Vec<String> =
-            self.sandboxes().iter().filter(|(_, sandbox)| over(sandbox)).map(|(name, _)| name.clone()).collect();
-        for name in names {
-            self.forget(&name).await;
+        let ids: Vec<String> =
+            self.sandboxes().iter().filter(|(_, sandbox)| over(sandbox)).map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.forget(&id).await;
         }
     }
 
-    /// Ends a sandbox; false when there is none of this name.
-    pub(crate) async fn forget(&self, name: &str) -> bool {
-        let known = self.sandboxes().remove(name).is_some();
-        self.sessions().retain(|(sandbox, _), _| sandbox != name);
-        self.house.close(name).await || known
+    /// Ends a sandbox; false when there is none of this number.
+    pub(crate) async fn forget(&self, id: &str) -> bool {
+        let known = self.sandboxes().remove(id).is_some();
+        self.sessions().retain(|(sandbox, _), _| sandbox != id);
+        self.house.close(id).await || known
     }
 
     /// The sandbox of a request to a data plane. Using it wakes it.
-    pub(crate) async fn room(&self, name: &str, headers: &HeaderMap) -> Result<Room, Refused> {
+    pub(crate) async fn room(&self, id: &str, headers: &HeaderMap) -> Result<Room, Refused> {
         self.authorised(headers)?;
         self.sweep().await;
-        let room = self.house.find(name).await;
-        match (room, self.sandboxes().get_mut(name)) {
+        let room = self.house.find(id).await;
+        match (room, self.sandboxes().get_mut(id)) {
             (Some(room), Some(sandbox)) => {
                 (sandbox.used, sandbox.stopped) = (Instant::now(), false);
                 Ok(room)
             }
-            _ => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{name}' not found")))),
+            _ => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{id}' not found")))),
         }
     }
 
     /// A command begins or ends: one that runs keeps its sandbox awake.
-    pub(crate) fn busy(&self, name: &str, begins: bool) {
-        if let Some(sandbox) = self.sandboxes().get_mut(name) {
+    pub(crate) fn busy(&self, id: &str, begins: bool) {
+        if let Some(sandbox) = self.sandboxes().get_mut(id) {
             sandbox.used = Instant::now();
             sandbox.running = if begins { sandbox.running + 1 } else { sandbox.running.saturating_sub(1) };
         }

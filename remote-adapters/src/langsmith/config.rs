@@ -86,8 +86,10 @@ impl LangSmithConfig {
 
 /// The address without the path of another version of the API, which the variable may have for other clients.
 fn root(url: &str) -> String {
-    let url = ["/api/v1", "/api/v2", "/api"].iter().find_map(|path| url.strip_suffix(path)).unwrap_or(url);
-    url.trim_end_matches('/').to_owned()
+    let without = ["/api/v1", "/api/v2", "/api"].iter().find_map(|path| url.strip_suffix(path));
+    // A host may be called `api`.
+    let without = without.filter(|rest| !rest.ends_with("/"));
+    without.unwrap_or(url).trim_end_matches('/').to_owned()
 }
 
 fn seconds(text: &str) -> Result<f64> {
@@ -132,6 +134,7 @@ mod tests {
 
     #[test]
     fn an_address_for_other_clients_is_good_here_too() {
+        assert_eq!(config(Options::default().with_api_url("http://api")).unwrap().api_url, "http://api");
         for url in ["http://x", "http://x/", "http://x/api", "http://x/api/v1"] {
             assert_eq!(config(Options::default().with_api_url(url)).unwrap().api_url, "http://x", "{url}");
         }

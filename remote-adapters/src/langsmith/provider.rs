@@ -54,7 +54,6 @@ impl LangSmithControl {
         let mut all = labels.clone();
         all.insert(ATTEMPT.to_owned(), attempt.clone());
         let operation = "create a sandbox";
-        let id = SandboxId::parse(name.clone())?;
         let answer = self.client.send(&wire::create(&self.config, &name, &all, &self.options.env)).await;
         let error = match answer {
             Ok(reply) => {
@@ -62,7 +61,7 @@ impl LangSmithControl {
                 match reply.whole().await {
                     Ok(body) if success => {
                         let sandbox: Sandbox = wire::parse(operation, &body)?;
-                        return Ok(Created { id, made: true, plane: self.ready(sandbox).await });
+                        return Ok(Created { id: sandbox.sandbox_id()?, made: true, plane: self.ready(sandbox).await });
                     }
                     Ok(body) => wire::failure(operation, status, &body),
                     Err(error) => error,
@@ -73,6 +72,7 @@ impl LangSmithControl {
         // It may be there all the same: made by an attempt whose answer was lost, made but not ready in time, or another's.
         let Ok(Some(body)) = self.ask(operation, &wire::get(&self.config, &name)).await else { return Err(error) };
         let found: Sandbox = wire::parse(operation, &body)?;
+        let id = found.sandbox_id()?;
         let borne = found.labels.clone().unwrap_or_default();
         let taken = error.context().iter().any(|(name, value)| name == "status" && value == "409");
         if borne.get(ATTEMPT) == Some(&attempt) {

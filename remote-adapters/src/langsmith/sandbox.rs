@@ -46,7 +46,7 @@ impl LangSmithSandbox {
             shell: config.shell.clone(),
             user: config.user.clone(),
         };
-        Ok(Self { id: SandboxId::parse(found.name.clone())?, plane, client, way: Arc::default() })
+        Ok(Self { id: found.sandbox_id()?, plane, client, way: Arc::default() })
     }
 
     pub(super) fn way(&self) -> Way {
@@ -83,6 +83,7 @@ impl LangSmithSandbox {
         let above = path.parent().unwrap_or_else(SandboxPath::root).to_text().into_owned();
         let script = format!(
             "p={}; d={}; if [ -d \"$p\" ]; then echo is_directory; \
+             elif [ -e \"$p\" ] && [ ! -w \"$p\" ]; then echo permission_denied; \
              elif [ -d \"$d\" ]; then if [ -w \"$d\" ]; then echo unknown; else echo permission_denied; fi; \
              elif mkdir -p -- \"$d\" 2>/dev/null; then echo made; \
              else while [ ! -e \"$d\" ]; do d=${{d%/*}}; d=${{d:-/}}; done; \

@@ -1,1 +1,363 @@
+//! What is read and written, held against what the official client was recorded to send and to accept.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_executor::block_on;
+use serde_json::{Value, json};
+use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, SandboxPath, Upload};
+
+use super::wire::{self, DataPlane, Event, Refusal};
+use super::*;
+use crate::plane::{Command, Ending};
+use crate::transport::{Client, Exchange, HeaderValue, Line, Replay, Request, RetryPolicy, sse};
+use crate::{NetworkAccess, Options, Output, Plane as _};
+
+/// Requests of the official client, recorded once.
+const OFFICIAL: &str = include_str!("../../traces/langsmith-sdk.json");
+
+/// The requests of this phase.
+fn official(phase: &str) -> Vec<Value> {
+    let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
+    let requests = trace["runs"][0]["requests"].as_array().expect("a list of requests").clone();
+    let found: Vec<Value> = requests.into_iter().filter(|request| request["phase"] == phase).collect();
+    assert!(!found.is_empty(), "{phase}");
+    found
+}
+
+fn options(replay: &Arc<Replay>) -> Options {
+    let mut options = Options::default().with_api_key("planted-langsmith-key").with_api_url("http://api");
+    options.transport = Some(Arc::<Replay>::clone(replay));
+    options
+}
+
+fn sandbox(replay: &Arc<Replay>) -> LangSmithSandbox {
+    let config = LangSmithConfig::new(&options(replay)).expect("a key is there");
+    let client = Client::new(Arc::<Replay>::clone(replay), RetryPolicy::default());
+    let found = json!({ "name": "sb-one", "id": "number", "dataplane_url": "http://data/dp/sb-one/" });
+    LangSmithSandbox::new(&config, &serde_json::from_value(found).expect("it is well formed"), client)
+        .expect("it is reached")
+}
+
+fn command(script: &str) -> Command {
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+}
+
+/// A recorded answer of events as it was on the wire.
+fn stream(exchange: &Value) -> String {
+    let events = exchange["reply"]["sse"].as_array().expect("events");
+    events
+        .iter()
+        .map(|event| format!("event: {}\ndata: {}\n\n", event["event"].as_str().unwrap(), event["data"]))
+        .collect()
+}
+
+fn path_of(url: &str) -> String {
+    url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default()
+}
+
+/// Method, path, and the key.
+fn same_head(ours: &Request, theirs: &Value) {
+    assert_eq!(ours.method.as_str(), theirs["method"].as_str().unwrap());
+    assert_eq!(path_of(&ours.url), theirs["path"].as_str().unwrap());
+    let sent = ours.headers.iter().any(|(name, value)| *name == "x-api-key" && matches!(value, HeaderValue::Secret(_)));
+    assert!(sent && theirs["headers"].get("x-api-key").is_some(), "the key is a header of {}", ours.url);
+}
+
+fn body(request: &Request) -> Value {
+    serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
+}
+
+#[test]
+fn a_recorded_command_is_heard_through_its_resumption_however_it_is_cut() {
+    let recorded = official("run over SSE (LANGSMITH_EXPERIMENTAL_FEATURES=sandbox_sse_exec)");
+    for size in [1, 9, 10_000] {
+        let exchanges = recorded.iter().map(|exchange| {
+            let mut answer = Exchange::new(format!("POST {}", exchange["path"].as_str().unwrap()), 200, Bytes::new());
+            answer.body = stream(exchange).as_bytes().chunks(size).map(Bytes::copy_from_slice).collect();
+            answer
+        });
+        let replay = Replay::new(exchanges);
+        let mut output = Output::new(100, None);
+        let with = Command {
+            cwd: Some("/root".to_owned()),
+            env: vec![("X".to_owned(), "1".to_owned())],
+            ..command("echo hi")
+        };
+        assert_eq!(block_on(sandbox(&replay).run(with, &mut output)).expect("it is heard"), Ending::Exit(0));
+        let response = output.into_response();
+        assert_eq!((&*response.stdout_text(), &*response.stderr_text()), ("out\n", "err\n"));
+        assert!(!response.truncated);
+        for (ours, theirs) in replay.seen().iter().zip(&recorded) {
+            same_head(ours, theirs);
+            let (mut ours, mut theirs) = (body(ours), theirs["body"]["value"].clone());
+            let id = ours["command_id"].take();
+            assert_eq!(id.as_str().map(str::len), theirs["command_id"].take().as_str().map(str::len));
+            assert_eq!(ours, theirs);
+        }
+        let ids: Vec<Value> = replay.seen().iter().map(|request| body(request)["command_id"].clone()).collect();
+        assert_eq!(ids.first(), ids.last(), "both are about one command");
+        assert_eq!(replay.left(), 0);
+    }
+}
+
+#[test]
+fn what_is_first_said_on_a_socket_is_what_the_official_client_says() {
+    let theirs = &official("run over WebSocket (default)")[0];
+    let sandbox = sandbox(&Replay::new([]));
+    same_head(&sandbox.plane.socket(), theirs);
+    let mut theirs = theirs["ws"][0]["json"].clone();
+    theirs["command_id"] = json!("id");
+    assert_eq!(sandbox.plane.start_message(&command("echo hi"), "id"), theirs);
+}
+
+#[test]
+fn a_recorded_socket_is_heard_to_its_end() {
+    let recorded = official("langchain execute over WebSocket").remove(0);
+    let lines = recorded["ws"].as_array().expect("messages").iter();
+    let lines = lines.filter(|line| line["from"] != "client").map(|line| Line::Theirs(line["json"].to_string()));
+    let no_events = Exchange::new("POST /dp/sb-one/execute/stream/start", 404, "404 page not found");
+    // What we say differs in the name of the command, which is another every time; it is compared above.
+    let replay = Replay::new([no_events, Exchange::socket("/dp/sb-one/execute/ws", lines)]);
+    let sandbox = sandbox(&replay);
+    let request = sandbox.plane.socket();
+    block_on(async {
+        use crate::transport::Transport as _;
+        use crate::transport::socket::{Message, Opening};
+        replay.send(&sandbox.plane.start(&command("exit 3"), "id")).await.expect("it answers");
+        let Ok(Opening::Open(mut socket)) = replay.open(&request).await else { panic!("it opens") };
+        let mut events = Vec::new();
+        while let Some(Message::Text(text)) = socket.receiver.next().await.expect("messages") {
+            events.push(wire::message(&text).expect("it is read"));
+        }
+        assert_eq!(
+            events,
+            [
+                Event::Started(Some(5)),
+                Event::Wrote(OutputStream::Stdout, 0, b"out\n".to_vec()),
+                Event::Wrote(OutputStream::Stderr, 0, b"err\n".to_vec()),
+                Event::Ended(Ending::Exit(3)),
+            ]
+        );
+    });
+}
+
+#[test]
+fn a_sandbox_is_made_as_the_official_client_makes_it() {
+    let theirs = &official("create")[0];
+    let mut options =
+        options(&Replay::new([])).with_extra("snapshot_id", "snap-1").with_extra("delete_after_stop", "3600");
+    options.time_to_live = Duration::from_secs(600);
+    let config = LangSmithConfig::new(&options).unwrap();
+    let ours = wire::create(&config, "sb-one", &BTreeMap::new(), &[]);
+    same_head(&ours, theirs);
+    let mut theirs = theirs["body"]["value"].clone();
+    // An empty list of allowed hosts may be no list at all, so none is sent.
+    theirs.as_object_mut().map(|fields| fields.remove("proxy_config"));
+    assert_eq!(body(&ours), theirs);
+}
+
+#[test]
+fn labels_and_snapshots_are_sent_as_the_generated_client_sends_them() {
+    let theirs = official("create raw with labels (generated client)")[0]["body"]["value"].clone();
+    let mut options = options(&Replay::new([]));
+    (options.image, options.cpus, options.memory_mib) = (Some("deepagents-cli:latest".to_owned()), Some(2), Some(4096));
+    options.time_to_live = Duration::from_secs(600);
+    options.network = NetworkAccess::Only(vec!["example.com".to_owned()]);
+    let config = LangSmithConfig::new(&options).unwrap();
+    let labels = BTreeMap::from([("thread_id".to_owned(), "t1".to_owned())]);
+    let ours = body(&wire::create(&config, "n", &labels, &[("A".to_owned(), "b".to_owned())]));
+    for field in ["idle_ttl_seconds", "labels", "snapshot"] {
+        assert_eq!(ours[field], theirs[field], "{field}");
+    }
+    assert_eq!((&ours["vcpus"], &ours["mem_bytes"]), (&json!(2), &json!(4_294_967_296_u64)));
+    assert_eq!(ours["env_vars"], json!({ "A": "b" }));
+    assert_eq!(ours["proxy_config"]["access_control"], json!({ "allow_list": ["example.com"] }));
+}
+
+#[test]
+fn a_block_denies_every_host_instead_of_allowing_an_empty_list() {
+    let mut options = options(&Replay::new([]));
+    for network in [NetworkAccess::Blocked, NetworkAccess::Only(Vec::new())] {
+        options.network = network;
+        let config = LangSmithConfig::new(&options).unwrap();
+        let access = body(&wire::create(&config, "n", &BTreeMap::new(), &[]))["proxy_config"]["access_control"].clone();
+        assert!(access["deny_list"].as_array().is_some_and(|hosts| !hosts.is_empty()), "{access}");
+        assert_eq!(access.get("allow_list"), None);
+    }
+}
+
+#[test]
+fn lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_pages() {
+    let recorded = official("list with labels and cursor (generated client)");
+    let config = LangSmithConfig::new(&options(&Replay::new([]))).unwrap();
+    let mut request = ListRequest { cursor: None, labels: BTreeMap::from([("thread_id".to_owned(), "t1".to_owned())]) };
+    for theirs in &recorded {
+        let url = path_of(&wire::list(&config, &request).url).replace("page_size=100", "page_size=1");
+        assert_eq!(url, theirs["path"].as_str().unwrap());
+        let page = wire::listed(theirs["reply"]["json"].to_string().as_bytes()).expect("a page");
+        assert_eq!(page.sandboxes.len(), 1);
+        assert_eq!(page.sandboxes[0].labels.get("thread_id").map(String::as_str), Some("t1"));
+        request.cursor = page.cursor;
+    }
+    assert_eq!(request.cursor, None, "the second page is the last one");
+}
+
+#[test]
+fn sandboxes_that_are_being_deleted_are_not_listed_and_our_own_label_is_not_shown() {
+    let body = json!({ "items": [
+        { "id": "a", "name": "x", "status": "ready", "labels": { "tidebox-attempt": "1", "k": "v" } },
+        { "id": "b", "name": "y", "status": "deleting" },
+    ] });
+    let page = wire::listed(body.to_string().as_bytes()).expect("a page");
+    assert_eq!(page.sandboxes.len(), 1);
+    assert_eq!(page.sandboxes[0].labels, BTreeMap::from([("k".to_owned(), "v".to_owned())]));
+}
+
+#[test]
+fn the_life_of_a_sandbox_is_asked_for_as_the_official_client_does() {
+    let config = LangSmithConfig::new(&options(&Replay::new([]))).unwrap();
+    for (ours, phase) in [
+        (wire::get(&config, "sb-one"), "get"),
+        (wire::get(&config, "gone"), "get missing"),
+        (wire::status(&config, "sb-one"), "status"),
+        (wire::start(&config, "sb-one"), "start"),
+        (wire::delete(&config, "sb-one"), "delete"),
+    ] {
+        same_head(&ours, &official(phase)[0]);
+    }
+}
+
+#[test]
+fn files_are_carried_as_the_official_client_does() {
+    let recorded = official("langchain download_files");
+    let missing = recorded[1]["reply"]["json"].to_string();
+    let replay = Replay::new([
+        Exchange::new("POST /dp/sb-one/upload?path=%2Froot%2Fa.bin", 200, "{}"),
+        Exchange::new("GET /dp/sb-one/download?path=%2Froot%2Fa.bin", 200, Bytes::from_static(b"\0\xffhello")),
+        Exchange::new("GET /dp/sb-one/download?path=%2Fmissing", 404, missing),
+        // The service says nothing of why; a command finds out.
+        Exchange::new("POST /dp/sb-one/execute/stream/start", 200, answer("file_not_found\n")),
+    ]);
+    let sandbox = sandbox(&replay);
+    let path = SandboxPath::parse("/root/a.bin").unwrap();
+    let stored = block_on(sandbox.store(vec![(path.clone(), Upload::new("/root/a.bin", b"\0\xffhello".to_vec()))]));
+    stored.expect("a transfer")[0].result.as_ref().expect("it is stored");
+    let mut content = Vec::new();
+    let mut take = |piece: &[u8]| {
+        content.extend_from_slice(piece);
+        true
+    };
+    block_on(sandbox.fetch(&path, &mut take)).expect("a transfer").expect("it is there");
+    assert_eq!(content, b"\0\xffhello");
+    let refused = block_on(sandbox.fetch(&SandboxPath::parse("/missing").unwrap(), &mut |_| true)).expect("a transfer");
+    assert_eq!(refused.unwrap_err().code, FileErrorCode::FileNotFound);
+    let seen = replay.seen();
+    same_head(&seen[0], &official("langchain upload_files")[0]);
+    same_head(&seen[1], &recorded[0]);
+    same_head(&seen[2], &recorded[1]);
+    let sent = seen[0].body.concat();
+    let text = String::from_utf8_lossy(&sent);
+    for header in official("langchain upload_files")[0]["body"]["value"][0]["headers"].as_array().unwrap() {
+        assert!(text.contains(header.as_str().unwrap()), "{text}");
+    }
+}
+
+/// The events of a command that prints this.
+fn answer(text: &str) -> String {
+    use base64::Engine as _;
+    let data = base64::engine::general_purpose::STANDARD.encode(text);
+    format!(
+        "event: started\ndata: {{\"pid\":5}}\n\n: heartbeat\n\nevent: stdout\ndata: {{\"offset\":0,\"data\":\"{data}\"}}\n\n\
+         event: exit\ndata: {{\"exit_code\":0}}\n\n"
+    )
+}
+
+#[test]
+fn the_ends_of_a_command_are_told_apart() {
+    let event = |name: &str, data: Value| {
+        wire::event(&sse::Event { event: name.to_owned(), data: data.to_string() }).expect("it is read")
+    };
+    assert_eq!(event("exit", json!({ "exit_code": 3 })), Event::Ended(Ending::Exit(3)));
+    assert_eq!(event("exit", json!({ "exit_code": -1 })), Event::Ended(Ending::Unknown), "a signal has no code");
+    assert_eq!(event("exit", json!({ "exit_code": null })), Event::Ended(Ending::Unknown), "null stays null");
+    assert_eq!(event("error", json!({ "error_type": "CommandTimeout" })), Event::Ended(Ending::Timeout));
+    assert_eq!(event("error", json!({ "error_type": "ServerShuttingDown" })), Event::GoingAway);
+    assert_eq!(event("ack_required", json!({ "stdout_offset": 4 })), Event::AckRequired);
+    assert_eq!(event("something_new", json!({ "a": 1 })), Event::Other);
+    let broken = sse::Event { event: "stdout".to_owned(), data: "{\"data\":\"*\"}".to_owned() };
+    assert_eq!(wire::event(&broken).unwrap_err().kind(), ErrorKind::Protocol);
+}
+
+#[test]
+fn a_command_that_cannot_begin_says_why_and_has_a_code() {
+    let stream = "event: error\ndata: {\"error_type\":\"CommandError\",\"error\":\"chdir /nope: no such file\"}\n\n";
+    let replay = Replay::new([Exchange::new("POST /dp/sb-one/execute/stream/start", 200, stream)]);
+    let mut output = Output::new(100, None);
+    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it is heard"), Ending::Exit(1));
+    assert_eq!(output.into_response().stderr_text(), "chdir /nope: no such file\n");
+}
+
+#[test]
+fn an_error_says_what_the_service_says_in_each_of_its_shapes() {
+    let read = |body: Value| Refusal::read(body.to_string().as_bytes()).message;
+    assert_eq!(read(json!({ "detail": { "error": "E", "message": "m", "error_id": "7" } })), "m (error_id=7)");
+    assert_eq!(read(json!({ "detail": [{ "msg": "a" }, { "msg": "b" }] })), "a; b");
+    assert_eq!(read(json!({ "detail": "text" })), "text");
+    assert_eq!(Refusal::read(b"<html>"), Refusal::default());
+    let kind = |status, error: &str| {
+        let body = json!({ "detail": { "error": error, "message": "m" } }).to_string();
+        wire::failure("x", status, body.as_bytes()).kind()
+    };
+    assert_eq!(kind(400, "NotReady"), ErrorKind::Unavailable);
+    assert_eq!(kind(400, "InvalidRequest"), ErrorKind::InvalidRequest);
+    assert_eq!(kind(408, ""), ErrorKind::Timeout);
+    assert_eq!((kind(429, ""), kind(429, "QuotaExceeded")), (ErrorKind::RateLimited, ErrorKind::QuotaExceeded));
+    assert_eq!(
+        (kind(401, ""), kind(403, ""), kind(503, "Unschedulable")),
+        (ErrorKind::Unauthenticated, ErrorKind::Forbidden, ErrorKind::Unavailable)
+    );
+}
+
+#[test]
+fn no_credential_is_printed() {
+    let replay = Replay::new([Exchange::new("POST /dp/sb-one/execute/stream/start", 401, "{\"detail\":\"no\"}")]);
+    let sandbox = sandbox(&replay);
+    let mut output = Output::new(1, None);
+    let error = block_on(sandbox.run(command("x"), &mut output)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+    let control = LangSmithControl::new(options(&replay));
+    let printed = format!("{sandbox:?} {error:?} {error} {:?} {control:?}", replay.seen());
+    assert!(!printed.contains("planted"), "{printed}");
+}
+
+#[test]
+fn a_key_is_not_sent_to_a_sandbox_without_tls_when_the_service_has_it() {
+    let replay = Replay::new([]);
+    let config = LangSmithConfig::new(&options(&replay).with_api_url("https://api")).unwrap();
+    let client = Client::new(Arc::<Replay>::clone(&replay), RetryPolicy::default());
+    let found = wire::Sandbox {
+        name: "x".to_owned(),
+        dataplane_url: Some("http://elsewhere".to_owned()),
+        ..wire::Sandbox::default()
+    };
+    assert_eq!(LangSmithSandbox::new(&config, &found, client).unwrap_err().kind(), ErrorKind::Protocol);
+}
+
+#[test]
+fn a_user_is_sent_with_everything_that_cannot_stand_beside_it() {
+    let replay = Replay::new([]);
+    let config = LangSmithConfig::new(&options(&replay).with_extra("user", "app")).unwrap();
+    let plane = DataPlane {
+        url: "http://data".to_owned(),
+        key: config.api_key.clone(),
+        shell: config.shell.clone(),
+        user: config.user.clone(),
+    };
+    let with = Command { cwd: Some("/x".to_owned()), env: vec![("A".to_owned(), "b".to_owned())], ..command("id") };
+    let body = body(&plane.start(&with, "id"));
+    assert_eq!(body["run_config"], json!({ "user": "app", "work_dir": "/x", "env_vars": { "A": "b" } }));
+    assert!(body.get("cwd").is_none() && body.get("env").is_none(), "{body}");
+}

@@ -27,6 +27,9 @@ pub(super) const ATTEMPT: &str = "tidebox-attempt";
 /// A sandbox, as the control plane tells of it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Sandbox {
+    /// Its number, which no other has, also after it was deleted.
+    #[serde(default)]
+    pub id: Option<String>,
     /// Its name, unique among those of one key.
     pub name: String,
     /// `provisioning`, `ready`, `failed`, `stopped` or `deleting`.
@@ -41,6 +44,16 @@ pub struct Sandbox {
     /// Its labels.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
+}
+
+impl Sandbox {
+    /// What it is known by: its number; every path that takes a name takes that, too.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] when it has neither.
+    pub fn sandbox_id(&self) -> Result<SandboxId> {
+        SandboxId::parse(self.id.as_ref().unwrap_or(&self.name).clone())
+    }
 }
 
 /// The state of a sandbox alone.
@@ -185,9 +198,10 @@ pub fn listed(body: &[u8]) -> Result<ListPage> {
     let there =
         listed.items.or(listed.sandboxes).unwrap_or_default().into_iter().filter(|one| one.status != "deleting");
     let sandboxes = there.map(|one| {
+        let id = one.sandbox_id()?;
         let mut labels = one.labels.unwrap_or_default();
         labels.remove(ATTEMPT);
-        Ok(SandboxInfo { id: SandboxId::parse(one.name)?, labels })
+        Ok(SandboxInfo { id, labels })
     });
     let cursor = listed.next_cursor.filter(|cursor| !cursor.is_empty());
     Ok(ListPage { sandboxes: sandboxes.collect::<Result<_>>()?, cursor })
