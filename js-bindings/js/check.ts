@@ -31,3 +31,10 @@ export const isCount = (value: unknown): value is number => typeof value === "nu
 export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }
+
+/** Refuses arguments of the wrong kind, by their names. */
+export function checkArguments(given: Readonly<Record<string, unknown>>, is: (value: unknown) => boolean, kind: string): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (!is(value)) throw new SandboxError(`${name} must be ${kind}`, "INVALID_OPTIONS");
+  }
+}

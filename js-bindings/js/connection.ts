@@ -18,6 +18,7 @@ import type { Checked, ExecuteOptions, OutputPiece } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import type { Platform, SandboxWorker } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
+import { reasonOf } from "./reason.js";
 import { Requests } from "./requests.js";
 import { shared } from "./shared.js";
 import { Watch } from "./watch.js";
@@ -115,7 +116,7 @@ export class Connection {
       if (this.#served === served) this.#served = undefined;
       served?.worker.terminate();
       if (error instanceof SandboxError) throw error;
-      throw new SandboxError(`create: ${error instanceof Error ? error.message : error}`, "SETUP_FAILED", { cause: error });
+      throw new SandboxError(`create: ${reasonOf(error)}`, "SETUP_FAILED", { cause: error });
     } finally {
       this.#opened = undefined;
     }
@@ -194,7 +195,7 @@ export class Connection {
   }
 
   #broke(cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     if (this.#opened !== undefined) {
       this.#opened.reject(new Error(`the sandbox's Worker cannot start: ${reason}`));
       return;

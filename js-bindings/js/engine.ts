@@ -227,6 +227,12 @@ export function guestStart(session: number, pid: number, name: string): void {
   schedule();
 }
 
+export function guestForks(pid: number): boolean {
+  const { memory, instance } = guests.get(pid) ?? {};
+  const { [CHILD]: child, [STACK_POINTER]: stack } = instance?.exports ?? {};
+  return memory !== undefined && typeof child === "function" && stack instanceof WebAssembly.Global;
+}
+
 export function guestFork(session: number, parentPid: number, pid: number, argument: number): boolean {
   const parent = guests.get(parentPid);
   const { program, instance, memory, name } = parent ?? {};

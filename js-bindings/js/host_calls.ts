@@ -3,6 +3,7 @@
 import type { HostAnswer, HostCall, HostFiles, HostInput, HostOutput, HostResult, HostTool } from "./host_tool.js";
 import { Disconnected } from "./host_tool.js";
 import type { Ask, Tell, ToolCall } from "./messages.js";
+import { reasonOf } from "./reason.js";
 
 /** Exit code of a tool that threw. */
 const THREW = 1;
@@ -117,9 +118,9 @@ class Calling {
   }
 
   async #threw(error: unknown): Promise<number> {
-    if (this.#controller.signal.aborted || error instanceof Disconnected) return DISCONNECTED;
     try {
-      await this.#write(true, `${this.#told.tool}: ${error instanceof Error ? error.message : String(error)}\n`);
+      if (this.#controller.signal.aborted || error instanceof Disconnected) return DISCONNECTED;
+      await this.#write(true, `${this.#told.tool}: ${reasonOf(error)}\n`);
     } catch {
       // Nobody hears it.
     }

@@ -6,6 +6,7 @@ import type { KernelOptions, MountSettings } from "./messages.js";
 import type { NetworkOptions } from "./network_options.js";
 import { checkNetwork } from "./network_options.js";
 import type { Platform } from "./platform.js";
+import { reasonOf } from "./reason.js";
 import { Snapshot } from "./snapshot.js";
 
 /** What a sandbox may use. Sizes are in bytes; `core/src/limits.rs` gives the reasons for the defaults. */
@@ -212,7 +213,7 @@ function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Pla
     try {
       return { path, folder: platform.folder(folder), mode };
     } catch (error) {
-      throw wrong(`mounts: ${error instanceof Error ? error.message : error}`);
+      throw wrong(`mounts: ${reasonOf(error)}`);
     }
   });
 }

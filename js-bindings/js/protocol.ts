@@ -1,9 +1,33 @@
-/** The shapes of Deep Agents for JavaScript, version 2 of its protocol, so that this package needs none of its. */
+/**
+ * The shapes of Deep Agents for JavaScript, version 2 of its protocol, so that this package needs none of its. What callers of
+ * our own can use is there beside: which refusal it was, why a list is cut, bytes that no text tells.
+ */
+
+import type { SandboxErrorCode } from "./error.js";
+
+/** Why the sandbox refused a file operation. */
+export type FileErrorCode =
+  | "file_not_found" | "permission_denied" | "is_directory" | "invalid_path" | "not_a_directory" | "not_a_regular_file"
+  | "not_text" | "already_exists" | "too_large" | "no_space" | "past_end" | "string_not_found" | "string_not_unique"
+  | "invalid_pattern";
+
+/** What every answer of a file tool has when there is no other. */
+export interface Refusal {
+  /** Why there is no answer, as a sentence; absent when there is one. */
+  error?: string;
+  /** The same for programs: a refusal of the sandbox in lower case; in upper case that the sandbox itself could not answer. */
+  code?: FileErrorCode | SandboxErrorCode;
+}
+
+/** Why a list leaves something out: as many as were asked for, the work of one search, what may not be read. */
+export type Truncation = "max_count" | "budget" | "unreadable";
 
 /** A file or directory. */
 export interface FileInfo {
   path: string;
   is_dir?: boolean;
+  /** A link is not followed. */
+  kind?: "file" | "directory" | "symlink" | "other";
   /** Bytes of a file. */
   size?: number;
   /** ISO 8601. */
@@ -11,17 +35,15 @@ export interface FileInfo {
 }
 
 /** What a directory holds, or which files were found. */
-export interface FilesResult {
-  /** Why there is no answer; absent when there is one. */
-  error?: string;
+export interface FilesResult extends Refusal {
   files?: FileInfo[];
   /** There are more than are told. */
   truncated?: boolean;
+  truncatedBy?: Truncation;
 }
 
 /** Lines of a text file, or a whole binary file. Lines are counted from 1. */
-export interface ReadResult {
-  error?: string;
+export interface ReadResult extends Refusal {
   content?: string | Uint8Array;
   mimeType?: string;
   totalLines?: number;
@@ -29,17 +51,19 @@ export interface ReadResult {
   endLine?: number;
   /** Where the next page begins; absent at the end. */
   nextOffset?: number;
+  /** The page is one line that is longer than a page may be; a note behind it says that it was cut. */
+  lineCut?: boolean;
 }
 
 /** A whole file. */
-export interface ReadRawResult {
-  error?: string;
+export interface ReadRawResult extends Refusal {
   data?: { content: string | Uint8Array; mimeType: string; created_at: string; modified_at: string };
 }
 
-export interface WriteResult {
-  error?: string;
+export interface WriteResult extends Refusal {
   path?: string;
+  /** Whether `write` has made the file. */
+  created?: boolean;
   filesUpdate?: null;
 }
 
@@ -48,8 +72,7 @@ export interface EditResult extends WriteResult {
   occurrences?: number;
 }
 
-export interface DeleteResult {
-  error?: string;
+export interface DeleteResult extends Refusal {
   path?: string;
 }
 
@@ -60,10 +83,10 @@ export interface GrepMatch {
   text: string;
 }
 
-export interface GrepResult {
-  error?: string;
+export interface GrepResult extends Refusal {
   matches?: GrepMatch[];
   truncated?: boolean;
+  truncatedBy?: Truncation;
 }
 
 /** Why a file could not be exchanged. */
@@ -92,10 +115,14 @@ export interface ExecuteResult {
   stderr?: string;
   stdoutBytes?: Uint8Array;
   stderrBytes?: Uint8Array;
+  /** Both streams in the order of arrival; absent when {@link output} tells it, which it does of UTF-8. */
+  outputBytes?: Uint8Array;
   /** Why it was stopped before its own end. */
   stoppedBy?: "timeout" | "memory" | "output" | "cancelled";
   /** By the sandbox's clock. */
   durationMs?: number;
   /** The most linear memory that its processes held together. */
   peakMemoryBytes?: number;
+  /** Why the sandbox itself could not run it; `exitCode` is `null` then. */
+  code?: SandboxErrorCode;
 }

@@ -1,5 +1,6 @@
 /** The class: a sandbox in a Worker of its own. */
 
+import { checkArguments, isContent, isText } from "./check.js";
 import { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
 import type { NetworkLog } from "./network_options.js";
@@ -8,8 +9,9 @@ import { checkOptions, checkSignal } from "./options.js";
 import type { Platform } from "./platform.js";
 import type {
   DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult,
-  ReadRawResult, ReadResult, WriteResult,
+  ReadRawResult, ReadResult, Refusal, WriteResult,
 } from "./protocol.js";
+import { codeOf, reasonOf } from "./reason.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
 import type { RunningCommand } from "./watch.js";
@@ -87,7 +89,7 @@ export class Sandbox {
     try {
       return await this.#open().execute(command, options);
     } catch (error) {
-      return { output: `tidebox: ${message(error)}\n`, exitCode: null, truncated: false };
+      return { output: `tidebox: ${reasonOf(error)}\n`, exitCode: null, truncated: false, ...codeOf(error) };
     }
   }
 
@@ -108,34 +110,34 @@ export class Sandbox {
 
   /** Lists a directory. A directory that is not there has no files. */
   async ls(path: string, options?: CallOptions): Promise<FilesResult> {
-    return this.#tool(options, "ls", path);
+    return this.#tool(options, "ls", { path });
   }
 
   /** Reads `limit` lines of a text file after the first `offset`, or a whole binary file. */
   async read(filePath: string, offset = 0, limit = 500, options?: CallOptions): Promise<ReadResult> {
-    return this.#tool(options, "read", filePath, offset, limit);
+    return this.#tool(options, "read", { filePath }, offset, limit);
   }
 
   /** Reads a whole file. */
   async readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
-    return this.#tool(options, "readRaw", filePath);
+    return this.#tool(options, "readRaw", { filePath });
   }
 
   /** Creates or replaces a file. */
   async write(filePath: string, content: string | Uint8Array, options?: CallOptions): Promise<WriteResult> {
-    return this.#tool(options, "write", filePath, content);
+    return this.#tool(options, "write", { filePath }, content);
   }
 
   /** Replaces a string that must occur once, or all its occurrences. */
   async edit(
     filePath: string, oldString: string, newString: string, replaceAll = false, options?: CallOptions,
   ): Promise<EditResult> {
-    return this.#tool(options, "edit", filePath, oldString, newString, replaceAll);
+    return this.#tool(options, "edit", { filePath, oldString, newString }, replaceAll);
   }
 
   /** Removes a file, or a directory and what is in it. */
   async delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
-    return this.#tool(options, "delete", filePath);
+    return this.#tool(options, "delete", { filePath });
   }
 
   /** Finds lines that hold a text, literally. */
@@ -143,12 +145,12 @@ export class Sandbox {
     pattern: string, path: string | null = null, glob: string | null = null, maxCount: number | null = null,
     options?: CallOptions,
   ): Promise<GrepResult> {
-    return this.#tool(options, "grep", pattern, path ?? "/", glob ?? undefined, maxCount ?? undefined);
+    return this.#tool(options, "grep", { pattern, path: path ?? "/" }, glob ?? undefined, maxCount ?? undefined);
   }
 
   /** Finds files by name; paths are relative to `path`. */
   async glob(pattern: string, path: string | null = "/", options?: CallOptions): Promise<FilesResult> {
-    return this.#tool(options, "glob", pattern, path ?? "/");
+    return this.#tool(options, "glob", { pattern, path: path ?? "/" });
   }
 
   /** Puts files in, one answer for each, in the same order. Paths must be absolute. */
@@ -277,11 +279,15 @@ export class Sandbox {
     return this.#open().callUntil<T>(options?.signal, method, args);
   }
 
-  async #tool<T extends { error?: string }>(options: CallOptions | undefined, method: string, ...args: unknown[]): Promise<T> {
+  async #tool<T extends Refusal>(
+    options: CallOptions | undefined, method: string, texts: Readonly<Record<string, string>>, ...rest: unknown[]
+  ): Promise<T> {
     try {
-      return await this.#call<T>(options, method, ...args);
+      checkArguments(texts, isText, "a string");
+      if (method === "write") checkArguments({ content: rest[0] }, isContent, "a string or a Uint8Array");
+      return await this.#call<T>(options, method, ...Object.values(texts), ...rest);
     } catch (error) {
-      return { error: message(error) } as T;
+      return { error: reasonOf(error), ...codeOf(error) } as T;
     }
   }
 }
@@ -305,9 +311,5 @@ function listed<T>(list: readonly T[]): readonly T[] {
 }
 
 function pathOf(file: readonly [string, Uint8Array]): string {
-  return Array.isArray(file) ? String(file[0]) : "";
-}
-
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return Array.isArray(file) && typeof file[0] === "string" ? file[0] : "";
 }

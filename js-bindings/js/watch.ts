@@ -2,6 +2,7 @@
 
 import type { ExecuteOptions, OutputPiece } from "./options.js";
 import type { ExecuteResult } from "./protocol.js";
+import { reasonOf } from "./reason.js";
 
 type Watchers = Pick<ExecuteOptions, "onOutput" | "onStdout" | "onStderr">;
 
@@ -42,8 +43,7 @@ export class Watch {
     });
     if (this.#failed === undefined) return result;
     const { error } = this.#failed;
-    const why = error instanceof Error ? error.message : String(error);
-    const output = `${result.output}tidebox: the function that watches the output failed: ${why}\n`;
+    const output = `${result.output}tidebox: the function that watches the output failed: ${reasonOf(error)}\n`;
     return { ...result, output, exitCode: null };
   }
 

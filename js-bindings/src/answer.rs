@@ -5,8 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use js_sys::{Array, Date, Object, Reflect, Uint8Array};
 use tidebox_core::{
-    Content, Dialect, Download, Error, ErrorKind, ExecuteResponse, FileError, FileInfo, FileResult, GlobResponse,
-    GrepResponse, LineWindow, LsResponse, ReadResponse, StopReason, ToolContent, UploadResult,
+    Content, Dialect, Download, Error, ErrorKind, ExecuteResponse, FileError, FileInfo, FileKind, FileResult,
+    GlobResponse, GrepResponse, LineWindow, LsResponse, ReadResponse, StopReason, ToolContent, Truncation,
+    UploadResult,
 };
 use wasm_bindgen::JsValue;
 
@@ -46,7 +47,7 @@ pub(crate) fn told<T>(result: FileResult<T>, show: impl FnOnce(T) -> JsValue) ->
 }
 
 pub(crate) fn refused(refusal: &FileError) -> JsValue {
-    object([("error", JsValue::from_str(&refusal.message))])
+    object([("error", JsValue::from_str(&refusal.message)), ("code", JsValue::from_str(refusal.code.as_str()))])
 }
 
 /// What is thrown at the Worker; the class makes an answer or a `SandboxError` of it.
@@ -60,6 +61,7 @@ pub(crate) fn invalid(operation: &'static str, message: &str) -> JsValue {
 }
 
 pub(crate) fn executed(response: &ExecuteResponse) -> JsValue {
+    let told_by_text = std::str::from_utf8(&response.output).is_ok();
     object([
         ("output", text(&response.output)),
         ("exitCode", response.exit_code.map_or(JsValue::NULL, JsValue::from)),
@@ -68,6 +70,7 @@ pub(crate) fn executed(response: &ExecuteResponse) -> JsValue {
         ("stderr", text(&response.stderr)),
         ("stdoutBytes", bytes(&response.stdout)),
         ("stderrBytes", bytes(&response.stderr)),
+        ("outputBytes", if told_by_text { JsValue::UNDEFINED } else { bytes(&response.output) }),
         ("stoppedBy", maybe(response.stopped_by.map(StopReason::as_str), JsValue::from_str)),
         ("durationMs", (response.duration.as_secs_f64() * 1e3).into()),
         ("peakMemoryBytes", count(response.peak_memory_bytes)),
@@ -79,10 +82,20 @@ fn time(time: SystemTime) -> JsValue {
     Date::new(&JsValue::from_f64((since * 1e3).floor())).to_iso_string().into()
 }
 
+fn kind(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "symlink",
+        FileKind::Other => "other",
+    }
+}
+
 fn file(info: &FileInfo) -> JsValue {
     object([
         ("path", text(&info.path)),
         ("is_dir", info.is_dir().into()),
+        ("kind", JsValue::from_str(kind(info.kind))),
         ("size", maybe(info.size, count)),
         ("modified_at", maybe(info.modified, time)),
     ])
@@ -92,9 +105,15 @@ pub(crate) fn listed(response: &LsResponse) -> JsValue {
     object([("files", list(response.entries.iter().map(file)))])
 }
 
+/// That a list leaves something out, and why.
+fn cut(truncated: Option<Truncation>) -> [(&'static str, JsValue); 2] {
+    let by = truncated.map(Truncation::as_str);
+    [("truncated", maybe(truncated, |_| JsValue::TRUE)), ("truncatedBy", maybe(by, JsValue::from_str))]
+}
+
 pub(crate) fn globbed(response: &GlobResponse) -> JsValue {
-    let truncated = maybe(response.truncated, |_| JsValue::TRUE);
-    object([("files", list(response.files.iter().map(file))), ("truncated", truncated)])
+    let [truncated, by] = cut(response.truncated);
+    object([("files", list(response.files.iter().map(file))), truncated, by])
 }
 
 pub(crate) fn found(response: &GrepResponse) -> JsValue {
@@ -102,7 +121,8 @@ pub(crate) fn found(response: &GrepResponse) -> JsValue {
         .matches
         .iter()
         .map(|found| object([("path", text(&found.path)), ("line", count(found.line)), ("text", text(&found.text))]));
-    object([("matches", list(matches)), ("truncated", maybe(response.truncated, |_| JsValue::TRUE))])
+    let [truncated, by] = cut(response.truncated);
+    object([("matches", list(matches)), truncated, by])
 }
 
 /// A page, as the tool of Deep Agents shows it.
@@ -120,6 +140,7 @@ pub(crate) fn page(response: &ReadResponse) -> JsValue {
         ("startLine", maybe(window, |window| count(window.start))),
         ("endLine", maybe(window, |window| count(window.end))),
         ("nextOffset", maybe(window.and_then(LineWindow::next_offset), count)),
+        ("lineCut", if response.line_cut { JsValue::TRUE } else { JsValue::UNDEFINED }),
     ])
 }
 

@@ -19,6 +19,10 @@ extern "C" {
     #[wasm_bindgen(js_name = guestStart)]
     pub(crate) fn guest_start(session: u32, pid: u32, program: &str);
 
+    /// Whether a guest's module has what a fork takes.
+    #[wasm_bindgen(js_name = guestForks)]
+    pub(crate) fn guest_forks(pid: u32) -> bool;
+
     /// Makes the copy of a guest now, and has it started in its turn. `false` when it cannot be made.
     #[wasm_bindgen(js_name = guestFork)]
     pub(crate) fn guest_fork(session: u32, parent: u32, child: u32, arg: i32) -> bool;

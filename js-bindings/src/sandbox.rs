@@ -185,7 +185,8 @@ impl Sandbox {
         let content = bytes(&content);
         self.at(path, |backend, path| async move {
             Ok(told(backend.write(WriteRequest::new(path, content)).await?, |written| {
-                object([("path", path_text(&written.path)), ("filesUpdate", JsValue::NULL)])
+                let created = written.created.into();
+                object([("path", path_text(&written.path)), ("created", created), ("filesUpdate", JsValue::NULL)])
             }))
         })
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use tidebox_kernel::wasi::{GuestMem, Sys, ext, p1};
+use tidebox_kernel::wasi::{GuestMem, Sys, calls, ext, p1};
 use tidebox_kernel::{Errno, Kernel, Pid, Status};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -84,83 +84,16 @@ macro_rules! calls {
     )*};
 }
 
-calls! { enter, p1:
-    args_get(argv: u32, buffer: u32);
-    args_sizes_get(count: u32, size: u32);
-    environ_get(environ: u32, buffer: u32);
-    environ_sizes_get(count: u32, size: u32);
-    clock_res_get(id: u32, out: u32);
-    clock_time_get(id: u32, precision: u64, out: u32);
-    fd_advise(fd: u32, offset: u64, len: u64, advice: u32);
-    fd_allocate(fd: u32, offset: u64, len: u64);
-    fd_close(fd: u32);
-    fd_datasync(fd: u32);
-    fd_fdstat_get(fd: u32, out: u32);
-    fd_fdstat_set_flags(fd: u32, flags: u32);
-    fd_fdstat_set_rights(fd: u32, base: u64, inheriting: u64);
-    fd_filestat_get(fd: u32, out: u32);
-    fd_filestat_set_size(fd: u32, size: u64);
-    fd_filestat_set_times(fd: u32, atime: u64, mtime: u64, flags: u32);
-    fd_pread(fd: u32, iovs: u32, iovs_len: u32, offset: u64, out: u32);
-    fd_prestat_get(fd: u32, out: u32);
-    fd_prestat_dir_name(fd: u32, path: u32, len: u32);
-    fd_pwrite(fd: u32, iovs: u32, iovs_len: u32, offset: u64, out: u32);
-    fd_readdir(fd: u32, buffer: u32, len: u32, cookie: u64, out: u32);
-    fd_renumber(fd: u32, to: u32);
-    fd_seek(fd: u32, offset: i64, whence: u32, out: u32);
-    fd_sync(fd: u32);
-    fd_tell(fd: u32, out: u32);
-    path_filestat_set_times(fd: u32, flags: u32, path: u32, len: u32, atime: u64, mtime: u64, which: u32);
-    path_readlink(fd: u32, path: u32, len: u32, buffer: u32, buffer_len: u32, out: u32);
-    proc_exit(code: u32);
-    proc_raise(signal: u32);
-    random_get(buffer: u32, len: u32);
-    sock_accept(fd: u32, flags: u32, out: u32);
-    sock_recv(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32, out_flags: u32);
-    sock_send(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32);
-    sock_shutdown(fd: u32, how: u32);
-}
+tidebox_kernel::preview1_at_once!(calls!(enter,));
+tidebox_kernel::preview1_in_turn!(calls!(enter_in_turn,));
+tidebox_kernel::tidebox_v1_at_once!(calls!(enter,));
+tidebox_kernel::tidebox_v1_in_turn!(calls!(enter_in_turn,));
+calls! { enter, p1: proc_exit(code: u32); }
 
-calls! { enter_in_turn, p1:
-    fd_read(fd: u32, iovs: u32, iovs_len: u32, out: u32);
-    fd_write(fd: u32, iovs: u32, iovs_len: u32, out: u32);
-    path_create_directory(fd: u32, path: u32, len: u32);
-    path_filestat_get(fd: u32, flags: u32, path: u32, len: u32, out: u32);
-    path_link(old_fd: u32, old_flags: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
-    path_open(
-        fd: u32, dirflags: u32, path: u32, len: u32, oflags: u32, base: u64, inheriting: u64, fdflags: u32, out: u32
-    );
-    path_remove_directory(fd: u32, path: u32, len: u32);
-    path_rename(fd: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
-    path_symlink(old: u32, old_len: u32, fd: u32, new: u32, new_len: u32);
-    path_unlink_file(fd: u32, path: u32, len: u32);
-    poll_oneoff(subscriptions: u32, events: u32, count: u32, out: u32);
-}
-
-calls! { enter, ext:
-    spawn(request: u32, len: u32, pid_out: u32);
-    pipe(out: u32);
-    dup(fd: u32, at_least: u32, out: u32);
-    dup_to(fd: u32, target: u32);
-    chdir(path: u32, len: u32);
-    getcwd(buffer: u32, len: u32, len_out: u32);
-    getids(out: u32);
-    setpgid(target: i32, pgid: i32);
-    sig_set(signal: u32, disposition: u32);
-    sig_take(out: u32);
-    umask(mask: u32, out: u32);
-    chmod(path: u32, len: u32, mode: u32);
-    fstat(fd: u32, out: u32);
-    limits(out: u32);
-    shell_state_read(buffer: u32, len: u32, len_out: u32);
-    shell_state_write(from: u32, len: u32);
-}
-
-calls! { enter_in_turn, ext:
-    kill(target: i32, signal: u32);
-    stat(path: u32, len: u32, flags: u32, out: u32);
-    access(path: u32, len: u32, mode: u32);
-    wait(target: i32, flags: u32, out: u32);
+/// The names of the functions of a module of imports; each is an export of this module.
+#[wasm_bindgen(js_name = functionsOf)]
+pub fn functions_of(module: &str) -> Vec<String> {
+    calls::functions(module).map(str::to_owned).collect()
 }
 
 /// `sched_yield` of preview1: done, after others have had a turn.
@@ -176,6 +109,9 @@ pub fn sched_yield(pid: u32) -> i32 {
 /// `fork` of `tidebox_v1`: the copy is made before the parent goes on.
 #[wasm_bindgen]
 pub fn fork(pid: u32, arg: i32, pid_out: u32) -> i32 {
+    if !host::guest_forks(pid) {
+        return Errno::Notsup as i32;
+    }
     let mut started = None;
     let answer = enter(pid, |kernel, pid, memory| {
         let sys = ext::fork(kernel, pid, memory, arg, pid_out);

@@ -100,7 +100,7 @@ describe("execute", () => {
       assert.equal(exitCode, null);
       assert.match(output, words);
     }
-    assert.match((await sandbox.write("/workspace/x", () => {})).error, /could not be cloned/);
+    assert.match((await sandbox.write("/workspace/x", () => {})).error, /must be a string or a Uint8Array/);
     assert.equal((await sandbox.read(undefined)).content, undefined);
   });
 

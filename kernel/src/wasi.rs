@@ -1,6 +1,7 @@
 //! What guests call: the decoding of their arguments, and the answers.
 
 mod arg;
+pub mod calls;
 pub mod ext;
 mod ext_process;
 mod ext_state;

@@ -1,6 +1,7 @@
-//! `wasi_snapshot_preview1`, function by function: the names and types of the witx, the meaning from the kernel.
+//! `wasi_snapshot_preview1`, function by function: the names and types from the table of the kernel, as the meaning.
 
 use tidebox_kernel::wasi::p1;
+use tidebox_kernel::{preview1_at_once, preview1_in_turn};
 use wasmtime::{Caller, Linker};
 
 use crate::call::{enter, enter_blocking, finish, give_way};
@@ -31,57 +32,9 @@ macro_rules! blocking {
 pub(crate) use blocking;
 
 pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    direct! { linker, MODULE, p1:
-        args_get(argv: u32, buffer: u32);
-        args_sizes_get(count: u32, size: u32);
-        environ_get(environ: u32, buffer: u32);
-        environ_sizes_get(count: u32, size: u32);
-        clock_res_get(id: u32, out: u32);
-        clock_time_get(id: u32, precision: u64, out: u32);
-        fd_advise(fd: u32, offset: u64, len: u64, advice: u32);
-        fd_allocate(fd: u32, offset: u64, len: u64);
-        fd_close(fd: u32);
-        fd_datasync(fd: u32);
-        fd_fdstat_get(fd: u32, out: u32);
-        fd_fdstat_set_flags(fd: u32, flags: u32);
-        fd_fdstat_set_rights(fd: u32, base: u64, inheriting: u64);
-        fd_filestat_get(fd: u32, out: u32);
-        fd_filestat_set_size(fd: u32, size: u64);
-        fd_filestat_set_times(fd: u32, atime: u64, mtime: u64, flags: u32);
-        fd_pread(fd: u32, iovs: u32, iovs_len: u32, offset: u64, out: u32);
-        fd_prestat_get(fd: u32, out: u32);
-        fd_prestat_dir_name(fd: u32, path: u32, len: u32);
-        fd_pwrite(fd: u32, iovs: u32, iovs_len: u32, offset: u64, out: u32);
-        fd_readdir(fd: u32, buffer: u32, len: u32, cookie: u64, out: u32);
-        fd_renumber(fd: u32, to: u32);
-        fd_seek(fd: u32, offset: i64, whence: u32, out: u32);
-        fd_sync(fd: u32);
-        fd_tell(fd: u32, out: u32);
-        path_filestat_set_times(fd: u32, flags: u32, path: u32, len: u32, atime: u64, mtime: u64, which: u32);
-        path_readlink(fd: u32, path: u32, len: u32, buffer: u32, buffer_len: u32, out: u32);
-        proc_raise(signal: u32);
-        random_get(buffer: u32, len: u32);
-        sock_accept(fd: u32, flags: u32, out: u32);
-        sock_recv(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32, out_flags: u32);
-        sock_send(fd: u32, iovs: u32, iovs_len: u32, flags: u32, size: u32);
-        sock_shutdown(fd: u32, how: u32);
-    }
+    preview1_at_once!(direct!(linker, MODULE,));
     // Calls that others' doings show in never wait, but a guest that repeats one until they show must let them run.
-    blocking! { linker, MODULE, p1:
-        fd_read(fd: u32, iovs: u32, iovs_len: u32, out: u32);
-        fd_write(fd: u32, iovs: u32, iovs_len: u32, out: u32);
-        path_create_directory(fd: u32, path: u32, len: u32);
-        path_filestat_get(fd: u32, flags: u32, path: u32, len: u32, out: u32);
-        path_link(old_fd: u32, old_flags: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
-        path_open(
-            fd: u32, dirflags: u32, path: u32, len: u32, oflags: u32, base: u64, inheriting: u64, fdflags: u32, out: u32
-        );
-        path_remove_directory(fd: u32, path: u32, len: u32);
-        path_rename(fd: u32, old: u32, old_len: u32, new_fd: u32, new: u32, new_len: u32);
-        path_symlink(old: u32, old_len: u32, fd: u32, new: u32, new_len: u32);
-        path_unlink_file(fd: u32, path: u32, len: u32);
-        poll_oneoff(subscriptions: u32, events: u32, count: u32, out: u32);
-    }
+    preview1_in_turn!(blocking!(linker, MODULE,));
     linker.func_wrap_async(MODULE, "sched_yield", |mut caller: Caller<'_, Guest>, (): ()| {
         Box::new(async move {
             let mut repeatable = false;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tidebox_kernel::Image;
 use tidebox_kernel::fs::{Contents, FileBytes};
 use wasmtime::component::Component;
-use wasmtime::{Engine, InstancePre, Module};
+use wasmtime::{Engine, ExternType, InstancePre, Module, UnknownImportError};
 
 use crate::aot::{CacheDir, Native};
 use crate::guest::Guest;
@@ -152,16 +152,31 @@ impl Programs {
             return Err(NotAProgram("the module exports no _start function; build it as a WASI command".into()));
         }
         let aware = module.imports().any(|import| import.module() == ext::MODULE);
-        let pre =
-            self.linkers.modules.instantiate_pre(&module).map_err(|error| {
-                NotAProgram(format!("the module imports what this sandbox does not have: {error:#}"))
-            })?;
+        let pre = self.linkers.modules.instantiate_pre(&module).map_err(|error| absent(&error))?;
         Ok(Program::Module { pre, aware })
     }
 
     fn link_component(&self, component: Component) -> Result<Program, NotAProgram> {
         component::link(&self.linkers.components, &component).map(Program::Component).map_err(NotAProgram)
     }
+}
+
+/// What a module wants from its host and does not get.
+fn absent(error: &wasmtime::Error) -> NotAProgram {
+    let what = match error.downcast_ref::<UnknownImportError>() {
+        Some(import) => {
+            let kind = match import.ty() {
+                ExternType::Func(_) => "function",
+                ExternType::Global(_) => "global",
+                ExternType::Table(_) => "table",
+                ExternType::Memory(_) => "memory",
+                ExternType::Tag(_) => "tag",
+            };
+            format!("the {kind} {}::{}", import.module(), import.name())
+        }
+        None => format!("{error:#}"),
+    };
+    NotAProgram(format!("the module imports what this sandbox does not have: {what}"))
 }
 
 /// A cache, for what is kept there, and the digest that it is kept under.

@@ -46,6 +46,9 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         let files = if fullest.contains(&node.version.as_str()) { everything.as_slice() } else { &MAIN };
         run(progress, project, &tests.folder, node, files)?;
     }
+    for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
+        beside_native(progress, project, &tests.folder, node)?;
+    }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
         // Calls that overlap are among what is tested, which takes JSPI.
         run(progress, project, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
@@ -58,6 +61,14 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
 /// Runs test files in a folder by one version of Node.
 fn run(progress: &mut Progress, project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
     counted(progress, &format!("Node {}", node.version), &files.join(" "), command(project, folder, node, files))
+}
+
+/// The class against the contract of backends, and its engine against Wasmtime: tests in Rust, which drive Node.
+fn beside_native(progress: &mut Progress, project: &Project, folder: &Path, node: &Node) -> Result<()> {
+    let mut command = project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
+    command.env("TIDEBOX_NPM_FOLDER", folder).env("TIDEBOX_NODE", &node.program);
+    command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
+    counted(progress, &format!("Node {}", node.version), "the contract, and Wasmtime beside it", command)
 }
 
 /// Chromium runs the same tests, and those of pages; Node drives it.

@@ -35,7 +35,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, name: &'static str, outcome: Outcome) {
+    /// Adds how a case went.
+    pub fn add(&mut self, name: &'static str, outcome: Outcome) {
         match outcome {
             Outcome::Passed => self.passed.push(name),
             Outcome::Failed(fault) => self.failed.push(Failed { name, fault }),

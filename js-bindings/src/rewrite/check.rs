@@ -1,14 +1,12 @@
 //! What is refused before anything is rewritten.
 
+use tidebox_kernel::wasi::calls;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
 
 use super::{Bounds, Exceptions, FEATURES, Refusal};
 
 /// Bytes of a page of linear memory.
 pub(super) const PAGE: u64 = 65_536;
-
-/// Modules that guests may import functions from.
-const KNOWN: [&str; 2] = ["wasi_snapshot_preview1", "tidebox_v1"];
 
 /// Features of [`Exceptions::standard`].
 const STANDARD: WasmFeatures = WasmFeatures::EXCEPTIONS;
@@ -64,7 +62,7 @@ fn imported(module: &str, name: &str, ty: TypeRef) -> Result<(), Refusal> {
         Refusal::new(format!("the module imports what this sandbox does not have: {what} {module}::{name}"))
     };
     match ty {
-        TypeRef::Func(_) if KNOWN.contains(&module) => Ok(()),
+        TypeRef::Func(_) if calls::functions(module).any(|known| known == name) => Ok(()),
         TypeRef::Func(_) | TypeRef::FuncExact(_) => Err(absent("the function")),
         TypeRef::Memory(_) => Err(absent("the memory")),
         TypeRef::Table(_) => Err(absent("the table")),

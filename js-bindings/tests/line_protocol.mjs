@@ -1,0 +1,52 @@
+// The class for a program in another language: one JSON object per line on standard input, answers on standard output. A test in
+// Rust (`tests/javascript`) drives it, with the suite that all backends are held to.
+//
+//   { id, method: "create", args: [options] }               { id, result: { sandbox, id } }
+//   { id, sandbox, method, args, watch? }                    { id, piece: { stream, bytes } }...  { id, result, running }
+//   { cancel: id }                                           { id, thrown } for what the class should not have done
+//
+// Bytes are `{ "base64": "..." }`, times are milliseconds since 1970.
+
+import { createInterface } from "node:readline";
+
+import { Sandbox } from "tidebox";
+
+const sandboxes = [];
+const calls = new Map();
+
+const isBytes = (value) => Object.keys(value).length === 1 && typeof value.base64 === "string";
+const revive = (_, value) => (typeof value === "object" && value !== null && isBytes(value) ? Buffer.from(value.base64, "base64") : value);
+
+/** What JSON cannot say. */
+function shown(key, value) {
+  if (this[key] instanceof Uint8Array) return { base64: Buffer.from(this[key]).toString("base64") };
+  return key === "modified_at" ? Date.parse(value) : value;
+}
+
+const tell = (line) => process.stdout.write(`${JSON.stringify(line, shown)}\n`);
+
+async function create(options) {
+  const sandbox = await Sandbox.create(options);
+  return { sandbox: sandboxes.push(sandbox) - 1, id: sandbox.id };
+}
+
+async function answer({ id, sandbox: number, method, args, watch }) {
+  if (method === "create") return tell({ id, result: await create(...args) });
+  const sandbox = sandboxes[number];
+  const controller = new AbortController();
+  calls.set(id, controller);
+  if (method === "execute") {
+    const [command, options] = args;
+    const onOutput = watch ? ({ stream, bytes }) => tell({ id, piece: { stream, bytes } }) : undefined;
+    args = [command, { ...options, signal: controller.signal, onOutput }];
+  }
+  const result = (await sandbox[method](...args)) ?? null;
+  calls.delete(id);
+  tell({ id, result, running: sandbox.isRunning });
+}
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  const request = JSON.parse(line, revive);
+  if (request.cancel !== undefined) calls.get(request.cancel)?.abort();
+  else answer(request).catch((error) => tell({ id: request.id, thrown: String(error?.stack ?? error) }));
+}

@@ -1,0 +1,237 @@
+//! The same guests and the same scripts on both engines, Wasmtime and the JavaScript engine: what they print, how they end and
+//! the files that they leave are compared byte for byte.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, json};
+use tidebox::{ExecuteRequest, ExecuteResponse, Limits, SandboxBackend, SandboxId, StopReason};
+
+use crate::class::Class;
+use crate::format;
+use crate::guest;
+use crate::node::{self, Node};
+
+/// 2026-11-21, in milliseconds.
+const TODAY: u64 = 1_795_219_200_000;
+
+const SEED: u64 = 20_261_122;
+
+/// Guests may have little here, so that those that take all they get are quick.
+const PROCESS_MEMORY_BYTES: u64 = 64 << 20;
+
+const ID: &str = "sb-parity";
+
+/// Sequences of calls that the probe makes up, and the calls of each.
+const SEEDS: u64 = 24;
+const STEPS: u32 = 200;
+
+/// Scripts of `tests/determinism` in which it shows who runs when. Without JSPI programs run one after the other.
+const AT_THE_SAME_TIME: [&str; 23] = [
+    "background_writers",
+    "broken_pipe",
+    "coprocesses_by_hand",
+    "kill_background",
+    "killed_by_the_end",
+    "many_processes",
+    "named_pipes",
+    "nested_background",
+    "proc_of_others",
+    "process_substitution",
+    "ps",
+    "race_for_a_lock",
+    "race_on_a_file",
+    "read_with_timeout",
+    "signals_in_a_loop",
+    "spin_for_a_file",
+    "spin_with_sleep",
+    "tee_many",
+    "timeout",
+    "timeout_in_background",
+    "wait_for_pids",
+    "wait_n",
+    "xargs_parallel_sleep",
+];
+
+/// One command line in a sandbox of its own.
+struct Play {
+    name: String,
+    files: Vec<(String, Vec<u8>)>,
+    script: String,
+}
+
+/// All that is compared.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    stdout: String,
+    stderr: String,
+    exit_code: Option<i32>,
+    stopped_by: Option<StopReason>,
+    /// The files with their times and modes, as a tar.
+    files: Vec<u8>,
+}
+
+impl Seen {
+    fn new(response: ExecuteResponse, files: Vec<u8>) -> Self {
+        // Bytes beyond ASCII one by one, so that those that are no text stay apart.
+        let exact = |bytes: Vec<u8>| bytes.escape_ascii().to_string().replace("\\n", "\n");
+        let (stdout, stderr) = (exact(response.stdout), exact(response.stderr));
+        Self { stdout, stderr, exit_code: response.exit_code, stopped_by: response.stopped_by, files }
+    }
+}
+
+async fn natively(play: &Play) -> Seen {
+    let mut limits = Limits::default();
+    limits.process_memory_bytes = PROCESS_MEMORY_BYTES;
+    let id = SandboxId::parse(ID).expect("an id");
+    let mut builder = tidebox::sandbox().expect("the engine starts").limits(limits).id(id).env("TZ", "UTC");
+    builder = builder.deterministic(SEED, TODAY * 1_000_000);
+    for (path, bytes) in &play.files {
+        builder = builder.file(path.as_str(), bytes.as_slice());
+    }
+    let sandbox = builder.build().expect("the sandbox is made");
+    let response = sandbox.execute(ExecuteRequest::new(&play.script)).await.expect("it answers");
+    let mut files = Vec::new();
+    sandbox.snapshot().expect("it is open").to_tar(&mut files).expect("memory takes what is written");
+    Seen::new(response, files)
+}
+
+async fn in_javascript(node: &Arc<Node>, play: &Play) -> Seen {
+    let files: Map<_, _> = play.files.iter().map(|(path, bytes)| (path.clone(), node::bytes(bytes))).collect();
+    let options = json!({
+        "id": ID, "files": files, "env": { "TZ": "UTC" }, "limits": { "processMemoryBytes": PROCESS_MEMORY_BYTES },
+        "deterministic": { "seed": SEED, "timeMs": TODAY },
+    });
+    let class = Class::create(node, options).await;
+    let response = class.execute(ExecuteRequest::new(&play.script)).await.expect("it answers");
+    let files = class.tar().await;
+    class.close().await.expect("it closes");
+    Seen::new(response, files)
+}
+
+/// Plays all of them on both engines. `left_out` says why one cannot be played without JSPI.
+async fn compare(plays: &[Play], left_out: impl Fn(&Play) -> Option<&'static str>) {
+    let node = Node::start();
+    let (mut same, mut skipped, mut different) = (0, 0, Vec::new());
+    for play in plays {
+        if let Some(reason) = left_out(play).filter(|_| !node.suspends()) {
+            println!("skipped  {}\n         {reason}", play.name);
+            skipped += 1;
+            continue;
+        }
+        let (native, javascript) = (natively(play).await, in_javascript(&node, play).await);
+        if native == javascript {
+            same += 1;
+        } else {
+            different.push(shown(&play.name, &native, &javascript));
+        }
+    }
+    println!("{same} the same, {} different, {skipped} skipped", different.len());
+    assert!(different.is_empty(), "{} are different\n{}", different.len(), different.join("\n"));
+    assert!(same > 0, "none was played");
+    node.finish();
+}
+
+fn shown(name: &str, native: &Seen, javascript: &Seen) -> String {
+    let mut shown = format!("=== {name}\n");
+    for (part, native, javascript) in [
+        ("stdout", native.stdout.clone(), javascript.stdout.clone()),
+        ("stderr", native.stderr.clone(), javascript.stderr.clone()),
+        ("exit", format!("{:?}", native.exit_code), format!("{:?}", javascript.exit_code)),
+        ("stopped by", format!("{:?}", native.stopped_by), format!("{:?}", javascript.stopped_by)),
+    ] {
+        if native != javascript {
+            shown.push_str(&format!("--- {part} natively\n{native}\n--- {part} in JavaScript\n{javascript}\n"));
+        }
+    }
+    if native.files != javascript.files {
+        let (native, javascript) = (native.files.len(), javascript.files.len());
+        shown.push_str(&format!("--- files: {native} bytes natively, {javascript} bytes in JavaScript\n"));
+    }
+    shown
+}
+
+fn folder(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A guest of a few lines, started by the shell.
+fn guest_of(name: &str, wat: &str) -> Play {
+    let script = "chmod +x guest child; ./guest < input; echo \"ended with $?\"";
+    let child = guest::compile(&guest::leave(42));
+    let files = [("guest", guest::compile(wat)), ("child", child), ("input", b"a line of input\n".to_vec())];
+    let files = files.map(|(name, bytes)| (name.to_owned(), bytes)).to_vec();
+    Play { name: name.to_owned(), files, script: script.to_owned() }
+}
+
+#[tokio::test]
+async fn guests_of_a_few_lines_do_and_end_alike() {
+    let spawned = guest::spawn_and_exit_with_its_status("/workspace/child");
+    let plays = [
+        guest_of("nothing", guest::QUIET),
+        guest_of("recursion without end", guest::DEEP),
+        guest_of("memory without end", guest::HOG),
+        guest_of("memory that is refused", guest::MODEST),
+        guest_of("an import from nowhere", guest::FOREIGN_IMPORT),
+        guest_of("a pointer without a memory", guest::WITHOUT_MEMORY),
+        guest_of("a pipe that nobody reads", guest::WRITE_WITHOUT_READER),
+        guest_of("an exit code of nine bits", &guest::leave(0x0107)),
+        guest_of("words to standard output", &guest::say(1, "said\n")),
+        guest_of("words to standard error", &guest::say(2, "careful\n")),
+        guest_of("an hour's sleep", &guest::sleep(3600)),
+        guest_of("a nap", &guest::nap_milliseconds(20)),
+        guest_of("a child that is spawned", &spawned),
+        guest_of("a child that is forked", guest::FORK),
+        guest_of("a fork without its entry", guest::FORK_WITHOUT_ENTRY),
+        guest_of("no entry at all", "(module)"),
+    ];
+    compare(&plays, |_| None).await;
+}
+
+/// The probe calls every function of preview1; the oracle of `wasi-runner` holds it against another implementation.
+fn probed(name: &str) -> Play {
+    let probe = std::fs::read(folder("userland/dist/probe.wasm")).expect("the guest programs are built");
+    let files = vec![("/opt/probe".to_owned(), probe)];
+    // Both directories that a guest begins with: 3 is `/`, 4 the one that it is started in.
+    let script = format!("mkdir play; cd play; /opt/probe 4 {name} < /dev/null; echo \"ended with $?\"; find . -ls");
+    Play { name: name.to_owned(), files, script }
+}
+
+#[tokio::test]
+async fn every_call_of_preview1_is_answered_alike() {
+    let listed = natively(&probed("list")).await.stdout;
+    let names = listed.lines().take_while(|line| !line.starts_with("ended with"));
+    let mut plays: Vec<Play> = names.map(probed).collect();
+    assert!(plays.len() > 120, "the probe has {} scenarios", plays.len());
+    plays.extend((0..SEEDS).map(|seed| probed(&format!("random {seed} {STEPS}"))));
+    compare(&plays, |_| None).await;
+}
+
+#[tokio::test]
+async fn scripts_whose_runs_are_repeatable_do_the_same() {
+    let entries = std::fs::read_dir(folder("tests/determinism/scripts")).expect("the scripts are there");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+    paths.sort();
+    let play = |path: &PathBuf| {
+        let script = std::fs::read_to_string(path).expect("a script is text");
+        Play { name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), files: Vec::new(), script }
+    };
+    let plays: Vec<Play> = paths.iter().map(play).collect();
+    let together = |play: &Play| AT_THE_SAME_TIME.contains(&play.name.as_str());
+    compare(&plays, |play| together(play).then_some("its programs must run at the same time, which takes JSPI")).await;
+}
+
+#[tokio::test]
+async fn what_is_not_as_in_bash_is_the_same_on_both() {
+    let entries = std::fs::read_dir(folder("tests/spec/cases")).expect("the cases are there");
+    let mut plays = Vec::new();
+    for entry in entries {
+        let text = std::fs::read_to_string(entry.expect("it can be listed").path()).expect("cases are text");
+        let cases = format::parse(&text).expect("cases are well formed");
+        plays.extend(cases.into_iter().filter(|case| case.differs.is_some()).map(|case| {
+            let script = String::from_utf8(case.script).expect("a command line is text");
+            Play { name: case.name, files: case.files, script }
+        }));
+    }
+    compare(&plays, |_| None).await;
+}
