@@ -7,7 +7,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod daytona;
 pub mod e2b;
+mod entries;
 mod fault;
 mod house;
 pub mod langsmith;

@@ -12,7 +12,7 @@ use crate::fault::Faults;
 use crate::house::House;
 
 /// The providers that can be emulated.
-pub const EMULATORS: &[&str] = &["e2b", "langsmith"];
+pub const EMULATORS: &[&str] = &["daytona", "e2b", "langsmith"];
 
 /// Which provider is emulated, with which key.
 #[derive(Clone, Debug)]
@@ -49,6 +49,10 @@ impl Emulator {
         let address = listener.local_addr()?;
         let url = format!("http://{address}");
         let (router, variables) = match self.provider.as_str() {
+            "daytona" => {
+                let router = crate::daytona::router(house.clone(), &url, &self.key);
+                (router, crate::daytona::variables(&url, &self.key))
+            }
             "e2b" => (crate::e2b::router(house.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
             "langsmith" => {
                 (crate::langsmith::router(house.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
@@ -114,6 +118,7 @@ impl Serving {
     pub fn options(&self) -> Options {
         let options = Options::default().with_api_url(self.url()).with_api_key(self.key.as_str());
         match self.provider.as_str() {
+            "daytona" => options.with_api_url(format!("{}/api", self.url())),
             "e2b" => options.with_extra("sandbox_url", self.url()),
             _ => options,
         }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxProvider, Selector};
 
+use crate::daytona::DaytonaControl;
 use crate::e2b::E2bControl;
 use crate::langsmith::LangSmithControl;
 use crate::options::Options;
 use crate::provider::RemoteProvider;
 
 /// The names that [`provider`] takes.
-pub const PROVIDERS: &[&str] = &["e2b", "langsmith"];
+pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith"];
 
 /// The provider of this name.
 ///
@@ -19,6 +20,7 @@ pub const PROVIDERS: &[&str] = &["e2b", "langsmith"];
 /// [`ErrorKind::Unauthenticated`] when there is no key.
 pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>> {
     match name {
+        "daytona" => Ok(Arc::new(RemoteProvider::new(DaytonaControl::new(options)?))),
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
         "langsmith" => Ok(Arc::new(RemoteProvider::new(LangSmithControl::new(options)?))),
         unknown => {

@@ -1,47 +1,101 @@
 //! The providers' own clients against our emulators: a third party that knows the protocol and not us.
+//!
+//! Each is installed by itself, at the one version that its file in `clients` names: they do not agree about what they are made of.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::emulator;
 use crate::install::{installed, step};
 
-const REQUIREMENTS: &str = include_str!("clients/requirements.txt");
+/// A client in one language.
+struct Client {
+    provider: &'static str,
+    /// What is installed.
+    packages: &'static str,
+    /// The file with the session.
+    script: &'static str,
+    /// Makes what runs the script.
+    runner: fn(&'static Client) -> Result<Command, String>,
+}
 
-/// A Python with the official clients.
-fn python() -> Result<std::path::PathBuf, String> {
-    let folder = installed("provider-clients", REQUIREMENTS, |folder| {
+/// A Python with the client.
+fn python(client: &'static Client) -> Result<Command, String> {
+    let folder = installed(&format!("client-python-{}", client.provider), client.packages, |folder| {
         step("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
         let requirements = folder.join("requirements.txt");
-        std::fs::write(&requirements, REQUIREMENTS).map_err(|error| error.to_string())?;
+        std::fs::write(&requirements, client.packages).map_err(|error| error.to_string())?;
         let mut pip = Command::new(folder.join("venv/bin/pip"));
         step("pip install", pip.args(["install", "--quiet", "--requirement"]).arg(requirements)).map(drop)
     })?;
-    Ok(folder.join("venv/bin/python"))
+    Ok(Command::new(folder.join("venv/bin/python")))
+}
+
+/// A Node with the client.
+fn node(client: &'static Client) -> Result<Command, String> {
+    let node = step("node", Command::new("node").args(["-p", "process.execPath"]))?;
+    let folder = installed(&format!("client-npm-{}", client.provider), client.packages, |folder| {
+        std::fs::write(folder.join("package.json"), "{\"private\":true}").map_err(|error| error.to_string())?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(folder);
+        step("npm install", npm.args(client.packages.split_whitespace())).map(drop)
+    })?;
+    let mut command = Command::new(PathBuf::from(node));
+    command.env("NODE_PATH", folder.join("node_modules"));
+    Ok(command)
 }
 
 /// Runs a session of a client, or says why there is none.
-async fn session(provider: &'static str, script: &'static str) {
-    let python = match tokio::task::spawn_blocking(python).await.expect("the installation runs") {
-        Ok(python) => python,
+async fn session(client: &'static Client) {
+    let runner = tokio::task::spawn_blocking(|| (client.runner)(client)).await.expect("the installation runs");
+    let mut command = match runner {
+        Ok(command) => command,
         Err(missing) => {
-            println!("skipped: the official client of {provider} is not there: {missing}");
+            println!("skipped: the official client of {} is not there: {missing}", client.provider);
             return;
         }
     };
-    let serving = emulator(provider).await;
-    let variables = serving.variables().to_vec();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients").join(script);
-    let output = tokio::task::spawn_blocking(move || {
-        // Nothing of this machine's own settings may point the client elsewhere.
-        Command::new(python).arg(script).env_clear().env("HOME", "/nonexistent").envs(variables).output()
-    });
+    let serving = emulator(client.provider).await;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients").join(client.script);
+    let modules: Vec<_> =
+        command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
+    // Nothing of this machine's own settings may point the client elsewhere.
+    command.arg(script).env_clear().env("HOME", "/nonexistent").envs(serving.variables().to_vec());
+    command.envs(modules.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.expect("the client runs").expect("the client starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("the session is done"), "{text}");
 }
 
+static E2B_PYTHON: Client =
+    Client { provider: "e2b", packages: include_str!("clients/e2b.txt"), script: "e2b_session.py", runner: python };
+
+static DAYTONA_PYTHON: Client = Client {
+    provider: "daytona",
+    packages: include_str!("clients/daytona.txt"),
+    script: "daytona_session.py",
+    runner: python,
+};
+
+static DAYTONA_NODE: Client = Client {
+    provider: "daytona",
+    packages: include_str!("clients/daytona.npm"),
+    script: "daytona_session.cjs",
+    runner: node,
+};
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_e2b_works_a_session_over_the_emulator() {
-    session("e2b", "e2b_session.py").await;
+    session(&E2B_PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_daytona_works_a_session_over_the_emulator() {
+    session(&DAYTONA_PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_daytona_in_javascript_works_a_session_over_the_emulator() {
+    session(&DAYTONA_NODE).await;
 }

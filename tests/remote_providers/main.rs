@@ -4,6 +4,7 @@
 
 mod by_name;
 mod clients;
+mod daytona;
 mod e2b;
 #[path = "../deepagents/install.rs"]
 mod install;

@@ -1,0 +1,351 @@
+//! The control plane.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tidebox_core::ExecuteRequest;
+use tidebox_core::shell_backend::quote;
+
+use super::{HOME, Shared, refusal};
+use crate::house::Room;
+
+/// Entries on a page when the client names no number, and the most.
+const PAGE: usize = 100;
+const LONGEST_PAGE: usize = 200;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Create {
+    name: Option<String>,
+    snapshot: Option<String>,
+    env: BTreeMap<String, String>,
+    labels: BTreeMap<String, String>,
+    ttl_minutes: Option<u64>,
+    /// What is only told again.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// What of a creation stands in the sandbox's own description.
+const TOLD: [&str; 12] = [
+    "user",
+    "public",
+    "networkBlockAll",
+    "networkAllowList",
+    "domainAllowList",
+    "target",
+    "cpu",
+    "memory",
+    "disk",
+    "autoStopInterval",
+    "autoArchiveInterval",
+    "autoDeleteInterval",
+];
+
+/// `POST /sandbox`
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(create): Json<Create>) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    if let Some(wrong) = unfit(&create) {
+        return refusal(400, "BAD_REQUEST", wrong);
+    }
+    let id = uuid();
+    let name = create.name.clone().unwrap_or_else(|| id.clone());
+    shared.sweep_names().await;
+    {
+        let mut names = shared.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if names.contains_key(&name) {
+            return refusal(409, "CONFLICT", &format!("Sandbox with name {name} already exists"));
+        }
+        names.insert(name.clone(), (id.clone(), false));
+    }
+    let env = create.env.clone().into_iter().collect();
+    match shared.house.open(id.clone(), create.labels, env).await {
+        Ok(room) => {
+            // Daytona's snapshots have it; where it cannot be made, commands that begin there say so.
+            let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {}", quote(HOME)))).await;
+            shared.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), (id.clone(), true));
+            shared.house.change(&id, |room| {
+                room.notes.insert("name".to_owned(), name);
+                room.notes.insert("state".to_owned(), "creating".to_owned());
+                room.notes.insert("env".to_owned(), json!(create.env).to_string());
+                room.notes.insert("snapshot".to_owned(), create.snapshot.unwrap_or_else(|| "default".to_owned()));
+                for (field, value) in create.rest.iter().filter(|(field, _)| TOLD.contains(&field.as_str())) {
+                    room.notes.insert(field.clone(), value.to_string());
+                }
+                if let Some(minutes) = create.ttl_minutes.filter(|minutes| *minutes > 0) {
+                    room.live(Duration::from_secs(minutes.saturating_mul(60)));
+                }
+            });
+            shared.described(&id).await
+        }
+        Err(error) => {
+            shared.names.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            refusal(500, "INTERNAL", &error.to_string())
+        }
+    }
+}
+
+/// Why a creation is refused.
+fn unfit(create: &Create) -> Option<&'static str> {
+    let sized =
+        ["cpu", "memory", "disk", "gpu"].iter().any(|field| create.rest.get(*field).is_some_and(Value::is_number));
+    if create.snapshot.is_some() && sized {
+        return Some("Cannot specify Sandbox resources when using a snapshot");
+    }
+    if create.snapshot.is_some() && create.rest.get("buildInfo").is_some_and(Value::is_object) {
+        return Some("Cannot specify both a snapshot and a build info entry");
+    }
+    None
+}
+
+/// Random, in the form of a UUID of version 4.
+fn uuid() -> String {
+    let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+    let digits = format!("{bits:032x}");
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default().to_owned();
+    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+}
+
+fn describe(shared: &Shared, id: &str, room: &Room) -> Value {
+    let note = |name: &str| room.notes.get(name).cloned();
+    let mut described = json!({
+        "id": id,
+        "organizationId": "00000000-0000-4000-8000-000000000000",
+        "name": note("name").unwrap_or_else(|| id.to_owned()),
+        "snapshot": note("snapshot"),
+        "user": "daytona",
+        "env": note("env").and_then(|env| serde_json::from_str::<Value>(&env).ok()).unwrap_or_else(|| json!({})),
+        "labels": room.labels,
+        "public": false,
+        "networkBlockAll": false,
+        "kvm": false,
+        "target": "us",
+        "cpu": 1,
+        "gpu": 0,
+        "memory": 1,
+        "disk": 3,
+        "state": note("state").unwrap_or_else(|| "started".to_owned()),
+        "autoStopInterval": 15,
+        "autoArchiveInterval": 10080,
+        "autoDeleteInterval": -1,
+        "volumes": [],
+        "toolboxProxyUrl": &*shared.toolbox_url,
+        "sandboxClass": "container",
+        "runnerId": "emulator",
+    });
+    for field in TOLD {
+        if let Some(value) = note(field).and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
+            described[field] = value;
+        }
+    }
+    described
+}
+
+impl Shared {
+    /// The id of a sandbox, by it or by its name.
+    async fn resolve(&self, given: &str) -> Option<(String, Room)> {
+        if let Some(room) = self.house.find(given).await {
+            return Some((given.to_owned(), room));
+        }
+        let (id, _) = self.names.lock().unwrap_or_else(PoisonError::into_inner).get(given).cloned()?;
+        let room = self.house.find(&id).await?;
+        Some((id, room))
+    }
+
+    /// Forgets the names of sandboxes that are gone. One that is being made right now has no room yet.
+    async fn sweep_names(&self) {
+        let there: Vec<String> = self.house.list(&BTreeMap::new()).await.into_iter().map(|(id, _)| id).collect();
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.retain(|_, (id, is_made)| !*is_made || there.contains(id));
+    }
+
+    async fn described(&self, id: &str) -> Response {
+        match self.house.find(id).await {
+            Some(room) => Json(describe(self, id, &room)).into_response(),
+            None => missing(id),
+        }
+    }
+}
+
+fn missing(id: &str) -> Response {
+    refusal(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"))
+}
+
+/// What comes after a state by itself.
+fn settle(room: &mut Room) {
+    let next = match room.notes.get("state").map(String::as_str) {
+        Some("creating" | "starting") => "started",
+        Some("stopping") => "stopped",
+        Some("archiving") => "archived",
+        Some("pausing") => "paused",
+        _ => return,
+    };
+    room.notes.insert("state".to_owned(), next.to_owned());
+}
+
+/// `GET /sandbox/{id}`: each look finds the next state.
+pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let leaving = shared.leaving.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    if let Some(leaving) = leaving {
+        return Json(leaving).into_response();
+    }
+    let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
+    shared.house.change(&id, settle);
+    shared.described(&id).await
+}
+
+/// `DELETE /sandbox/{id}`
+pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let Some((id, room)) = shared.resolve(&id).await else { return missing(&id) };
+    let mut described = describe(&shared, &id, &room);
+    described["state"] = json!("destroying");
+    shared.house.close(&id).await;
+    shared.names.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, (named, _)| *named != id);
+    shared.leaving.lock().unwrap_or_else(PoisonError::into_inner).insert(id, described.clone());
+    Json(described).into_response()
+}
+
+/// `POST /sandbox/{id}/start`, and `stop`, `pause`, `archive`, `recover`.
+pub(super) async fn turn(
+    State(shared): State<Shared>,
+    Path((id, verb)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let Some((id, room)) = shared.resolve(&id).await else { return missing(&id) };
+    let state = room.notes.get("state").map_or("started", String::as_str);
+    let asleep = matches!(state, "stopped" | "archived" | "paused");
+    let next = match verb.as_str() {
+        "start" if asleep => "starting",
+        "start" | "recover" => return refusal(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}")),
+        "stop" if state == "started" => "stopping",
+        "pause" if state == "started" => "pausing",
+        "archive" if state == "stopped" => "archiving",
+        "stop" | "pause" | "archive" => {
+            return refusal(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}"));
+        }
+        unknown => return refusal(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}")),
+    };
+    shared.house.change(&id, |room| {
+        room.paused = next != "starting";
+        room.notes.insert("state".to_owned(), next.to_owned());
+    });
+    shared.described(&id).await
+}
+
+/// `POST /sandbox/{id}/autostop/{minutes}` and the like.
+pub(super) async fn set_interval(
+    State(shared): State<Shared>,
+    Path((id, verb, number)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
+    let field = match verb.as_str() {
+        "autostop" => "autoStopInterval",
+        "autoarchive" => "autoArchiveInterval",
+        "autodelete" => "autoDeleteInterval",
+        "public" => "public",
+        "ttl" => "ttl",
+        unknown => return refusal(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}/{number}")),
+    };
+    let fits = if field == "public" { number.parse::<bool>().is_ok() } else { number.parse::<i64>().is_ok() };
+    if !fits {
+        return refusal(400, "BAD_REQUEST", "Validation failed (numeric string is expected)");
+    }
+    shared.house.change(&id, |room| match (field, number.parse::<u64>()) {
+        ("ttl", Ok(0)) => room.ends = None,
+        ("ttl", Ok(minutes)) => room.live(Duration::from_secs(minutes.saturating_mul(60))),
+        ("ttl", Err(_)) => {}
+        _ => drop(room.notes.insert(field.to_owned(), number.clone())),
+    });
+    shared.described(&id).await
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Labels {
+    labels: BTreeMap<String, String>,
+}
+
+/// `PUT /sandbox/{id}/labels`
+pub(super) async fn set_labels(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(Labels { labels }): Json<Labels>,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
+    shared.house.change(&id, |room| room.labels.clone_from(&labels));
+    Json(json!({ "labels": labels })).into_response()
+}
+
+/// `GET /sandbox/{id}/toolbox-proxy-url`
+pub(super) async fn toolbox_proxy_url(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    match shared.resolve(&id).await {
+        Some(_) => Json(json!({ "url": &*shared.toolbox_url })).into_response(),
+        None => missing(&id),
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct List {
+    labels: Option<String>,
+    states: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// `GET /sandbox`
+pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let labels = match list.labels.as_deref().map(serde_json::from_str) {
+        None => BTreeMap::new(),
+        Some(Ok(labels)) => labels,
+        Some(Err(_)) => return refusal(400, "BAD_REQUEST", "Invalid labels JSON format"),
+    };
+    let mut found = shared.house.list(&labels).await;
+    let behind = |id: &str| list.cursor.as_deref().is_none_or(|last| id > last);
+    let described = |(id, room): &(String, Room)| describe(&shared, id, room);
+    found.retain(|(id, room)| {
+        let state = room.notes.get("state").map_or("started", String::as_str);
+        behind(id) && list.states.as_deref().is_none_or(|states| states.split(',').any(|wanted| wanted == state))
+    });
+    let limit = list.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| more).map(|(id, _)| id.clone());
+    let items: Vec<Value> = found.iter().map(described).collect();
+    Json(json!({ "items": items, "nextCursor": next })).into_response()
+}

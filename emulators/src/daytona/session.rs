@@ -1,0 +1,342 @@
+//! Sessions: shells that go on from command to command.
+//!
+//! As at Daytona, the commands of a session run one after the other, their output comes line by line without NUL bytes, and a
+//! command that ends the shell leaves no exit code.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream};
+
+use super::process::{LONGEST, path};
+use super::{HOME, Shared, refusal};
+use crate::house::Room;
+
+/// From this version of its clients on, the daemon answers JSON with the streams apart.
+const SPLIT_SINCE: (u32, u32) = (0, 167);
+
+/// What stands before each piece of a stream in the text of both.
+const STDOUT: &str = "\u{1}\u{1}\u{1}";
+const STDERR: &str = "\u{2}\u{2}\u{2}";
+
+#[derive(Clone, Debug, Default)]
+struct Command {
+    id: String,
+    command: String,
+    exit_code: Option<i32>,
+    output: Vec<(OutputStream, String)>,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    commands: Vec<Command>,
+    /// What ends the commands in progress.
+    running: Vec<tokio::task::AbortHandle>,
+    /// The shell has ended.
+    ended: bool,
+    /// Held by the command that runs.
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// All sessions by sandbox and name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sessions(Arc<Mutex<BTreeMap<(String, String), Session>>>);
+
+impl Sessions {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, String), Session>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, key: &(String, String), work: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        self.lock().get_mut(key).map(work)
+    }
+
+    fn change(&self, key: &(String, String), command: &str, change: impl FnOnce(&mut Command)) {
+        self.with(key, |session| session.commands.iter_mut().find(|known| known.id == command).map(change));
+    }
+}
+
+fn no_session() -> Response {
+    refusal(404, "NOT_FOUND", "session not found")
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Create {
+    session_id: String,
+}
+
+/// `POST /process/session`
+pub(super) async fn create(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(create): Json<Create>,
+) -> Response {
+    if let Err(refused) = shared.room(&id, &headers).await {
+        return *refused;
+    }
+    let mut sessions = shared.sessions.lock();
+    if sessions.contains_key(&(id.clone(), create.session_id.clone())) {
+        return refusal(409, "CONFLICT", "session already exists");
+    }
+    sessions.insert((id, create.session_id), Session::default());
+    StatusCode::CREATED.into_response()
+}
+
+fn describe(name: &str, session: &Session) -> Value {
+    let commands: Vec<Value> = session.commands.iter().map(describe_command).collect();
+    json!({ "sessionId": name, "commands": commands })
+}
+
+fn describe_command(command: &Command) -> Value {
+    let mut described = json!({ "id": command.id, "command": command.command });
+    if let Some(code) = command.exit_code {
+        described["exitCode"] = json!(code);
+    }
+    described
+}
+
+/// `GET /process/session`
+pub(super) async fn list(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.room(&id, &headers).await {
+        return *refused;
+    }
+    let sessions = shared.sessions.lock();
+    let here = sessions.iter().filter(|((sandbox, _), _)| *sandbox == id);
+    Json(here.map(|((_, name), session)| describe(name, session)).collect::<Vec<_>>()).into_response()
+}
+
+/// `GET /process/session/{session}`
+pub(super) async fn info(
+    State(shared): State<Shared>,
+    Path((id, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = shared.room(&id, &headers).await {
+        return *refused;
+    }
+    let described = shared.sessions.with(&(id, name.clone()), |session| describe(&name, session));
+    described.map_or_else(no_session, |described| Json(described).into_response())
+}
+
+/// `DELETE /process/session/{session}`: what runs in it is killed.
+pub(super) async fn delete(
+    State(shared): State<Shared>,
+    Path((id, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refused) = shared.room(&id, &headers).await {
+        return *refused;
+    }
+    let session = shared.sessions.lock().remove(&(id, name));
+    match session {
+        Some(session) => {
+            session.running.iter().for_each(tokio::task::AbortHandle::abort);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        None => no_session(),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Exec {
+    command: String,
+    #[serde(default)]
+    run_async: bool,
+    #[serde(default, rename = "async")]
+    is_async: bool,
+}
+
+/// `POST /process/session/{session}/exec`
+pub(super) async fn exec(
+    State(shared): State<Shared>,
+    Path((id, name)): Path<(String, String)>,
+    headers: HeaderMap,
+    Json(exec): Json<Exec>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let key = (id, name);
+    let command = format!("cmd-{:016x}", fastrand::u64(..));
+    let begun = shared.sessions.with(&key, |session| {
+        if session.ended {
+            return None;
+        }
+        let known = Command { id: command.clone(), command: exec.command.clone(), ..Command::default() };
+        session.commands.push(known);
+        Some(Arc::clone(&session.turn))
+    });
+    let turn = match begun {
+        None => return no_session(),
+        Some(None) => return refusal(400, "BAD_REQUEST", "failed to write command: io: read/write on closed pipe"),
+        Some(Some(turn)) => turn,
+    };
+    let run = run(shared.sessions.clone(), room, turn, key.clone(), command.clone(), exec.command);
+    let task = tokio::spawn(run);
+    shared.sessions.with(&key, |session| session.running.push(task.abort_handle()));
+    if exec.run_async || exec.is_async {
+        return (StatusCode::ACCEPTED, Json(json!({ "cmdId": command }))).into_response();
+    }
+    // A command that ends its shell is waited for in vain, so the session is given up.
+    let _ = task.await;
+    let known =
+        shared.sessions.with(&key, |session| session.commands.iter().find(|known| known.id == command).cloned());
+    match known.flatten() {
+        Some(known) if known.exit_code.is_some() => {
+            let mut answer = split(&headers, &known);
+            answer["cmdId"] = json!(command);
+            answer["exitCode"] = json!(known.exit_code);
+            Json(answer).into_response()
+        }
+        _ => refusal(400, "BAD_REQUEST", "session cancelled"),
+    }
+}
+
+/// Prints what a shell has become, as commands that make another the same: variables that can be set, functions, aliases.
+const KEEP: &str = r#"for __name in $(compgen -v); do
+  case $__name in
+    BASH*|_|__*|FUNCNAME|PIPESTATUS|RANDOM|SRANDOM|SECONDS|LINENO|EPOCH*|COMP_*|OPT*|DIRSTACK|GROUPS|HISTCMD|IFS) continue;;
+  esac
+  __is=$(declare -p "$__name" 2>/dev/null) || continue
+  __flags=${__is#declare }
+  case ${__flags%% *} in *r*) ;; *) printf '%s\n' "$__is";; esac
+done
+declare -f; alias -p
+"#;
+
+/// Runs one command of a session with what the ones before it left: directory, variables, functions.
+async fn run(
+    sessions: Sessions,
+    room: Room,
+    turn: Arc<tokio::sync::Mutex<()>>,
+    key: (String, String),
+    command: String,
+    text: String,
+) {
+    let _turn = turn.lock_owned().await;
+    let state = quote(&format!("/tmp/.daytona-{}", key.1.replace('/', "_")));
+    let script = format!(
+        "[ ! -f {state} ] || . {state}\n{{\n{text}\n}}\n__code=$?\n{{ {KEEP}printf 'cd %q\\n' \"$PWD\"; }} >{state}.new \\\n  \
+         && mv {state}.new {state} && echo \"$__code\" >{state}.code",
+    );
+    let mut request = ExecuteRequest::new(script).with_timeout(LONGEST);
+    request.cwd = path(HOME).ok();
+    let mut lines = [Lines::default(), Lines::default()];
+    let told = sessions.clone();
+    let mut sink = |written: OutputEvent| {
+        let [out, err] = &mut lines;
+        let lines = if written.stream == OutputStream::Stdout { out } else { err };
+        let text = lines.push(&written.bytes);
+        told.change(&key, &command, |known| known.output.push((written.stream, text)));
+    };
+    let _ = room.sandbox.execute_streaming(request, &mut sink).await;
+    for (stream, lines) in [OutputStream::Stdout, OutputStream::Stderr].into_iter().zip(&mut lines) {
+        if let Some(text) = lines.end() {
+            sessions.change(&key, &command, |known| known.output.push((stream, text)));
+        }
+    }
+    let code = ExecuteRequest::new(format!("cat {state}.code && rm -f {state}.code"));
+    let code = room.sandbox.execute(code).await.ok().and_then(|response| response.stdout_text().trim().parse().ok());
+    match code {
+        Some(code) => sessions.change(&key, &command, |known| known.exit_code = Some(code)),
+        None => drop(sessions.with(&key, |session| session.ended = true)),
+    }
+}
+
+/// Output as the daemon passes it on: whole lines, each with a line feed, without NUL bytes.
+#[derive(Debug, Default)]
+struct Lines(Vec<u8>);
+
+impl Lines {
+    fn push(&mut self, bytes: &[u8]) -> String {
+        self.0.extend(bytes.iter().filter(|byte| **byte != 0));
+        let whole = self.0.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines: Vec<u8> = self.0.drain(..whole).collect();
+        String::from_utf8_lossy(&lines).into_owned()
+    }
+
+    fn end(&mut self) -> Option<String> {
+        let rest = std::mem::take(&mut self.0);
+        (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned() + "\n")
+    }
+}
+
+/// `GET /process/session/{session}/command/{command}`
+pub(super) async fn command(
+    State(shared): State<Shared>,
+    Path((id, name, command)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    match shared.known(&id, name, &command, &headers).await {
+        Ok(known) => Json(describe_command(&known)).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+/// `GET /process/session/{session}/command/{command}/logs`
+pub(super) async fn logs(
+    State(shared): State<Shared>,
+    Path((id, name, command)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    match shared.known(&id, name, &command, &headers).await {
+        Ok(known) if is_split(&headers) => Json(split(&headers, &known)).into_response(),
+        Ok(known) => joined(&known).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+impl Shared {
+    async fn known(
+        &self,
+        id: &str,
+        name: String,
+        command: &str,
+        headers: &HeaderMap,
+    ) -> Result<Command, Box<Response>> {
+        self.room(id, headers).await?;
+        let found = self
+            .sessions
+            .with(&(id.to_owned(), name), |session| session.commands.iter().find(|known| known.id == command).cloned());
+        let found = found.ok_or_else(|| Box::new(no_session()))?;
+        found.ok_or_else(|| Box::new(refusal(404, "NOT_FOUND", "command not found")))
+    }
+}
+
+/// Whether the client is new enough for split streams.
+fn is_split(headers: &HeaderMap) -> bool {
+    let version = headers.get("x-daytona-sdk-version").and_then(|version| version.to_str().ok());
+    let mut numbers = version.unwrap_or_default().split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= SPLIT_SINCE
+}
+
+fn joined(command: &Command) -> String {
+    command.output.iter().map(|(_, text)| text.as_str()).collect()
+}
+
+fn split(headers: &HeaderMap, command: &Command) -> Value {
+    if !is_split(headers) {
+        return json!({ "output": joined(command) });
+    }
+    let of = |wanted: OutputStream| -> String {
+        command.output.iter().filter(|(stream, _)| *stream == wanted).map(|(_, text)| text.as_str()).collect()
+    };
+    let marked = |(stream, text): &(OutputStream, String)| match stream {
+        _ if text.is_empty() => String::new(),
+        OutputStream::Stdout => format!("{STDOUT}{text}"),
+        OutputStream::Stderr => format!("{STDERR}{text}"),
+    };
+    let output: String = command.output.iter().map(marked).collect();
+    json!({ "output": output, "stdout": of(OutputStream::Stdout), "stderr": of(OutputStream::Stderr) })
+}

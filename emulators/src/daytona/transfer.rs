@@ -1,0 +1,211 @@
+//! The content of files, one and many at a time.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::json;
+use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
+use tidebox_remote_adapters::transport::multipart::{self, Part};
+
+use super::files::parsed;
+use super::process::path;
+use super::{Shared, refusal};
+use crate::house::Room;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct At {
+    path: Option<String>,
+}
+
+/// Why a file cannot be read: status, code and the words of Linux.
+fn unreadable(path: &SandboxPath, error: &FileError) -> (u16, &'static str, String) {
+    match error.code {
+        FileErrorCode::FileNotFound => (404, "FILE_NOT_FOUND", format!("stat {path}: no such file or directory")),
+        FileErrorCode::PermissionDenied => (403, "FILE_ACCESS_DENIED", format!("open {path}: permission denied")),
+        FileErrorCode::IsDirectory => (400, "INVALID_FILE_PATH", "path must be a file".to_owned()),
+        FileErrorCode::NotADirectory => (400, "INVALID_FILE_PATH", format!("stat {path}: not a directory")),
+        _ => (400, "FILE_READ_FAILED", error.message.clone()),
+    }
+}
+
+async fn content(room: &Room, path: &SandboxPath) -> Result<Vec<u8>, (u16, &'static str, String)> {
+    match room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+        Ok(Some(file)) => file.result.map_err(|error| unreadable(path, &error)),
+        Ok(None) => Err((500, "INTERNAL", "nothing was said of the file".to_owned())),
+        Err(error) => Err((500, "INTERNAL", error.to_string())),
+    }
+}
+
+/// `GET /files/download`, or a part of it.
+pub(super) async fn download(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+) -> Response {
+    let located = async { Ok::<_, Box<Response>>((shared.room(&id, &headers).await?, parsed(at.path.as_deref())?)) };
+    let (room, path) = match located.await {
+        Ok(located) => located,
+        Err(refused) => return *refused,
+    };
+    let content = match content(&room, &path).await {
+        Ok(content) => content,
+        Err((status, code, message)) => return refusal(status, code, &message),
+    };
+    let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
+    let range =
+        headers.get(header::RANGE).and_then(|range| range.to_str().ok()?.strip_prefix("bytes=")?.strip_suffix('-'));
+    match range.and_then(|from| from.parse::<usize>().ok()) {
+        None => (kind, Body::from(content)).into_response(),
+        Some(from) => match content.get(from..) {
+            Some(rest) if !rest.is_empty() => {
+                let length = content.len();
+                let range = [(header::CONTENT_RANGE, format!("bytes {from}-{}/{length}", length.saturating_sub(1)))];
+                (StatusCode::PARTIAL_CONTENT, kind, range, rest.to_vec()).into_response()
+            }
+            _ => StatusCode::RANGE_NOT_SATISFIABLE.into_response(),
+        },
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Paths {
+    paths: Vec<String>,
+}
+
+/// `POST /files/bulk-download`: a part for each file, with its content or its error.
+pub(super) async fn download_many(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(Paths { paths }): Json<Paths>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    if paths.is_empty() {
+        return refusal(400, "BAD_REQUEST", "request body must be {\"paths\": [ ... ]} and non-empty");
+    }
+    let mut parts = Vec::new();
+    for name in paths {
+        let read = match path(&name) {
+            Ok(path) => content(&room, &path).await,
+            Err(error) => Err((400, "INVALID_FILE_PATH", error.message)),
+        };
+        parts.push(match read {
+            Ok(content) => Part::file("file", name, content),
+            Err((status, code, message)) => {
+                let error = json!({ "statusCode": status, "code": code, "message": message });
+                let mut part = Part::file("error", name, error.to_string());
+                part.media_type = Some("application/json");
+                part
+            }
+        });
+    }
+    let (media_type, pieces) = multipart::write(&parts);
+    ([(header::CONTENT_TYPE, media_type)], pieces.concat()).into_response()
+}
+
+/// Puts a file in its place. The error has the words of the daemon, which are those of Linux.
+async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<usize, String> {
+    let parsed = path(name).map_err(|error| error.message)?;
+    let length = content.len();
+    let uploaded = room.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
+    match uploaded.map(|mut results| results.pop()) {
+        Ok(Some(result)) => result.result.map(|()| length).map_err(|error| unwritable(&parsed, &error)),
+        Ok(None) => Err("nothing was said of the file".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn unwritable(path: &SandboxPath, error: &FileError) -> String {
+    let above = path.parent().unwrap_or_else(SandboxPath::root);
+    match error.code {
+        FileErrorCode::NotADirectory => format!("mkdir {above}: not a directory"),
+        FileErrorCode::IsDirectory => format!(
+            "rename: rename {above}/.daytona-upload-1 {path}: file exists; fallback: open {path}: is a directory"
+        ),
+        FileErrorCode::PermissionDenied => {
+            format!("create temp: open {above}/.daytona-upload-1: permission denied")
+        }
+        FileErrorCode::NoSpace | FileErrorCode::TooLarge => "write: no space left on device".to_owned(),
+        _ => error.message.clone(),
+    }
+}
+
+/// `POST /files/upload`: one file, named by the query.
+pub(super) async fn upload(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Query(at): Query<At>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let Some(name) = at.path else { return refusal(400, "INVALID_FILE_PATH", "path is required") };
+    let file = parts(&headers, &body).and_then(|parts| parts.into_iter().find(|part| part.name == "file"));
+    let Some(file) = file else { return refusal(400, "BAD_REQUEST", "http: no such file") };
+    match place(&room, &name, file.content).await {
+        Ok(_) => StatusCode::OK.into_response(),
+        Err(error) => refusal(400, "BAD_REQUEST", &error),
+    }
+}
+
+fn parts(headers: &HeaderMap, body: &[u8]) -> Option<Vec<multipart::ReadPart>> {
+    multipart::read(headers.get(header::CONTENT_TYPE)?.to_str().ok()?, body)
+}
+
+/// `POST /files/bulk-upload`: what can be written is written, whatever becomes of the others.
+pub(super) async fn upload_many(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let Some(parts) = parts(&headers, &body) else {
+        return (StatusCode::BAD_REQUEST, Json(json!({ "errors": ["invalid multipart form"] }))).into_response();
+    };
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let (mut errors, mut files) = (Vec::new(), Vec::new());
+    for part in parts {
+        let index = part.name.trim_start_matches("files[").split(']').next().unwrap_or_default().to_owned();
+        if part.name.ends_with(".path") {
+            // The daemon takes blanks at both ends away.
+            let name = String::from_utf8_lossy(&part.content).trim().to_owned();
+            if name.is_empty() {
+                errors.push(format!("path[{index}]: empty path"));
+            } else {
+                names.insert(index, name);
+            }
+        } else if part.name.ends_with(".file") {
+            let Some(name) = names.get(&index) else {
+                errors.push(format!("file[{index}]: missing .path metadata"));
+                continue;
+            };
+            match place(&room, name, part.content).await {
+                Ok(bytes) => files.push(json!({ "path": name, "bytes": bytes })),
+                Err(error) => errors.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    let (status, answer) = if errors.is_empty() {
+        (StatusCode::OK, json!({ "files": files }))
+    } else {
+        (StatusCode::BAD_REQUEST, json!({ "errors": errors, "files": files }))
+    };
+    (status, Json(answer)).into_response()
+}
