@@ -2,6 +2,9 @@
 
 use std::io::Write;
 
+use tidebox_gnu::message::quoted;
+use tidebox_rt::{FileKind, Stat};
+
 /// Asks on stderr and reads a line of standard input: whether it begins like a yes.
 pub(crate) fn yes(question: &str) -> bool {
     // Without stderr nobody sees the question, and the answer counts all the same.
@@ -16,4 +19,18 @@ pub(crate) fn yes(question: &str) -> bool {
         first = first.or(byte.first().copied());
     }
     matches!(first, Some(b'y' | b'Y'))
+}
+
+/// What is asked before a file is replaced.
+pub(crate) fn question(tool: &str, to: &[u8], there: &Stat, force: bool) -> String {
+    if there.kind() != FileKind::Symlink && tidebox_rt::access(to, 2).is_err() {
+        let mode = there.mode & 0o7777;
+        let letters = tidebox_gnu::mode::letters(there.mode);
+        let letters = letters.get(1..).unwrap_or_default();
+        return match force {
+            true => format!("{tool}: replace {}, overriding mode {mode:04o} ({letters})? ", quoted(to)),
+            false => format!("{tool}: unwritable {} (mode {mode:04o}, {letters}); try anyway? ", quoted(to)),
+        };
+    }
+    format!("{tool}: overwrite {}? ", quoted(to))
 }

@@ -3,6 +3,8 @@
 use tidebox_gnu::choice::choose;
 use tidebox_rt::Errno;
 
+use crate::target::{same, without_slashes};
+
 /// The words of `--backup`.
 const WORDS: &[&[&str]] = &[&["none", "off"], &["simple", "never"], &["existing", "nil"], &["numbered", "t"]];
 
@@ -69,20 +71,37 @@ impl Backup {
         self.naming.is_some()
     }
 
+    /// Whether no backup takes the place of another.
+    pub(crate) fn is_numbered(&self) -> bool {
+        self.naming == Some(Naming::Numbered)
+    }
+
     /// Whether what has this name is itself a simple backup of `other`.
     pub(crate) fn would_replace(&self, other: &[u8], name: &[u8]) -> bool {
         self.naming != Some(Naming::Numbered) && self.is_wanted() && [name, &self.tail].concat() == other
     }
 
-    /// Renames a file to its backup; the new name.
-    pub(crate) fn make(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
+    /// The name that a file's backup gets.
+    pub(crate) fn name(&self, path: &[u8]) -> Vec<u8> {
+        let path = without_slashes(path);
         let plain = [path, &self.tail].concat();
-        let backup = match self.naming {
+        match self.naming {
             Some(Naming::Numbered) => numbered(path, highest(path).unwrap_or(0) + 1),
             Some(Naming::Existing) => highest(path).map_or(plain, |number| numbered(path, number + 1)),
             _ => plain,
-        };
+        }
+    }
+
+    /// Renames a file to its backup; the new name.
+    pub(crate) fn make(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
+        let backup = self.name(path);
         tidebox_rt::rename(path, &backup)?;
+        // Where the backup is another name of the file already, renaming leaves both.
+        if let (Ok(left), Ok(made)) = (tidebox_rt::stat(path, false), tidebox_rt::stat(&backup, false))
+            && same(&left, &made)
+        {
+            tidebox_rt::unlink(path)?;
+        }
         Ok(backup)
     }
 }

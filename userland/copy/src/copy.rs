@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use tidebox_gnu::message::{complain, quoted};
 use tidebox_rt::{Errno, FileKind, Stat};
 
-use crate::ask;
+use crate::ask::{self, question};
 use crate::backup::Backup;
 use crate::data::{self, How};
+use crate::same_file::{Manner, Met, Verdict, judge};
 use crate::say;
-use crate::target::{base_name, folder_of, join, same};
+use crate::target::{base_name, folder_of, followed, join, same};
 
 /// Folders in folders that are followed; more would need more memory than a call stack has.
 const DEPTH: usize = 1000;
@@ -67,6 +68,8 @@ pub(crate) struct Copier<'a> {
     copied: HashMap<(u32, u64), Vec<u8>>,
     /// What this run made, so that it does not overwrite it.
     made: HashMap<(u32, u64), Vec<u8>>,
+    /// Folders that were named so far.
+    met: Met,
     /// The folder that is made first, which the copy must not enter.
     first_folder: Option<(u32, u64)>,
     named: (Vec<u8>, Vec<u8>),
@@ -79,6 +82,7 @@ impl<'a> Copier<'a> {
             options,
             copied: HashMap::new(),
             made: HashMap::new(),
+            met: Met::default(),
             first_folder: None,
             named: (Vec::new(), Vec::new()),
             device: 0,
@@ -108,6 +112,11 @@ impl<'a> Copier<'a> {
         let kind = stat.kind();
         if named {
             self.device = stat.dev;
+            if self.met.again(&stat) && !options.backup.is_wanted() {
+                let message = format!("warning: source directory {} specified more than once", quoted(from));
+                complain(options.tool, &message);
+                return true;
+            }
         }
         if kind == FileKind::Dir && !options.recursive {
             return self.fail(&format!("-r not specified; omitting directory {}", quoted(from)));
@@ -116,36 +125,54 @@ impl<'a> Copier<'a> {
             return self.fail(&format!("cannot copy cyclic symbolic link {}", quoted(from)));
         }
         let looks_through = kind != FileKind::Symlink && !options.remove_destination && !options.symbolic_link;
-        let there = tidebox_rt::stat(to, looks_through && !options.backup.is_wanted()).ok();
-        if there.is_none() && tidebox_rt::stat(to, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink) {
-            let is_file = !matches!(kind, FileKind::Dir | FileKind::Symlink);
-            if is_file && looks_through && !options.hard_link {
+        let through_link = looks_through && !options.backup.is_wanted();
+        let there = match tidebox_rt::stat(to, through_link) {
+            // With force a link that leads in a circle is removed when it cannot be opened.
+            Err(error) if error == Errno::ACCES || (error == Errno::LOOP && !options.force) => {
+                return self.fail(&format!("cannot stat {}: {}", quoted(to), error.text()));
+            }
+            other => other,
+        };
+        let dangles = there.is_err_and(|error| error == Errno::NOENT);
+        let there = there.ok();
+        let link = tidebox_rt::stat(to, false).ok().filter(|stat| stat.kind() == FileKind::Symlink);
+        if let (Some(link), true) = (&link, through_link && kind != FileKind::Dir) {
+            if self.made.contains_key(&(link.dev, link.ino)) {
+                let names = (quoted(from), quoted(to));
+                return self.fail(&format!("will not copy {} through just-created symlink {}", names.0, names.1));
+            }
+            let strict = !tidebox_rt::environ().iter().any(|entry| entry.starts_with(b"POSIXLY_CORRECT="));
+            if dangles && strict && !options.hard_link {
                 return self.fail(&format!("not writing through dangling symlink {}", quoted(to)));
             }
         }
         let mut saved = None;
         if let Some(there) = &there {
-            match self.clear(from, to, &stat, there, &mut saved) {
+            match self.clear((from, follow), to, &stat, there, &mut saved) {
                 Some(true) => {}
                 Some(false) => return true,
                 None => return false,
             }
         }
-        let new = there.is_none() || tidebox_rt::stat(to, false).is_err();
+        let new = match kind {
+            FileKind::Dir => there.is_none(),
+            _ => tidebox_rt::stat(to, false).is_err(),
+        };
         if options.verbose && (kind != FileKind::Dir || new) {
             self.tell(from, to, kind, saved.as_deref());
         }
         let key = (stat.dev, stat.ino);
-        if options.preserve_links && stat.nlink > 1 && kind != FileKind::Dir {
+        if options.preserve_links && (stat.nlink > 1 || follow) && kind != FileKind::Dir {
             if let Some(first) = self.copied.get(&key).cloned() {
-                return self.link(&first, to);
+                return self.link((&first, &first), to, true);
             }
             self.copied.insert(key, to.to_vec());
         }
         let done = match kind {
             FileKind::Dir => self.folder(from, to, &stat, new, above),
             _ if options.symbolic_link => self.symbolic(from, to),
-            _ if options.hard_link => self.link(from, to),
+            _ if options.hard_link && follow => self.link((&followed(from), from), to, options.force),
+            _ if options.hard_link => self.link((from, from), to, options.force),
             FileKind::Symlink => self.symlink(from, to, &stat, new),
             FileKind::File => self.file(from, to, &stat, new),
             _ if options.special => {
@@ -164,6 +191,19 @@ impl<'a> Copier<'a> {
         done
     }
 
+    fn manner(&self, follow: bool) -> Manner {
+        let options = self.options;
+        Manner {
+            follow,
+            moves: false,
+            backup: options.backup.is_wanted(),
+            // What is no copy cannot be written over what is there.
+            removes: options.remove_destination || (options.force && (options.hard_link || options.symbolic_link)),
+            hard_link: options.hard_link,
+            symbolic_link: options.symbolic_link,
+        }
+    }
+
     fn tell(&self, from: &[u8], to: &[u8], kind: FileKind, backup: Option<&[u8]>) {
         let backup = backup.map(|name| format!(" (backup: {})", quoted(name))).unwrap_or_default();
         let line = match (self.options.tool, kind) {
@@ -175,26 +215,37 @@ impl<'a> Copier<'a> {
     }
 
     /// Makes room for a copy where there is something: whether to go on; `None` when it failed.
-    fn clear(&self, from: &[u8], to: &[u8], stat: &Stat, there: &Stat, saved: &mut Option<Vec<u8>>) -> Option<bool> {
+    fn clear(
+        &mut self,
+        (from, follow): (&[u8], bool),
+        to: &[u8],
+        stat: &Stat,
+        there: &Stat,
+        saved: &mut Option<Vec<u8>>,
+    ) -> Option<bool> {
         let options = self.options;
         let failed = |message: String| {
             complain(options.tool, &message);
             None
         };
-        if same(stat, there) && stat.kind() != FileKind::Dir {
-            if options.hard_link {
-                return Some(false);
-            }
-            let one_name = same_entry(from, to);
-            if one_name || !(options.backup.is_wanted() || options.remove_destination) {
-                return failed(format!("{} and {} are the same file", quoted(from), quoted(to)));
+        if stat.kind() != FileKind::Dir {
+            match judge(from, to, self.manner(follow)) {
+                Verdict::Replace => {}
+                Verdict::Done => return Some(false),
+                Verdict::Refuse => return failed(format!("{} and {} are the same file", quoted(from), quoted(to))),
             }
         }
         let (folder, other) = (stat.kind() == FileKind::Dir, there.kind() == FileKind::Dir);
         if folder && other {
             return Some(true);
         }
-        if options.existing == Existing::Keep || (options.update && there.mtime_ns >= stat.mtime_ns) {
+        if options.existing == Existing::Keep {
+            return Some(false);
+        }
+        if options.update && there.mtime_ns >= stat.mtime_ns {
+            return self.keep_linked(to, stat).then_some(false);
+        }
+        if options.existing == Existing::Ask && !ask::yes(&question(options.tool, to, there, options.force)) {
             return Some(false);
         }
         if other && !options.backup.is_wanted() {
@@ -203,10 +254,7 @@ impl<'a> Copier<'a> {
         if folder && !options.backup.is_wanted() {
             return failed(format!("cannot overwrite non-directory {} with directory {}", quoted(to), quoted(from)));
         }
-        if options.existing == Existing::Ask && !ask::yes(&question(options.tool, to, there)) {
-            return Some(false);
-        }
-        if self.made.contains_key(&(there.dev, there.ino)) {
+        if self.made.contains_key(&(there.dev, there.ino)) && !options.backup.is_numbered() {
             return failed(format!("will not overwrite just-created {} with {}", quoted(to), quoted(from)));
         }
         if options.backup.is_wanted() {
@@ -220,7 +268,9 @@ impl<'a> Copier<'a> {
             return Some(true);
         }
         let in_the_way = stat.kind() == FileKind::Symlink || options.hard_link || options.symbolic_link;
-        if options.remove_destination || (in_the_way && (options.force || stat.kind() == FileKind::Symlink)) {
+        // Another name of what is there keeps its content where names of one file are preserved.
+        let shared = options.preserve_links && there.nlink > 1;
+        if options.remove_destination || shared || (in_the_way && (options.force || stat.kind() == FileKind::Symlink)) {
             if let Err(error) = tidebox_rt::unlink(to) {
                 return failed(format!("cannot remove {}: {}", quoted(to), error.text()));
             }
@@ -257,13 +307,41 @@ impl<'a> Copier<'a> {
         }
     }
 
-    fn link(&self, from: &[u8], to: &[u8]) -> bool {
-        match tidebox_rt::link(from, to) {
-            Ok(()) => true,
-            Err(error) => {
-                self.fail(&format!("cannot create hard link {} to {}: {}", quoted(to), quoted(from), error.text()))
+    /// What is not replaced because it is new enough is a name of the copy all the same, where the source is one of a file
+    /// that was copied.
+    fn keep_linked(&mut self, to: &[u8], stat: &Stat) -> bool {
+        if !self.options.preserve_links || stat.nlink < 2 {
+            return true;
+        }
+        match self.copied.get(&(stat.dev, stat.ino)).cloned() {
+            Some(first) => self.link((&first, &first), to, true),
+            None => {
+                self.copied.insert((stat.dev, stat.ino), to.to_vec());
+                true
             }
         }
+    }
+
+    /// Gives a file another name, which may be in use when it `replaces` what has it.
+    fn link(&self, (from, shown): (&[u8], &[u8]), to: &[u8], replaces: bool) -> bool {
+        let linked = match tidebox_rt::link(from, to) {
+            Err(Errno::EXIST) if replaces => self.relink(from, to),
+            other => other,
+        };
+        match linked {
+            Ok(()) => true,
+            Err(error) => {
+                self.fail(&format!("cannot create hard link {} to {}: {}", quoted(to), quoted(shown), error.text()))
+            }
+        }
+    }
+
+    fn relink(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+        tidebox_rt::unlink(to)?;
+        if self.options.verbose {
+            say(self.options.tool, &format!("removed {}", quoted(to)));
+        }
+        tidebox_rt::link(from, to)
     }
 
     /// A symbolic link instead of a copy.
@@ -337,24 +415,4 @@ impl<'a> Copier<'a> {
         above.pop();
         well & self.times(to, stat, true) & self.mode(to, stat, new)
     }
-}
-
-/// What is asked before a file is replaced.
-pub(crate) fn question(tool: &str, to: &[u8], there: &Stat) -> String {
-    if there.kind() != FileKind::Symlink && tidebox_rt::access(to, 2).is_err() {
-        let mode = there.mode & 0o7777;
-        let letters = tidebox_gnu::mode::letters(there.mode);
-        let letters = letters.get(1..).unwrap_or_default();
-        return match tool {
-            "mv" => format!("mv: replace {}, overriding mode {mode:04o} ({letters})? ", quoted(to)),
-            _ => format!("{tool}: unwritable {} (mode {mode:04o}, {letters}); try anyway? ", quoted(to)),
-        };
-    }
-    format!("{tool}: overwrite {}? ", quoted(to))
-}
-
-/// Whether two paths name one entry of one folder.
-pub(crate) fn same_entry(a: &[u8], b: &[u8]) -> bool {
-    let folder = |path: &[u8]| tidebox_rt::stat(folder_of(path), true);
-    base_name(a) == base_name(b) && matches!((folder(a), folder(b)), (Ok(a), Ok(b)) if same(&a, &b))
 }

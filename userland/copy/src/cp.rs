@@ -5,11 +5,13 @@ use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, quoted};
 use tidebox_gnu::tool::usage;
+use tidebox_rt::{Errno, FileKind};
 
+use crate::backup::Backup;
 use crate::copy::{Copier, Existing, Follow, Options};
 use crate::data;
 use crate::say;
-use crate::target::{Target, Wrong, join, without_slashes};
+use crate::target::{Target, Wrong, join, same_entry, without_slashes};
 
 const HELP: &str = "\
 Usage: cp [OPTION]... [-T] SOURCE DEST
@@ -114,6 +116,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     if asked.options.hard_link && asked.options.symbolic_link {
         return usage("cp", "cannot make both hard and symbolic links", 1);
     }
+    if asked.options.backup.is_wanted() && asked.options.existing == Existing::Keep {
+        return usage("cp", "options --backup and --no-clobber are mutually exclusive", 1);
+    }
     let (pairs, into_folder) = match asked.target.pairs(operands) {
         Ok(found) => found,
         Err(Wrong::Usage(message)) => return usage("cp", &message, 1),
@@ -142,8 +147,17 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             well = false;
             continue;
         }
-        if seen.contains(&(from.clone(), to.clone())) && !asked.options.backup.is_wanted() {
+        let is_seen = |(path, target): &(Vec<u8>, Vec<u8>)| *target == to && same_entry(path, &from);
+        let is_folder = || tidebox_rt::stat(&from, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        if seen.iter().any(is_seen) && !is_folder() && !asked.options.backup.is_wanted() {
             complain("cp", &format!("warning: source file {} specified more than once", quoted(&from)));
+            continue;
+        }
+        // A file that replaces itself has only its backup to become a copy of it.
+        let own_backup = asked.options.force && from == to && asked.options.backup.is_wanted();
+        if own_backup && tidebox_rt::stat(&from, false).is_ok_and(|stat| stat.kind() == FileKind::File) {
+            let backup = asked.options.backup.name(&to);
+            well &= Copier::new(&Options { backup: Backup::default(), ..asked.options.clone() }).run(&from, &backup);
             continue;
         }
         well &= copier.run(&from, &to);
@@ -223,27 +237,41 @@ impl Asked {
                 continue;
             }
             let made = join(folder, part.strip_prefix(b"/").unwrap_or(part));
-            if tidebox_rt::stat(&made, true).is_ok() {
-                continue;
-            }
-            let failed = |error: tidebox_rt::Errno, what: &str| {
-                complain("cp", &format!("{what}: {}", error.text()));
-            };
-            let stat = tidebox_rt::stat(part, true)
-                .map_err(|error| failed(error, &format!("failed to get attributes of {}", quoted(part))))
-                .ok()?;
-            tidebox_rt::make_dir(&made)
-                .map_err(|error| failed(error, &format!("cannot make directory {}", quoted(&made))))
+            self.parent(part, &made)?;
+        }
+        Some(join(folder, from.strip_prefix(b"/").unwrap_or(from)))
+    }
+
+    /// Makes one of the folders above a copy; `None` when it failed.
+    fn parent(&self, from: &[u8], made: &[u8]) -> Option<()> {
+        let failed = |error: Errno, what: &str| complain("cp", &format!("{what}: {}", error.text()));
+        let stat = tidebox_rt::stat(from, true)
+            .map_err(|error| failed(error, &format!("failed to get attributes of {}", quoted(from))))
+            .ok()?;
+        if stat.kind() != FileKind::Dir {
+            failed(Errno::NOTDIR, &format!("failed to get attributes of {}", quoted(from)));
+            return None;
+        }
+        let new = tidebox_rt::stat(made, true).is_err();
+        if new {
+            tidebox_rt::make_dir(made)
+                .map_err(|error| failed(error, &format!("cannot make directory {}", quoted(made))))
                 .ok()?;
             if self.options.verbose {
                 let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-                say("cp", &format!("{} -> {}", shown(part), shown(&made)));
+                say("cp", &format!("{} -> {}", shown(from), shown(made)));
             }
-            let umask = tidebox_rt::umask(None).unwrap_or(0o022);
-            let mode = if self.options.preserve_mode { stat.mode & 0o7777 } else { stat.mode & 0o777 & !umask };
-            data::set_mode("cp", &made, mode, self.options.preserve_mode);
         }
-        Some(join(folder, from.strip_prefix(b"/").unwrap_or(from)))
+        let umask = tidebox_rt::umask(None).unwrap_or(0o022);
+        let mode = match (self.options.preserve_mode, self.options.default_mode) {
+            (true, _) => stat.mode & 0o7777,
+            (false, true) => 0o777 & !umask,
+            (false, false) => stat.mode & 0o777 & !umask,
+        };
+        if new || self.options.preserve_mode {
+            data::set_mode("cp", made, mode, self.options.preserve_mode);
+        }
+        Some(())
     }
 }
 

@@ -56,7 +56,8 @@ fn target(tool: &str, to: &[u8], how: How) -> Result<(Fd, bool), Errno> {
     }
     let old = Open { write: true, truncate: !how.attributes_only, ..Open::default() };
     match tidebox_rt::open(to, old) {
-        Err(Errno::NOENT) => tidebox_rt::open(to, new).map(|fd| (fd, true)),
+        // What a link leads to may be missing still.
+        Err(Errno::NOENT) => tidebox_rt::open(to, Open { exclusive: false, ..new }).map(|fd| (fd, true)),
         Err(error) if how.force => {
             tidebox_rt::unlink(to).map_err(|_| error)?;
             if how.verbose {

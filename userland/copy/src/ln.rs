@@ -1,5 +1,7 @@
 //! `ln`: makes other names for files.
 
+use std::collections::HashSet;
+
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, named, quoted};
@@ -7,8 +9,8 @@ use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
 use crate::backup::Backup;
-use crate::copy::{Existing, same_entry};
-use crate::target::{Target, Wrong, base_name, folder_of, join, same};
+use crate::copy::Existing;
+use crate::target::{Target, Wrong, base_name, folder_of, followed, join, same, same_entry};
 use crate::{ask, say};
 
 const HELP: &str = "\
@@ -85,8 +87,19 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     };
     match found {
         Ok(pairs) => {
-            let failed = pairs.iter().filter(|(from, to)| !options.link(from, to)).count();
-            i32::from(failed > 0)
+            let mut made = HashSet::new();
+            let mut well = true;
+            for (from, to) in &pairs {
+                if options.overwrites() && tidebox_rt::stat(to, false).is_ok() && made.contains(to) {
+                    let (to, from) = (quoted(to), quoted(from));
+                    well = fail(&format!("will not overwrite just-created {to} with {from}"));
+                } else if options.link(from, to) {
+                    made.insert(to);
+                } else {
+                    well = false;
+                }
+            }
+            i32::from(!well)
         }
         Err(Wrong::Usage(message)) => usage("ln", &message, 1),
         Err(Wrong::Failure(message)) => {
@@ -122,6 +135,11 @@ impl Options {
         }
         options.backup.settle()?;
         Ok(options)
+    }
+
+    /// Whether a link takes the place of what is there for good.
+    fn overwrites(&self) -> bool {
+        self.replace && !self.backup.is_numbered()
     }
 
     /// Makes one link. Whether that went well.
@@ -165,7 +183,9 @@ impl Options {
             return Err(format!("{}: cannot overwrite directory", named(to)));
         }
         let hard = !self.symbolic && tidebox_rt::stat(from, false).is_ok_and(|stat| same(&stat, &there));
-        if (self.replace || self.backup.is_wanted()) && (same_entry(from, to) || (hard && there.nlink == 1)) {
+        let exists = tidebox_rt::stat(from, self.symbolic).is_ok();
+        let one = (exists && same_entry(from, to)) || (hard && there.nlink == 1);
+        if (self.replace || self.backup.is_wanted()) && one {
             return Err(format!("{} and {} are the same file", quoted(from), quoted(to)));
         }
         if self.existing == Existing::Ask && !ask::yes(&format!("ln: replace {}? ", quoted(to))) {
@@ -201,10 +221,18 @@ fn fail(message: &str) -> bool {
     false
 }
 
-/// A path without links in it, as far as it exists.
-fn followed(path: &[u8]) -> Vec<u8> {
-    let found = std::fs::canonicalize(tidebox_rt::path_of_bytes(path));
-    found.map(|path| path.into_os_string().into_encoded_bytes()).unwrap_or_else(|_| path.to_vec())
+/// Where a chain of links ends that leads to nothing.
+fn last_link(path: &[u8]) -> Vec<u8> {
+    /// As many links as the system follows.
+    const MOST: usize = 40;
+    let mut path = path.to_vec();
+    for _ in 0..MOST {
+        let Ok(target) = tidebox_rt::read_link(&path) else {
+            break;
+        };
+        path = if target.starts_with(b"/") { target } else { join(folder_of(&path), &target) };
+    }
+    path
 }
 
 /// How `from` is reached from the folder of `to`.
@@ -216,7 +244,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
     };
     let from = match tidebox_rt::stat(from, true) {
         Ok(_) => followed(from),
-        Err(_) => absolute(from),
+        Err(_) => absolute(&last_link(from)),
     };
     let folder = followed(folder_of(to));
     let parts = |path: &[u8]| -> Vec<Vec<u8>> {

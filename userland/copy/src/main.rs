@@ -13,6 +13,7 @@ mod mv;
 mod remove;
 mod rm;
 mod rmdir;
+mod same_file;
 mod target;
 #[cfg(test)]
 mod tests;

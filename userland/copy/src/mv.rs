@@ -8,9 +8,11 @@ use tidebox_gnu::message::{complain, quoted};
 use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind, Stat};
 
-use crate::copy::{Copier, Existing, Follow, Options, question, same_entry};
-use crate::target::{Target, Wrong, base_name, folder_of, same};
-use crate::{ask, remove, say};
+use crate::ask::{self, question};
+use crate::copy::{Copier, Existing, Follow, Options};
+use crate::same_file::{Manner, Met, Verdict, judge};
+use crate::target::{Target, Wrong, base_name, folder_of, same, same_entry};
+use crate::{remove, say};
 
 const HELP: &str = "\
 Usage: mv [OPTION]... [-T] SOURCE DEST
@@ -67,7 +69,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             return 1;
         }
     };
-    let mut mover = Mover { options: &options, moved: HashMap::new() };
+    let mut mover = Mover { options: &options, moved: HashMap::new(), met: Met::default() };
     let mut well = true;
     for (from, to) in pairs {
         well &= mover.run(&from, &to);
@@ -114,6 +116,8 @@ struct Mover<'a> {
     options: &'a Options,
     /// What came to be by this run.
     moved: HashMap<(u32, u64), Vec<u8>>,
+    /// Folders that were named so far.
+    met: Met,
 }
 
 impl Mover<'_> {
@@ -125,6 +129,10 @@ impl Mover<'_> {
         };
         if stat.kind() != FileKind::Dir && from.ends_with(b"/") {
             return fail(&format!("cannot stat {}: {}", quoted(from), Errno::NOTDIR.text()));
+        }
+        if self.met.again(&stat) && !self.options.backup.is_wanted() {
+            complain("mv", &format!("warning: source directory {} specified more than once", quoted(from)));
+            return true;
         }
         let mut saved = None;
         if let Ok(there) = tidebox_rt::stat(to, false) {
@@ -170,15 +178,18 @@ impl Mover<'_> {
                     false => format!("{} and {} are the same file", quoted(from), quoted(to)),
                 });
             }
-            // Two names of one file: renaming would leave both.
-            if !options.backup.is_wanted() {
-                tidebox_rt::unlink(to).map_err(|error| format!("cannot remove {}: {}", quoted(to), error.text()))?;
-            }
+        }
+        let manner = Manner { moves: true, backup: options.backup.is_wanted(), ..Manner::default() };
+        if !folder && judge(from, to, manner) == Verdict::Refuse {
+            return Err(format!("{} and {} are the same file", quoted(from), quoted(to)));
         }
         if options.existing == Existing::Keep {
             return Ok(None);
         }
         if options.update && !folder && there.mtime_ns >= stat.mtime_ns {
+            return Ok(None);
+        }
+        if options.existing == Existing::Ask && !ask::yes(&question("mv", to, there, true)) {
             return Ok(None);
         }
         if !options.backup.is_wanted() {
@@ -189,10 +200,7 @@ impl Mover<'_> {
                 return Err(format!("cannot overwrite non-directory {} with directory {}", quoted(to), quoted(from)));
             }
         }
-        if options.existing == Existing::Ask && !ask::yes(&question("mv", to, there)) {
-            return Ok(None);
-        }
-        if self.moved.contains_key(&(there.dev, there.ino)) && !options.backup.is_wanted() {
+        if self.moved.contains_key(&(there.dev, there.ino)) && !options.backup.is_numbered() {
             return Err(format!("will not overwrite just-created {} with {}", quoted(to), quoted(from)));
         }
         if !options.backup.is_wanted() {

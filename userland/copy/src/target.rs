@@ -118,3 +118,15 @@ pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
 pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
     (a.dev, a.ino) == (b.dev, b.ino)
 }
+
+/// A path without links in it, as far as it exists.
+pub(crate) fn followed(path: &[u8]) -> Vec<u8> {
+    let found = std::fs::canonicalize(tidebox_rt::path_of_bytes(path));
+    found.map(|path| path.into_os_string().into_encoded_bytes()).unwrap_or_else(|_| path.to_vec())
+}
+
+/// Whether two paths name one entry of one folder.
+pub(crate) fn same_entry(a: &[u8], b: &[u8]) -> bool {
+    let folder = |path: &[u8]| tidebox_rt::stat(folder_of(path), true);
+    base_name(a) == base_name(b) && matches!((folder(a), folder(b)), (Ok(a), Ok(b)) if same(&a, &b))
+}

@@ -36,12 +36,24 @@ impl Entry {
         }
     }
 
+    /// The last component as `%f` prints it: slashes at the end of a path leave one behind it.
+    pub(crate) fn base(&self) -> Vec<u8> {
+        let mut base = self.name().to_vec();
+        if self.path.ends_with(b"/") && base != b"/" {
+            base.push(b'/');
+        }
+        base
+    }
+
     /// The folder that the file is in, as `-execdir` and `%h` name it.
     pub(crate) fn folder(&self) -> &[u8] {
         let path = trim_slashes(&self.path);
         match path.iter().rposition(|byte| *byte == b'/') {
-            Some(0) if path.len() == 1 => b"",
+            // Of a path that is nothing but slashes the last one is the file.
+            Some(0) if path.len() == 1 => self.path.get(1..).unwrap_or_default(),
             Some(slash) => path.get(..slash).unwrap_or_default(),
+            // `.//` is in `./`, as GNU sees it.
+            None if path == b"." && self.path.len() > 1 => self.path.get(..self.path.len() - 1).unwrap_or_default(),
             None => b".",
         }
     }

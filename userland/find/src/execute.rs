@@ -47,7 +47,8 @@ impl Execute {
     /// Runs the command for a file, or keeps the file for later. Whether that went well.
     pub(crate) fn run(&self, entry: &Entry) -> bool {
         let (folder, path) = if self.in_folder {
-            let name = if entry.name() == b"/" { entry.name().to_vec() } else { [b"./", entry.name()].concat() };
+            let name =
+                if entry.name() == b"/" { entry.name().to_vec() } else { [b"./".as_slice(), &entry.base()].concat() };
             let folder = if entry.folder().is_empty() { b"/" } else { entry.folder() };
             (folder.to_vec(), name)
         } else {

@@ -129,7 +129,7 @@ fn test(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Tes
         "-mtime" | "-atime" | "-ctime" => age(name, rest, stamp(name, 1), DAY)?,
         "-mmin" | "-amin" | "-cmin" => age(name, rest, stamp(name, 1), MINUTE)?,
         "-newer" | "-anewer" | "-cnewer" => {
-            let than = stat_of(&value(name, rest)?)?.mtime_ns;
+            let than = stat_of(&value(name, rest)?, context.follow)?.mtime_ns;
             Test::NewerThan { stamp: stamp(name, 1), than }
         }
         "-perm" => permission(&text(name, rest)?)?,
@@ -147,10 +147,10 @@ fn test(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Tes
         "-links" => Test::Links(compare(name, &text(name, rest)?)?),
         "-inum" => Test::Inode(compare(name, &text(name, rest)?)?),
         "-samefile" => {
-            let stat = stat_of(&value(name, rest)?)?;
+            let stat = stat_of(&value(name, rest)?, context.follow)?;
             Test::SameFile { device: stat.dev, inode: stat.ino }
         }
-        _ if name.starts_with("-newer") && name.len() == 8 => newer_than(name, rest)?,
+        _ if name.starts_with("-newer") && name.len() == 8 => newer_than(name, rest, context.follow)?,
         _ => return Ok(None),
     }))
 }

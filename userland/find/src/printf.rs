@@ -31,6 +31,8 @@ struct Pad {
     left: bool,
     zeros: bool,
     alternate: bool,
+    /// What stands before a number in place of a minus.
+    sign: Option<u8>,
     width: usize,
     most: Option<usize>,
 }
@@ -112,7 +114,8 @@ impl Format {
                 b'-' => pad.left = true,
                 b'0' => pad.zeros = true,
                 b'#' => pad.alternate = true,
-                b'+' | b' ' => {}
+                b'+' => pad.sign = Some(b'+'),
+                b' ' => pad.sign = pad.sign.or(Some(b' ')),
                 _ => break,
             }
             at += 1;
@@ -139,6 +142,9 @@ impl Format {
                 Field::Time(letter, second)
             }
             letter if "abcdDfFgGhHiklmMnpPsStuUyYZ".contains(letter) => Field::Letter(letter),
+            '(' | '{' | '[' => {
+                return Err(format!("error: the format directive `%{letter}' is reserved for future use"));
+            }
             other => {
                 warnings.push(format!("unrecognized format directive `%{other}'"));
                 self.text(&[b"%", rest.get(..at).unwrap_or_default()].concat());
@@ -157,7 +163,11 @@ impl Format {
                 Part::Text(text) => out.extend_from_slice(text),
                 Part::Stop => break,
                 Part::Field { pad, field } => {
-                    let value = field.value(entry, names, *pad, failed);
+                    let mut value = field.value(entry, names, *pad, failed);
+                    // So is it with signs, of which a mode has none.
+                    if let (Some(sign), Field::Letter('d')) = (pad.sign, field) {
+                        value.insert(0, sign);
+                    }
                     // Only what is a number to GNU is filled with zeros.
                     let zeros = pad.zeros && matches!(field, Field::Letter('d' | 'm'));
                     Pad { zeros, ..*pad }.write(&value, &mut out);
@@ -181,6 +191,9 @@ impl Pad {
         let value = value.get(..self.most.unwrap_or(value.len())).unwrap_or(value);
         let missing = self.width.saturating_sub(value.len());
         let fill = if self.zeros && !self.left { b'0' } else { b' ' };
+        let signs = usize::from(fill == b'0' && self.sign.is_some() && value.first() == self.sign.as_ref());
+        let (sign, value) = value.split_at_checked(signs).unwrap_or((b"", value));
+        out.extend_from_slice(sign);
         if !self.left {
             out.extend(std::iter::repeat_n(fill, missing));
         }
@@ -212,7 +225,7 @@ impl Field {
     fn value(self, entry: &Entry, names: &OwnerNames, pad: Pad, failed: &mut bool) -> Vec<u8> {
         match self {
             Self::Letter('p') => entry.path.clone(),
-            Self::Letter('f') => entry.name().to_vec(),
+            Self::Letter('f') => entry.base(),
             Self::Letter('h') => entry.folder().to_vec(),
             Self::Letter('P') => entry.below_start().to_vec(),
             Self::Letter('H') => entry.path.get(..entry.start).unwrap_or_default().to_vec(),

@@ -363,6 +363,7 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let env = c_strings(request.env)?;
     let argv = pointers(&args);
     let envp = pointers(&env);
+    let folder = CString::new(request.cwd).map_err(|_| Errno::INVAL)?;
     let (report_read, report_low) = pipe()?;
     // Where the caller has closed a standard descriptor the pipe could have its number, which the child's own takes.
     let report_write = dup(report_low, 300)?;
@@ -370,7 +371,9 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     // SAFETY: tests that reach this run a single thread, so the child may go on until it executes the program.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        if place_descriptors(request.fds).is_ok() {
+        // SAFETY: the string is NUL-terminated and live.
+        let there = request.cwd.is_empty() || unsafe { libc::chdir(folder.as_ptr()) } == 0;
+        if there && place_descriptors(request.fds).is_ok() {
             if request.group == 1 {
                 // SAFETY: no memory is passed.
                 unsafe { libc::setpgid(0, 0) };

@@ -42,7 +42,7 @@ impl<'a> Batches<'a> {
             let item = match self.next_item() {
                 Ok(Some(item)) => item,
                 Ok(None) => break,
-                Err(message) if count > 0 => {
+                Err(message) if count > 0 && !self.options.exit_when_long => {
                     self.trouble = Some(message);
                     return Ok(Some(words));
                 }
@@ -70,6 +70,11 @@ impl<'a> Batches<'a> {
         self.ended = count == 0;
         self.first = false;
         Ok(runs.then_some(words))
+    }
+
+    /// Bytes of the input that were read and belong to no item.
+    pub(crate) fn unread(&self) -> usize {
+        self.items.unread()
     }
 
     /// Whether the number of items or lines of a command is said, so that fewer are not what was asked for.

@@ -73,6 +73,11 @@ impl Items {
         }
     }
 
+    /// Bytes of the input that were read and belong to no item.
+    pub(crate) fn unread(&self) -> usize {
+        self.from.buffer().len() + usize::from(self.back.is_some())
+    }
+
     fn byte(&mut self) -> Result<Option<u8>, String> {
         if let Some(byte) = self.back.take() {
             return Ok(Some(byte));
@@ -111,7 +116,8 @@ impl Items {
             match byte {
                 b'\n' if begun => return Ok(Some(Item { bytes, ends_line: true })),
                 b'\n' => {}
-                b' ' | b'\t' if !begun => {}
+                // Ahead of an item every white space counts, within one only blanks do.
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c if !begun => {}
                 b' ' | b'\t' if !lines => {
                     let ends_line = self.is_line_end()?;
                     return Ok(Some(Item { bytes, ends_line }));

@@ -46,7 +46,7 @@ fn run() -> i32 {
         complain("xargs: warning", warning);
     }
     let from: Box<dyn Read> = match &options.file {
-        None => Box::new(std::io::stdin().lock()),
+        None => Box::new(StandardInput),
         Some(name) => match File::open(bytes_path(name)) {
             Ok(file) => Box::new(BufReader::new(file)),
             Err(error) => {
@@ -95,5 +95,26 @@ fn all(options: &Options, from: Box<dyn Read>) -> i32 {
             }
         }
     }
-    runner.end()
+    let code = runner.end();
+    if options.file.is_none() {
+        give_back(batches.unread());
+    }
+    code
+}
+
+/// Standard input without the buffer that the library puts before it.
+struct StandardInput;
+
+impl Read for StandardInput {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        Ok(tidebox_rt::read(0, into)?)
+    }
+}
+
+/// Who reads standard input next begins behind the last item, where the input can be wound back: it is a file.
+fn give_back(unread: usize) {
+    if unread > 0 {
+        // A pipe or a terminal stays as it is, as with every program.
+        let _ = tidebox_rt::seek(0, -(unread as i64));
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::message::{complain, in_single_quotes};
+use tidebox_gnu::message::{complain, named};
 use tidebox_rt::{Errno, Fd, Open, Status, Waited};
 
 use crate::options::Options;
@@ -140,7 +140,7 @@ impl<'a> Runner<'a> {
         if !self.options.shows {
             return true;
         }
-        let mut line: Vec<u8> = words.iter().map(|word| shown(word)).collect::<Vec<_>>().join(&b' ');
+        let mut line: Vec<u8> = words.iter().map(|word| named(word).into_bytes()).collect::<Vec<_>>().join(&b' ');
         if !self.options.asks {
             line.push(b'\n');
         }
@@ -175,13 +175,4 @@ impl<'a> Runner<'a> {
         }
         self.code
     }
-}
-
-/// A word as a shell would read it back.
-fn shown(word: &[u8]) -> Vec<u8> {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,:=+@%^".contains(byte) || !byte.is_ascii();
-    if !word.is_empty() && word.iter().all(plain) {
-        return word.to_vec();
-    }
-    in_single_quotes(word)
 }

@@ -4,10 +4,11 @@ use tidebox_gnu::message::{cited, complain};
 use tidebox_gnu::mode::Change;
 use tidebox_gnu::regex::Dialect;
 use tidebox_gnu::user::{Kind, Names};
-use tidebox_rt::Stat;
+use tidebox_rt::{Errno, Stat};
 
 use super::{DIALECTS, Rest, SECOND_NS, text, value};
 use crate::expression::{Bits, Compare, Stamp, Test};
+use crate::parse::Follow;
 
 pub(super) fn compare(name: &str, text: &str) -> Result<Compare, String> {
     compare_digits(text).ok_or_else(|| format!("invalid argument `{text}' to `{name}'"))
@@ -67,12 +68,17 @@ pub(super) fn age(name: &str, rest: &mut Rest, stamp: Stamp, unit: u64) -> Resul
     Ok(Test::Age { stamp, compare, unit })
 }
 
-pub(super) fn stat_of(path: &[u8]) -> Result<Stat, String> {
-    tidebox_rt::stat(path, true).map_err(|error| format!("{}: {}", cited(path), error.text()))
+/// The state of a file that is given on the command line: of a link itself under `-P`.
+pub(super) fn stat_of(path: &[u8], follow: Follow) -> Result<Stat, String> {
+    let stat = match tidebox_rt::stat(path, follow != Follow::Never) {
+        Err(Errno::NOENT | Errno::LOOP) => tidebox_rt::stat(path, false),
+        other => other,
+    };
+    stat.map_err(|error| format!("{}: {}", cited(path), error.text()))
 }
 
 /// `-newerXY`: X of the file against Y of the reference, or against a time when Y is `t`.
-pub(super) fn newer_than(name: &str, rest: &mut Rest) -> Result<Test, String> {
+pub(super) fn newer_than(name: &str, rest: &mut Rest, follow: Follow) -> Result<Test, String> {
     let letters = name.as_bytes();
     let (mine, theirs) = (letters.get(6).copied().unwrap_or(0), letters.get(7).copied().unwrap_or(0));
     if !b"acm".contains(&mine) || !b"acmt".contains(&theirs) {
@@ -84,7 +90,7 @@ pub(super) fn newer_than(name: &str, rest: &mut Rest) -> Result<Test, String> {
     let than = if theirs == b't' {
         moment(&text(name, rest)?)?
     } else {
-        let stat = stat_of(&value(name, rest)?)?;
+        let stat = stat_of(&value(name, rest)?, follow)?;
         match stamp(name, 7) {
             Stamp::Access => stat.atime_ns,
             Stamp::Change => stat.ctime_ns,
