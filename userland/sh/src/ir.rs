@@ -418,6 +418,8 @@ pub(crate) struct Arith {
     pub(crate) tree: Option<Rc<Expr>>,
     /// The pieces that `Expr::Expansion` refers to.
     pub(crate) expansions: Vec<Part>,
+    /// It is a subscript with expansions within an expression. Brackets and quotes mean nothing in it once it is expanded.
+    pub(crate) guards: bool,
 }
 
 #[derive(Debug)]

@@ -53,6 +53,10 @@ pub(crate) struct Jobs {
     pub(crate) list: Vec<Job>,
     /// The jobs are those of the parent of this subshell: they can be shown, and not waited for.
     pub(crate) inherited: bool,
+    /// This is a subshell other than a substitution, which has no job control whatever `set -m` says.
+    pub(crate) uncontrolled: bool,
+    /// What is started is a job that gets a process group of its own.
+    pub(crate) starting: bool,
     /// `$!`.
     pub(crate) last_pid: Option<u32>,
     /// Processes of process substitutions, which nobody waits for by name.

@@ -45,6 +45,8 @@ pub(crate) type Class = fn(char) -> bool;
 pub(crate) struct Pattern {
     nodes: Vec<Node>,
     fold: bool,
+    /// It is no UTF-8, so that every byte of it is a character.
+    broken: bool,
 }
 
 /// How to read a pattern.
@@ -68,8 +70,15 @@ fn too_deep() -> ! {
 impl Pattern {
     /// Reads a pattern. A backslash takes the meaning from the next byte.
     pub(crate) fn new(text: &[u8], style: Style) -> Self {
+        let broken = std::str::from_utf8(text).is_err();
         let mut reader = Reader { text, pos: 0, style, depth: 0, unclosed: BTreeSet::new() };
-        Self { nodes: reader.nodes(b""), fold: style.fold }
+        let nodes = in_bytes_where(broken, || reader.nodes(b""));
+        Self { nodes, fold: style.fold, broken }
+    }
+
+    /// Runs `inner`, which matches parts of `text`. Where the pattern or the text is no UTF-8 every byte is a character then.
+    pub(crate) fn within<T>(&self, text: &[u8], inner: impl FnOnce() -> T) -> T {
+        in_bytes_where(self.broken || std::str::from_utf8(text).is_err(), inner)
     }
 
     /// The text of a pattern that is nothing but text.
@@ -102,6 +111,11 @@ impl Pattern {
 
     /// Whether the whole of `text` matches.
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
+        self.within(text, || self.fits(text))
+    }
+
+    /// The same for a part of the text that [`Self::within`] was told of.
+    pub(crate) fn fits(&self, text: &[u8]) -> bool {
         if self.nodes.iter().all(|node| !matches!(node, Node::Group { .. })) {
             return simple_match(&self.nodes, text, self.fold);
         }
@@ -111,10 +125,10 @@ impl Pattern {
     /// Whether a name whose dot at the start only a dot of the pattern may match does.
     pub(crate) fn matches_hidden(&self, name: &[u8]) -> bool {
         let mut matcher = Matcher { text: name, fold: self.fold, hidden: true, memo: Memo::default() };
-        matcher.ends(&self.nodes, vec![0]).last() == Some(&name.len())
+        self.within(name, || matcher.ends(&self.nodes, vec![0]).last() == Some(&name.len()))
     }
 
-    /// All lengths, in order, of prefixes of `text` that match.
+    /// All lengths, in order, of prefixes of `text` that match; a part of what [`Self::within`] was told of.
     pub(crate) fn ends(&self, text: &[u8]) -> Vec<usize> {
         Matcher { text, fold: self.fold, hidden: false, memo: Memo::default() }.ends(&self.nodes, vec![0])
     }
@@ -194,6 +208,15 @@ pub(crate) fn set_bytes(on: bool) {
 /// Whether the locale is that of C, in which every byte is a character of its own and those beyond ASCII are not printed.
 pub(crate) fn in_bytes() -> bool {
     BYTES.load(Ordering::Relaxed)
+}
+
+/// Runs `inner` with every byte a character if `broken`, as bash matches what it cannot take apart into characters.
+fn in_bytes_where<T>(broken: bool, inner: impl FnOnce() -> T) -> T {
+    let outer = BYTES.load(Ordering::Relaxed);
+    BYTES.store(outer || broken, Ordering::Relaxed);
+    let result = inner();
+    BYTES.store(outer, Ordering::Relaxed);
+    result
 }
 
 /// Whether the locale's name asks for UTF-8, which counts for characters that are made from their numbers.

@@ -31,7 +31,10 @@ impl Shell {
         let table = self.io.table().clone();
         self.io.set(0, Some(their_input));
         self.io.set(1, Some(their_output));
-        let forked = self.fork_child(|child| child.run_forked(body));
+        let forked = self.fork_child(|child| {
+            child.jobs.list.clear();
+            child.run_forked(body)
+        });
         self.io.set_table(table);
         self.io.close(their_input);
         self.io.close(their_output);

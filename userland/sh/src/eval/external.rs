@@ -206,8 +206,9 @@ impl Shell {
         let env: Vec<&[u8]> = env.iter().map(Vec::as_slice).collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let fds: Vec<(Fd, Fd)> = self.io.for_child();
+        let group = u32::from(self.jobs.starting);
         let request =
-            SpawnRequest { path, args: &args, env: &env, cwd: b"", fds: &fds, group: 0, ignored: self.traps.ignored() };
+            SpawnRequest { path, args: &args, env: &env, cwd: b"", fds: &fds, group, ignored: self.traps.ignored() };
         rt::spawn(&request)
     }
 

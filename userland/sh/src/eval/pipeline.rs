@@ -209,7 +209,12 @@ impl Shell {
                 return Ok((self.spawn_stage(simple)?, None));
             }
         }
+        // `jobs` alone, and what is the whole of a substitution, can show the jobs of the shell.
+        let whole = self.keeps_loops;
         let pid = self.fork_child(|child| {
+            if !whole && !asks_for_jobs(stage) {
+                child.jobs.list.clear();
+            }
             if matches!(stage, Command::Simple(_)) {
                 child.piped = true;
                 child.subshell = child.subshell.wrapping_sub(1);
@@ -321,4 +326,14 @@ impl Shell {
         }
         self.pipe_status.iter().rev().find(|status| **status != 0).copied().unwrap_or(0)
     }
+}
+
+/// Whether a command is `jobs`, or that by way of `command`.
+fn asks_for_jobs(command: &Command) -> bool {
+    let Command::Simple(simple) = command else { return false };
+    let mut words = simple.args.iter().map_while(|arg| match arg {
+        crate::ir::Arg::Word(word) => word.literal(),
+        crate::ir::Arg::Assign(_) => None,
+    });
+    words.find(|word| *word != b"command") == Some(b"jobs")
 }

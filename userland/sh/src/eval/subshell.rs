@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno};
 
-use crate::ir::{Chain, Command, Kind, List};
+use crate::ir::{Chain, Command, Kind, List, RedirectKind, Simple};
 use crate::state::{Current, Run, Shell, Stop};
 
 impl Shell {
@@ -42,6 +42,11 @@ impl Shell {
         self.coprocess = None;
         self.traps.reset_for_subshell(self.options.functrace, self.options.errtrace);
         self.jobs.inherit();
+        if std::mem::take(&mut self.jobs.starting) {
+            // The parent does the same, because either may be first.
+            let _ = rt::setpgid(0, 0);
+        }
+        self.jobs.uncontrolled |= !self.keeps_loops;
         self.subshell += 1;
         self.forked = true;
         self.session = None;
@@ -72,6 +77,7 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn run_subshell(&mut self, list: &List) -> Run {
         let pid = self.fork_child(|child| {
+            child.jobs.list.clear();
             let result = child.run_list(list);
             if child.bad_default && result == Err(Stop::Discard) {
                 child.status = 2;
@@ -133,7 +139,9 @@ impl Shell {
             self.io.own(fd);
             self.io.set(0, Some(fd));
         }
+        self.jobs.starting = self.options.monitor;
         let pids = self.start_background(chain);
+        self.jobs.starting = false;
         self.io.set_table(table);
         if let Ok(fd) = null {
             self.io.close(fd);
@@ -162,6 +170,7 @@ impl Shell {
             && chain.first.timed.is_none()
             && let [Command::Simple(simple)] = chain.first.stages.as_slice()
             && self.spawns_directly(simple)
+            && !self.waits_for_pipe(simple)
         {
             let stages = self.start_stages(&chain.first.stages)?;
             if let [super::Stage::Process(pid)] = stages.as_slice() {
@@ -173,13 +182,31 @@ impl Shell {
                 Ok(())
             })?]);
         }
-        let pid = self.fork_child(|child| match chain.first.stages.as_slice() {
-            [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
-                child.run_forked(only)
+        let pid = self.fork_child(|child| {
+            child.jobs.list.clear();
+            match chain.first.stages.as_slice() {
+                [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
+                    child.run_forked(only)
+                }
+                _ => child.run_chain(chain),
             }
-            _ => child.run_chain(chain),
         })?;
         Ok(vec![pid])
+    }
+}
+
+impl Shell {
+    /// Whether a redirection opens a pipe that has a name, which waits for the other end.
+    fn waits_for_pipe(&mut self, simple: &Simple) -> bool {
+        simple.redirects.iter().any(|redirect| {
+            let (RedirectKind::Read(word) | RedirectKind::Write(word) | RedirectKind::Append(word)) = &redirect.kind
+            else {
+                return false;
+            };
+            // Only words without side effects come here.
+            let path = self.expand_text(word).unwrap_or_default();
+            rt::stat(&path, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Pipe)
+        })
     }
 }
 

@@ -93,17 +93,22 @@ impl Shell {
 
     /// The value, with the error left to the caller.
     pub(crate) fn arith_value(&mut self, arith: &Arith) -> Value {
+        if arith.guards && arith.text.raw.contains(&b'[') {
+            let text = self.expand_as(&arith.text.parts, Mode::Text)?;
+            return self.text_value(&guarded(&text));
+        }
         let Some(tree) = &arith.tree else {
             if arith.text.parts.is_empty() {
                 return Ok(0);
             }
             let text = self.expand_as(&arith.text.parts, Mode::Text)?;
+            let text = if arith.guards { guarded(&text) } else { text };
             return self.text_value(&text);
         };
         if arith.expansions.is_empty() {
             return match self.eval(tree, &[]) {
                 Err(fault @ (Fault::Zero(_) | Fault::Exponent(_))) => {
-                    let text = self.arith_text(&arith.text.parts, &[], &[])?;
+                    let text = self.arith_text(arith, &arith.text.parts, &[])?;
                     Err(located(fault, &text))
                 }
                 other => other,
@@ -122,26 +127,30 @@ impl Shell {
                 other => other,
             };
         }
-        let text = self.arith_text(&arith.text.parts, &arith.expansions, &texts)?;
+        let text = self.arith_text(arith, &arith.text.parts, &texts)?;
+        let text = if arith.guards { guarded(&text) } else { text };
         self.text_value(&text)
     }
 
     /// A fault whose place is known in the text without its expansions.
     fn located_in(&mut self, arith: &Arith, texts: &[Bytes], at: usize, fault: fn(usize) -> Fault) -> Run<Fault> {
-        let text = self.arith_text(&arith.text.parts, &arith.expansions, texts)?;
+        let text = self.arith_text(arith, &arith.text.parts, texts)?;
         let rest = crate::parse::text_from(arith, texts, at);
         Ok(located(fault(text.len().saturating_sub(rest)), &text))
     }
 
-    /// The text of an expression with its expansions in place, those that are known already not made again.
-    fn arith_text(&mut self, parts: &[Part], known: &[Part], texts: &[Bytes]) -> Run<Bytes> {
+    /// The text of an expression with its expansions in place, of which those that `texts` has are not made again.
+    fn arith_text(&mut self, arith: &Arith, parts: &[Part], texts: &[Bytes]) -> Run<Bytes> {
         let mut out = Bytes::new();
         for part in parts {
-            let found = known.iter().position(|k| same_part(k, part)).and_then(|at| texts.get(at));
+            let found = arith.expansions.iter().position(|known| same_part(known, part)).and_then(|at| texts.get(at));
             match (found, part) {
                 (Some(text), _) => out.extend_from_slice(text),
-                (None, Part::Double(inner)) => out.extend(self.arith_text(inner, known, texts)?),
-                (None, part) => out.extend(self.expand_as(std::slice::from_ref(part), Mode::Text)?),
+                (None, Part::Double(inner)) => out.extend(self.arith_text(arith, inner, texts)?),
+                (None, part) => {
+                    let text = self.expand_as(std::slice::from_ref(part), Mode::Text)?;
+                    out.extend(text);
+                }
             }
         }
         Ok(out)
@@ -395,4 +404,16 @@ fn located(fault: Fault, text: &[u8]) -> Fault {
     let skipped = text.len() - trim_blanks(text).len();
     let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
     Fault::Message(message(text.get(skipped..).unwrap_or_default(), problem, token))
+}
+
+/// An expanded subscript with backslashes that keep brackets and quotes from their meaning.
+fn guarded(text: &[u8]) -> Bytes {
+    let mut out = Bytes::with_capacity(text.len());
+    for (at, &byte) in text.iter().enumerate() {
+        if matches!(byte, b'[' | b']' | b'\'' | b'~') || (byte == b'#' && at == 0) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out
 }

@@ -116,9 +116,15 @@ impl Shell {
 
     /// The number that a subscript in a list of elements is, and its text; `None` when there is nothing in it.
     fn index_of_element(&mut self, subscript: &Subscript) -> Run<Option<(i64, Bytes)>> {
-        let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Command(_) | Part::Double(_));
+        // Quotes are taken out here, unlike those in the subscript of one element that is assigned to.
+        let expands =
+            |part: &Part| matches!(part, Part::Param(_) | Part::Command(_) | Part::Double(_) | Part::Quoted(_));
         let (index, text) = if subscript.key.parts.iter().any(expands) {
             let text = self.expand_text(&subscript.key)?;
+            // bash takes quotes out twice, the second time with the byte that it marks quotes by.
+            let twice = subscript.key.parts.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
+            let mut text = if twice { crate::parse::remove_quotes(&text) } else { text };
+            text.retain(|&byte| !twice || byte != 1);
             (self.evaluate_text(&text), text)
         } else {
             (self.evaluate(&subscript.index), subscript.key.raw.to_vec())

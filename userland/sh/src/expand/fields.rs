@@ -69,6 +69,11 @@ impl Out {
         }
     }
 
+    /// What separates fields has changed.
+    pub(crate) fn forget_ifs(&mut self) {
+        self.ifs = None;
+    }
+
     /// Room for `extra` more bytes. Big strings are where a script runs out of memory.
     fn reserve(&mut self, extra: usize) -> Result<(), usize> {
         let text = &mut self.current.text;

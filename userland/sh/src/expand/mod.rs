@@ -3,6 +3,7 @@
 mod arith;
 mod array;
 mod brace;
+mod case;
 mod fields;
 mod glob;
 mod locale;

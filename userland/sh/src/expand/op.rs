@@ -1,6 +1,6 @@
 //! Operators of parameter expansion that edit text.
 
-use super::lossy;
+use super::case::{self, Case};
 use super::param::Content;
 use crate::ir::{Arith, Bytes, Index, Op, Replace, Target, Word};
 use crate::pattern::{Pattern, Style, char_len};
@@ -63,21 +63,35 @@ impl Shell {
             Op::Strip { suffix, longest, pattern } => {
                 let pattern = self.compile(pattern, false)?;
                 let (suffix, longest) = (*suffix, *longest);
-                Box::new(move |text| strip(&pattern, text, suffix, longest).to_vec())
+                Box::new(move |text| pattern.within(text, || strip(&pattern, text, suffix, longest).to_vec()))
             }
             Op::Replace { how, pattern, with } => {
                 let pattern = self.compile(pattern, fold)?;
                 let (with, amp) = self.replacement(with)?;
                 let how = *how;
-                Box::new(move |text| replace(&pattern, text, how, &with, amp))
+                Box::new(move |text| {
+                    // Characters of the text stay whole here.
+                    let whole: &[u8] = if matches!(how, Replace::First | Replace::All) { b"" } else { text };
+                    pattern.within(whole, || replace(&pattern, text, how, &with, amp))
+                })
             }
             Op::Case { how, all, pattern } => {
                 let pattern = match pattern {
                     Some(word) => Some(self.compile(word, false)?),
                     None => None,
                 };
-                let (how, all) = (*how, *all);
-                Box::new(move |text| change_case(text, how, all, pattern.as_ref()))
+                let all = *all;
+                let case = match how {
+                    b'^' => Case::Upper,
+                    b',' => Case::Lower,
+                    _ => Case::Other,
+                };
+                Box::new(move |text| {
+                    case::change(text, |char, first| {
+                        let matches = pattern.as_ref().is_none_or(|pattern| pattern.matches(char));
+                        (matches && (first || all)).then_some(case)
+                    })
+                })
             }
             _ => return Ok(content),
         };
@@ -245,7 +259,7 @@ fn strip<'a>(pattern: &Pattern, text: &'a [u8], suffix: bool, longest: bool) -> 
         at += char_len(text.get(at..).unwrap_or_default()).max(1);
     }
     starts.sort_unstable();
-    let matches = |&&start: &&usize| pattern.matches(text.get(start..).unwrap_or_default());
+    let matches = |&&start: &&usize| pattern.fits(text.get(start..).unwrap_or_default());
     let start = if longest { starts.iter().find(matches) } else { starts.iter().rev().find(matches) };
     start.and_then(|&start| text.get(..start)).unwrap_or(text)
 }
@@ -258,7 +272,7 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
     let mut out = Bytes::with_capacity(text.len());
     if text.is_empty() && how != Replace::Suffix {
         let anchored = how == Replace::Prefix && pattern.literal().is_some_and(|text| text.is_empty());
-        if anchored || (pattern.starts_with_star() && pattern.matches(b"")) {
+        if anchored || (pattern.starts_with_star() && pattern.fits(b"")) {
             put(&mut out, b"");
         }
         return out;
@@ -276,7 +290,7 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
             let kept = strip(pattern, text, true, true);
             out.extend_from_slice(kept);
             let matched = text.get(kept.len()..).unwrap_or_default();
-            if !matched.is_empty() || pattern.matches(b"") {
+            if !matched.is_empty() || pattern.fits(b"") {
                 put(&mut out, matched);
             }
             return out;
@@ -332,27 +346,4 @@ fn expand_ampersand(out: &mut Bytes, with: &[u8], matched: &[u8]) {
             _ => out.push(byte),
         }
     }
-}
-
-/// `^`, `^^`, `,`, `,,`, `~`, `~~`.
-fn change_case(text: &[u8], how: u8, all: bool, pattern: Option<&Pattern>) -> Bytes {
-    let text = lossy(text);
-    let mut out = String::with_capacity(text.len());
-    for (at, char) in text.chars().enumerate() {
-        let mut buffer = [0; 4];
-        let matches = pattern.is_none_or(|p| p.matches(char.encode_utf8(&mut buffer).as_bytes()));
-        let upper = match how {
-            b'^' => true,
-            b',' => false,
-            _ => !char.is_uppercase(),
-        };
-        if !matches || (at > 0 && !all) {
-            out.push(char);
-        } else if upper {
-            out.extend(char.to_uppercase());
-        } else {
-            out.extend(char.to_lowercase());
-        }
-    }
-    out.into_bytes()
 }

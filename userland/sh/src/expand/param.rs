@@ -358,7 +358,11 @@ impl Shell {
                         }
                         (target, index) => self.content(target, index)?,
                     };
-                    self.emit_content(value, out, place)
+                    self.emit_content(value, out, place)?;
+                    if matches!(&param.target, Target::Var(name) if &**name == b"IFS") {
+                        out.forget_ifs();
+                    }
+                    Ok(())
                 }
                 (Test::Error, false) => {
                     let text = match (word.raw.is_empty(), colon) {

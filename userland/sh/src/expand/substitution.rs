@@ -258,6 +258,7 @@ impl Shell {
         let commands = self.commands_of(body);
         self.keeps_loops = true;
         let forked = self.fork_child(|child| {
+            child.jobs.uncontrolled = true;
             child.traps.forget_inherited();
             child.sourcing_depth += 1;
             child.run_list(&commands)

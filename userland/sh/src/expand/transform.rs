@@ -1,6 +1,6 @@
 //! `${x@Q}` and its kind.
 
-use super::lossy;
+use super::case;
 use super::param::Content;
 use super::quoting::{declare_quote, key_quote, quote_value};
 use crate::ir::{Bytes, Index, Param, Target};
@@ -79,14 +79,9 @@ impl Shell {
             match letter {
                 b'Q' | b'K' | b'k' => quote_value(text),
                 b'E' => crate::parse::ansi_c(text),
-                b'U' => lossy(text).to_uppercase().into_bytes(),
-                b'L' => lossy(text).to_lowercase().into_bytes(),
-                b'u' => {
-                    let text = lossy(text).into_owned();
-                    let mut chars = text.chars();
-                    let first: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
-                    [first.as_bytes(), chars.as_str().as_bytes()].concat()
-                }
+                b'U' => case::upper(text),
+                b'L' => case::lower(text),
+                b'u' => case::first_upper(text),
                 _ => text.to_vec(),
             }
         };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tidebox_rt as rt;
 
+use super::case;
 use super::lossy;
 use super::param::Content;
 use crate::ir::{Bytes, Name, Subscript};
@@ -296,14 +297,11 @@ pub(crate) fn position(map: &BTreeMap<u64, Bytes>, index: i64) -> Option<u64> {
 
 fn change_case(flags: u16, value: &mut Bytes) {
     if flags & vars::LOWER != 0 {
-        *value = lossy(value).to_lowercase().into_bytes();
+        *value = case::lower(value);
     } else if flags & vars::UPPER != 0 {
-        *value = lossy(value).to_uppercase().into_bytes();
+        *value = case::upper(value);
     } else if flags & vars::CAPITAL != 0 {
-        let text = lossy(value).to_lowercase();
-        let mut chars = text.chars();
-        let first: String = chars.next().map(|c| c.to_uppercase().collect()).unwrap_or_default();
-        *value = [first.as_bytes(), chars.as_str().as_bytes()].concat();
+        *value = case::capital(value);
     }
 }
 

@@ -38,12 +38,12 @@ pub(crate) fn from_word(text: Word) -> Arith {
     let mut flat = Bytes::new();
     let mut parts = Vec::new();
     if !flatten(&text.parts, &mut flat, &mut parts) {
-        return Arith { text, tree: None, expansions: Vec::new() };
+        return Arith { text, ..Arith::default() };
     }
     let mut parser = ExprParser::new(&flat, &parts);
     match parser.whole() {
-        Ok(expr) => Arith { tree: expr.map(Rc::new), expansions: parser.used, text },
-        Err(_) => Arith { text, tree: None, expansions: Vec::new() },
+        Ok(expr) => Arith { tree: expr.map(Rc::new), expansions: parser.used, text, guards: false },
+        Err(_) => Arith { text, ..Arith::default() },
     }
 }
 
@@ -406,7 +406,13 @@ impl<'a> ExprParser<'a> {
             return Ok(Some((name, Some(Rc::new(super::subscript_from_text(subscript))))));
         }
         let key = self.word_of(subscript);
-        Ok(Some((name, Some(Rc::new(super::subscript::subscript_of(key))))))
+        let mut subscript = super::subscript::subscript_of(key);
+        let expands = |part: &Part| !matches!(part, Part::Lit(_) | Part::Quoted(_));
+        subscript.index.guards = subscript.key.parts.iter().any(|part| match part {
+            Part::Double(inner) => inner.iter().any(expands),
+            part => expands(part),
+        });
+        Ok(Some((name, Some(Rc::new(subscript)))))
     }
 
     /// The pieces of a stretch of the flat text.

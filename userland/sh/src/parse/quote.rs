@@ -45,7 +45,7 @@ fn braced_byte<'t>(text: &'t [u8], out: &mut Bytes) -> &'t [u8] {
 }
 
 /// A word without its quotes and without expanding anything, as for the delimiter of a here-document.
-pub(super) fn remove_quotes(raw: &[u8]) -> Bytes {
+pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
     let mut out = Bytes::new();
     let mut quote = None;
     let mut bytes = raw.iter().copied().peekable();

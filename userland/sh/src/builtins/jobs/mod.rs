@@ -199,7 +199,7 @@ pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 /// The job that `fg` or `bg` means, where there is job control.
 fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
-    if !shell.options.monitor {
+    if !shell.options.monitor || shell.jobs.uncontrolled {
         shell.complain_builtin("no job control");
         return Ok(None);
     }
@@ -214,6 +214,10 @@ fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
             newest
         }
     };
+    if found.is_some() && shell.jobs.inherited {
+        shell.complain_builtin("no current jobs");
+        return Ok(None);
+    }
     let job = found.and_then(|at| shell.jobs.list.get(at)).filter(|job| !job.grouped).map(|job| job.number);
     if let Some(number) = job {
         shell.complain_builtin(format!("job {number} started without job control"));
