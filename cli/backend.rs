@@ -2,6 +2,7 @@
 //! text of the protocol.
 
 mod answer;
+mod python;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::arguments::Setting;
 use crate::session;
+use python::Interpreters;
 use request::Request;
 
 /// Longest line that is read: an upload of the largest file that a sandbox may hold is about 700 MiB in base64, and
@@ -32,6 +34,13 @@ const WAITING: usize = 16;
 /// Requests in progress. More than an agent starts in a turn, and few enough that the processes of as many commands stay
 /// below what one sandbox may have.
 const AT_ONCE: usize = 64;
+
+/// What requests are answered with.
+#[derive(Debug)]
+struct Served {
+    sandbox: Arc<Sandbox>,
+    python: Interpreters,
+}
 
 /// The answer to one request.
 #[derive(Debug, Serialize)]
@@ -63,6 +72,7 @@ pub(crate) fn serve(setting: &Setting, dialect: Dialect) -> Result<u8> {
 }
 
 async fn answer_all(sandbox: Arc<Sandbox>) -> Result<u8> {
+    let served = Arc::new(Served { sandbox, python: Interpreters::default() });
     let mut lines = lines()?;
     let mut running = JoinSet::new();
     let mut more = true;
@@ -70,7 +80,7 @@ async fn answer_all(sandbox: Arc<Sandbox>) -> Result<u8> {
         let reply = select! {
             line = lines.recv(), if more && running.len() < AT_ONCE => {
                 match line {
-                    Some(line) => drop(running.spawn(answer(Arc::clone(&sandbox), line?))),
+                    Some(line) => drop(running.spawn(answer(Arc::clone(&served), line?))),
                     None => more = false,
                 }
                 continue;
@@ -124,12 +134,12 @@ fn print(reply: &Reply) -> io::Result<()> {
     stdout.flush()
 }
 
-async fn answer(sandbox: Arc<Sandbox>, line: Vec<u8>) -> Reply {
+async fn answer(served: Arc<Served>, line: Vec<u8>) -> Reply {
     let (id, request) = Request::parse(&line);
     // The request holds what matters; a long line need not wait for its answer too.
     drop(line);
     let answered = match request {
-        Ok(request) => answer::answer(&sandbox, request).await,
+        Ok(request) => answer::answer(&served, request).await,
         Err(why) => Err(Error::new(ErrorKind::InvalidRequest, "request", why)),
     };
     Reply { id, outcome: answered.map_or_else(Outcome::from, Outcome::Result) }

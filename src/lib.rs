@@ -27,6 +27,7 @@ mod pack;
 #[cfg(doctest)]
 mod pages;
 mod provider;
+mod python_session;
 mod runtime;
 mod store;
 
@@ -37,6 +38,7 @@ pub use cassette_file::CassetteFile;
 pub use emulated::emulate;
 pub use pack::{PackState, Packs, ReadyPack};
 pub use provider::{ProviderBuilder, provider};
+pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
 pub use store::FolderStore;
 pub use tidebox_core::*;

@@ -23,6 +23,7 @@ const OWN: &[(&str, &str)] = &[
     ("_tidebox/network.py", include_str!("../packs/python/_tidebox/network.py")),
     ("_tidebox/parked.py", include_str!("../packs/python/_tidebox/parked.py")),
     ("_tidebox/processes.py", include_str!("../packs/python/_tidebox/processes.py")),
+    ("_tidebox/session.py", include_str!("../packs/python/_tidebox/session.py")),
     ("_tidebox/settle.py", include_str!("../packs/python/_tidebox/settle.py")),
     ("_tidebox/system.py", include_str!("../packs/python/_tidebox/system.py")),
 ];

@@ -11,10 +11,13 @@ use tidebox::{
     ToolContent, Truncation, Upload, WriteRequest,
 };
 
+use super::Served;
+use super::python::Ran;
 use super::request::{Execute, Mode, Request, Write};
 
 /// Does what the request asks for.
-pub(super) async fn answer(sandbox: &Sandbox, request: Request) -> Result<Value> {
+pub(super) async fn answer(served: &Served, request: Request) -> Result<Value> {
+    let sandbox = &*served.sandbox;
     let resolve = |path: &str| sandbox.cwd().resolve(path);
     let within = |path: Option<String>| path.map_or_else(|| Ok(sandbox.cwd().clone()), |path| resolve(&path));
     Ok(match request {
@@ -27,6 +30,8 @@ pub(super) async fn answer(sandbox: &Sandbox, request: Request) -> Result<Value>
             };
             executed(&sandbox.execute(request).await?)
         }
+        Request::Python(request) => python(&served.python.run(&served.sandbox, request).await?),
+        Request::PythonEnd(request) => json!({ "ended": served.python.end(&request.session).await }),
         Request::Ls(at) => match resolve(&at.path) {
             Ok(path) => told(sandbox.ls(&path).await?, |listed| json!({ "entries": files(&listed.entries) })),
             Err(refusal) => refused(&refusal),
@@ -132,6 +137,28 @@ fn executed(response: &ExecuteResponse) -> Value {
     object.insert("duration_ms".to_owned(), json!(response.duration.as_micros() as f64 / 1e3));
     object.insert("peak_memory_bytes".to_owned(), json!(response.peak_memory_bytes));
     Value::Object(object)
+}
+
+fn python(ran: &Ran) -> Value {
+    let Ran { response, begun, ended } = ran;
+    let error = response.error.as_ref();
+    let mut answer = executed(&response.output);
+    for (name, value) in [
+        ("value", json!(response.value)),
+        (
+            "error",
+            json!(
+                error
+                    .map(|error| json!({ "name": error.name, "message": error.message, "traceback": error.traceback }))
+            ),
+        ),
+        ("pictures", json!(response.pictures)),
+        ("begun", json!(begun)),
+        ("ended", json!(ended)),
+    ] {
+        answer[name] = value;
+    }
+    answer
 }
 
 /// The answer, or the refusal as one.

@@ -24,6 +24,8 @@ impl<'de> Deserialize<'de> for Bytes {
 pub(super) enum Request {
     Info(Nothing),
     Execute(Execute),
+    Python(Python),
+    PythonEnd(Interpreter),
     Ls(At),
     Read(Read),
     Write(Write),
@@ -67,6 +69,24 @@ impl Execute {
 pub(super) enum Mode {
     Fresh,
     Persistent,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Python {
+    pub(super) code: String,
+    /// Which interpreter; one is begun when there is none of this name.
+    #[serde(default)]
+    pub(super) session: String,
+    #[serde(default)]
+    pub(super) timeout_ms: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Interpreter {
+    #[serde(default)]
+    pub(super) session: String,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]

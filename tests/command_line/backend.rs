@@ -159,3 +159,35 @@ fn it_ends_when_nobody_reads_its_answers() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn python_keeps_its_variables_in_sessions_that_the_caller_names() {
+    if !tidebox::Packs::user().ready().iter().any(|pack| pack.name() == "python") {
+        assert!(std::env::var_os("CI").is_none(), "the pack python is not here; add it with `tidebox pack add python`");
+        return;
+    }
+    let python =
+        |session: &str, code: &str| json!({ "method": "python", "params": { "session": session, "code": code } });
+    let answers = ask(
+        &[],
+        &[
+            python("a", "x = 1; print('set')"),
+            python("a", "x + 1"),
+            python("b", "x"),
+            python("a", "exit(4)"),
+            python("a", "x"),
+            json!({ "method": "python_end", "params": { "session": "b" } }),
+            json!({ "method": "python_end", "params": { "session": "c" } }),
+        ],
+    );
+    let result = |n: usize, name: &str| answers[n]["result"][name].clone();
+    assert_eq!(
+        (result(0, "stdout"), result(0, "begun"), result(0, "value")),
+        (json!("set\n"), json!(true), Value::Null)
+    );
+    assert_eq!((result(1, "value"), result(1, "begun"), result(1, "ended")), (json!("2"), json!(false), json!(false)));
+    assert_eq!(result(2, "error")["name"], "NameError");
+    assert_eq!((result(3, "exit_code"), result(3, "ended")), (json!(4), json!(true)));
+    assert_eq!((result(4, "error")["name"].clone(), result(4, "begun")), (json!("NameError"), json!(true)));
+    assert_eq!((result(5, "ended"), result(6, "ended")), (json!(true), json!(false)));
+}

@@ -124,7 +124,8 @@ async fn an_interrupt_is_an_exception_and_a_handler_of_python_runs() {
     let Some(sandbox) = sandbox() else { return };
     // The signal is sent when the program says that it runs, however long that took.
     let signalled = |signal: &str, program: &str| {
-        let sender = format!("until [ -e ready ]; do sleep 0.02; done; kill -{signal} $(cat ready); rm ready");
+        let sender =
+            format!("until [ -e ready ]; do sleep 0.02; done; pid=$(cat ready); rm ready; kill -{signal} $pid");
         let says = "import os, signal, time\nopen(\"pid\", \"w\").write(str(os.getpid()))\n";
         format!("{{ {sender}; }} & python3 -c '{says}{program}'")
     };

@@ -8,6 +8,7 @@ mod data;
 mod limits;
 mod processes;
 mod pytest;
+mod session;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};
 

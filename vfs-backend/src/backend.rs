@@ -132,6 +132,10 @@ impl VfsBackend {
         &self.environment
     }
 
+    pub(crate) fn shared_engine(&self) -> Arc<dyn Engine> {
+        Arc::clone(&self.engine)
+    }
+
     pub(crate) fn engine(&self) -> &dyn Engine {
         &*self.engine
     }

@@ -58,7 +58,16 @@ impl Environment {
         Ok(environment.0)
     }
 
-    fn add(&mut self, variables: &[(String, String)]) -> Result<()> {
+    /// Has the processes begin in a directory.
+    pub(crate) fn enter(&mut self, cwd: &SandboxPath) {
+        self.set(b"PWD", cwd.as_bytes());
+    }
+
+    pub(crate) fn into_variables(self) -> Vec<Vec<u8>> {
+        self.0
+    }
+
+    pub(crate) fn add(&mut self, variables: &[(String, String)]) -> Result<()> {
         for (name, value) in variables {
             if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
                 let message = format!(
@@ -111,13 +120,13 @@ impl Drop for Running<'_> {
 }
 
 /// What a command wrote, for the caller who waits and for the one who watches.
-struct Delivery<'a> {
-    response: ExecuteResponse,
-    sink: Option<OutputSink<'a>>,
+pub(crate) struct Delivery<'a> {
+    pub(crate) response: ExecuteResponse,
+    pub(crate) sink: Option<OutputSink<'a>>,
 }
 
 impl Delivery<'_> {
-    fn chunk(&mut self, chunk: Chunk) {
+    pub(crate) fn chunk(&mut self, chunk: Chunk) {
         let stream = match chunk.stream {
             Stream::Stdout => OutputStream::Stdout,
             Stream::Stderr => OutputStream::Stderr,
@@ -210,7 +219,7 @@ fn specify(
     let mut environment = backend.environment().clone();
     let cwd = match &request.cwd {
         Some(cwd) => {
-            environment.set(b"PWD", cwd.as_bytes());
+            environment.enter(cwd);
             cwd.as_bytes().to_vec()
         }
         None => backend.cwd().as_bytes().to_vec(),
@@ -285,7 +294,7 @@ fn not_begun(kernel: &Kernel, cwd: &[u8], errno: Errno) -> Refused {
 
 /// Exit code and reason. Our own message comes on top of the limit on output, because without it nobody would know why the
 /// command ended. Of memory the engine has told already.
-fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration, closed: bool) {
+pub(crate) fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration, closed: bool) {
     let (reason, code, message) = match report.stopped_by {
         None => (None, report.status.map(|status| status.code()), None),
         Some(Stop::Time) => {

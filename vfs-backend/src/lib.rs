@@ -9,6 +9,7 @@
 mod backend;
 mod builder;
 mod compact;
+mod conversation;
 mod execute;
 mod file;
 mod host_tool;
@@ -30,6 +31,7 @@ mod turn;
 
 pub use backend::VfsBackend;
 pub use builder::SandboxBuilder;
+pub use conversation::{Answer, Conversation, Opening};
 pub use image::{BaseImage, Program};
 pub use plant::{Look, Planter};
 pub use provider::{ProviderSettings, SavedSandbox, Saving, SnapshotStore, VfsProvider};

@@ -271,7 +271,9 @@ def main(argv, environ):
     flags = Flags()
     try:
         try:
-            if name.startswith("pip"):
+            if name == "python3-session":
+                flags.mode = "session"
+            elif name.startswith("pip"):
                 flags.mode, flags.target, flags.rest = "pip", name, argv[1:]
             elif name in ("pytest", "py.test"):
                 flags.mode, flags.target, flags.rest = "m", "pytest", argv[1:]
@@ -308,6 +310,10 @@ def _run(flags):
     level = min(flags.optimize, 2)
     names = _fresh_main()
     sys.argv = [{"c": "-c", "m": "-m"}.get(flags.mode) or flags.target or "", *flags.rest]
+    if flags.mode == "session":
+        from . import session
+
+        return session.serve(names)
     if flags.mode == "pip":
         return _pip(flags.target, flags.rest)
     if flags.mode == "c":

@@ -15,13 +15,17 @@ _pack, _unpack = struct.pack, struct.unpack_from
 
 def call(name, arguments=(), memory=b"", path=None):
     """Makes a call and answers the bytes. Raises OSError."""
+    number, memory = _try_call(name, arguments, memory)
+    if number:
+        raise error(number, path)
+    return memory
+
+
+def _try_call(name, arguments, memory):
     name = name.encode()
     count = len(arguments)
     answer = _call(_pack(f"<I{len(name)}sI{count}I", len(name), name, count, *arguments) + memory)
-    (number,) = _unpack("<I", answer)
-    if number:
-        raise error(number, path)
-    return answer[4:]
+    return _unpack("<I", answer)[0], answer[4:]
 
 
 def error(number, path=None):
@@ -105,6 +109,24 @@ def wait(pid, flags):
         except OSError as failed:
             if failed.errno != errno.EINTR:
                 raise
+
+
+def listen():
+    """Waits for what the caller of a conversation asks."""
+    size = 64 << 10
+    while True:
+        number, memory = _try_call("listen", (0, size, size), bytes(size + 4))
+        (length,) = _unpack("<I", memory, size)
+        if number == errno.ERANGE:
+            size = length
+        elif number == 0:
+            return memory[:length]
+        elif number != errno.EINTR:
+            raise error(number)
+
+
+def reply(data):
+    call("reply", (0, len(data)), data)
 
 
 def spawn(path, arguments, environment, cwd, fds, group=0, ignored=0):

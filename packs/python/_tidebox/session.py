@@ -1,0 +1,128 @@
+"""An interpreter that keeps its variables: it runs one piece of code after the other and answers how each went.
+
+Requests come and answers go by two calls of the kernel, so that standard input, output and error are the code's own.
+"""
+
+import ast
+import json
+import os
+import sys
+
+from . import command, door, parked
+
+def serve(names):
+    """Answers requests until the code ends the interpreter. Answers the exit code."""
+    cells = Cells(names)
+    while True:
+        reply = cells.run(door.listen().decode())
+        for stream in sys.stdout, sys.stderr:
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                pass  # The code closed or replaced it.
+        if reply.get("exit") is not None:
+            return reply["exit"]
+        _answer(reply)
+
+
+def _answer(reply):
+    try:
+        door.reply(json.dumps(reply).encode())
+    except OSError:
+        # It is longer than what the code may print.
+        reply.pop("value", None)
+        message = "the value is longer than the output that the sandbox allows"
+        reply["error"] = {"name": "ValueError", "message": message, "traceback": f"ValueError: {message}\n"}
+        door.reply(json.dumps(reply).encode())
+
+
+class Cells:
+    """The pieces of code, which share their variables."""
+
+    def __init__(self, names):
+        self._names = names
+        self._count = 0
+        self._loop = None
+        self._pictures = 0
+        self._shown = []
+
+        def show(*args, **kwargs):
+            self._show_figures()
+
+        # A function, because pyplot gives it attributes.
+        parked.module("matplotlib.pyplot").show = show
+
+    def run(self, source):
+        """What the caller is told of a piece of code."""
+        self._count += 1
+        self._shown = []
+        reply = {}
+        try:
+            value = self._execute(source, f"<cell {self._count}>")
+            if value is not None:
+                reply["value"] = repr(value)
+                self._names["_"] = value
+            self._show_figures()
+        except SystemExit as error:
+            reply["exit"] = command._exit_code(error)
+        except BaseException as error:
+            command._report(error)
+            reply["error"] = {"name": type(error).__name__, "message": _message(error), "traceback": _trace(error)}
+        reply["pictures"] = self._shown
+        return reply
+
+    def _execute(self, source, name):
+        """Runs statements and answers what the last one is worth, if it is an expression without a semicolon behind it."""
+        tree = compile(source, name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
+            last = ast.Expression(tree.body.pop().value)
+        value = None
+        # All of it is compiled before any of it runs.
+        codes = [self._compile(part, source, name, mode) for part, mode in ((tree, "exec"), (last, "eval")) if part]
+        for code in codes:
+            value = self._evaluate(code)
+        return value if last else None
+
+    def _compile(self, part, source, name, mode):
+        code = compile(part, name, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        parked.module("linecache")._register_code(code, source, name)
+        return code
+
+    def _evaluate(self, code):
+        value = eval(code, self._names)
+        if not code.co_flags & 0x80:  # It does not wait for anything.
+            return value
+        if self._loop is None:
+            import asyncio
+
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(value)
+
+    # Figures that the code leaves open or shows become files, as notebooks show them.
+
+    def _show_figures(self):
+        if "matplotlib.pyplot" not in sys.modules:
+            return
+        pyplot = sys.modules["matplotlib.pyplot"]
+        for number in pyplot.get_fignums():
+            self._pictures += 1
+            os.makedirs("/tmp/figures", exist_ok=True)
+            path = f"/tmp/figures/figure-{self._pictures}.png"
+            pyplot.figure(number).savefig(path)
+            self._shown.append(path)
+        pyplot.close("all")
+
+
+def _message(error):
+    try:
+        return str(error)
+    except BaseException:
+        return "its message cannot be shown"
+
+
+def _trace(error):
+    try:
+        return "".join(parked.module("traceback").format_exception(error))
+    except BaseException:
+        return type(error).__name__ + "\n"
