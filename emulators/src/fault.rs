@@ -3,17 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
+use http_body::Frame;
+use http_body_util::{BodyStream, StreamBody};
 use serde::Deserialize;
 
 /// What goes wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// The request is refused with this status, and `Retry-After` in seconds where that is said.
@@ -25,6 +27,15 @@ pub enum FaultKind {
         /// The body.
         #[serde(default)]
         body: String,
+    },
+    /// The call is refused with this status of gRPC.
+    GrpcStatus {
+        /// The code.
+        code: u32,
+        /// The words.
+        message: String,
+        /// When the client is to ask again, in seconds, as Modal says it.
+        retry_after_secs: Option<f32>,
     },
     /// The connection breaks after so many bytes of the reply.
     BreakAfter {
@@ -44,7 +55,7 @@ pub enum FaultKind {
 }
 
 /// A fault and the requests that it befalls.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Fault {
     /// Requests whose path begins like this.
     pub path: String,
@@ -87,18 +98,21 @@ pub(crate) async fn befall(State(faults): State<Faults>, request: Request, next:
     match faults.take(request.uri().path()) {
         None => next.run(request).await,
         Some(FaultKind::Refuse { status, retry_after, body }) => refuse(status, retry_after, body),
+        Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {
+            crate::modal::refused_with(code, &message, retry_after_secs)
+        }
         Some(FaultKind::Delay { millis }) => {
             tokio::time::sleep(Duration::from_millis(millis)).await;
             next.run(request).await
         }
         Some(FaultKind::Split { bytes }) => {
-            next.run(request).await.map(|body| Body::from_stream(split(body.into_data_stream(), bytes)))
+            next.run(request).await.map(|body| Body::new(StreamBody::new(split(body, bytes))))
         }
         Some(FaultKind::BreakAfter { bytes }) => {
             let mut response = next.run(request).await;
             // With a length, a server that sends less does not even begin.
             response.headers_mut().remove(header::CONTENT_LENGTH);
-            response.map(|body| Body::from_stream(cut(body.into_data_stream(), bytes)))
+            response.map(|body| Body::new(StreamBody::new(cut(body, bytes))))
         }
     }
 }
@@ -112,33 +126,39 @@ fn refuse(status: u16, retry_after: Option<u64>, body: String) -> Response {
     response
 }
 
-type Piece = Result<Bytes, axum::Error>;
+/// A piece of a body, or its trailers.
+type Piece = Result<Frame<Bytes>, axum::Error>;
 
-fn split(body: BodyDataStream, size: usize) -> impl futures_util::Stream<Item = Piece> {
+fn pieces(body: Body) -> impl futures_util::Stream<Item = Piece> + Unpin {
+    BodyStream::new(body)
+}
+
+fn split(body: Body, size: usize) -> impl futures_util::Stream<Item = Piece> {
     let size = size.max(1);
-    body.flat_map(move |piece| {
-        let pieces: Vec<Piece> = match piece {
-            Ok(bytes) => bytes.chunks(size).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect(),
+    pieces(body).flat_map(move |piece| {
+        let pieces: Vec<Piece> = match piece.map(Frame::into_data) {
+            Ok(Ok(bytes)) => bytes.chunks(size).map(|chunk| Ok(Frame::data(Bytes::copy_from_slice(chunk)))).collect(),
+            Ok(Err(trailers)) => vec![Ok(trailers)],
             Err(error) => vec![Err(error)],
         };
         stream::iter(pieces)
     })
 }
 
-fn cut(body: BodyDataStream, bytes: usize) -> impl futures_util::Stream<Item = Piece> {
+fn cut(body: Body, bytes: usize) -> impl futures_util::Stream<Item = Piece> {
     let broken = || axum::Error::new(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
-    stream::unfold((body, Some(bytes)), move |(mut body, left)| async move {
+    stream::unfold((pieces(body), Some(bytes)), move |(mut body, left)| async move {
         let left = left?;
         if left == 0 {
             return Some((Err(broken()), (body, None)));
         }
-        let piece = body.next().await?;
-        Some(match piece {
-            Ok(bytes) => {
+        Some(match body.next().await?.map(Frame::into_data) {
+            Ok(Ok(bytes)) => {
                 let kept = bytes.slice(..bytes.len().min(left));
                 let rest = left - kept.len();
-                (Ok(kept), (body, Some(rest)))
+                (Ok(Frame::data(kept)), (body, Some(rest)))
             }
+            Ok(Err(trailers)) => (Ok(trailers), (body, Some(left))),
             Err(error) => (Err(error), (body, None)),
         })
     })

@@ -13,6 +13,7 @@ mod entries;
 mod fault;
 mod house;
 pub mod langsmith;
+pub mod modal;
 mod serve;
 
 pub use fault::{Fault, FaultKind, Faults};

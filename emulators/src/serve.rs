@@ -12,7 +12,7 @@ use crate::fault::Faults;
 use crate::house::House;
 
 /// The providers that can be emulated.
-pub const EMULATORS: &[&str] = &["daytona", "e2b", "langsmith"];
+pub const EMULATORS: &[&str] = &["daytona", "e2b", "langsmith", "modal"];
 
 /// Which provider is emulated, with which key.
 #[derive(Clone, Debug)]
@@ -57,6 +57,7 @@ impl Emulator {
             "langsmith" => {
                 (crate::langsmith::router(house.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
             }
+            "modal" => (crate::modal::router(house.clone(), &self.key, &url), crate::modal::variables(&url, &self.key)),
             unknown => {
                 let message = format!("there is no emulator of `{unknown}`; there are: {}", EMULATORS.join(", "));
                 return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
@@ -120,6 +121,7 @@ impl Serving {
         match self.provider.as_str() {
             "daytona" => options.with_api_url(format!("{}/api", self.url())),
             "e2b" => options.with_extra("sandbox_url", self.url()),
+            "modal" => options.with_extra("token_id", crate::modal::token_id()),
             _ => options,
         }
     }

@@ -25,6 +25,8 @@ mod control;
 pub mod daytona;
 pub mod e2b;
 pub mod langsmith;
+#[cfg(not(target_family = "wasm"))]
+pub mod modal;
 mod options;
 mod output;
 mod plane;

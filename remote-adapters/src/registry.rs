@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::provider::RemoteProvider;
 
 /// The names that [`provider`] takes.
-pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith"];
+pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith", "modal"];
 
 /// The provider of this name.
 ///
@@ -23,6 +23,13 @@ pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>
         "daytona" => Ok(Arc::new(RemoteProvider::new(DaytonaControl::new(options)?))),
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
         "langsmith" => Ok(Arc::new(RemoteProvider::new(LangSmithControl::new(options)?))),
+        #[cfg(not(target_family = "wasm"))]
+        "modal" => Ok(Arc::new(RemoteProvider::new(crate::modal::ModalControl::new(options)?))),
+        #[cfg(target_family = "wasm")]
+        "modal" => {
+            let message = "modal speaks gRPC, whose trailers `fetch` does not show; run it natively, or behind a relay";
+            Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
+        }
         unknown => {
             let message = format!("there is no provider `{unknown}`; there are: {}", PROVIDERS.join(", "));
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))

@@ -99,3 +99,8 @@ async fn the_official_client_of_daytona_works_a_session_over_the_emulator() {
 async fn the_official_client_of_daytona_in_javascript_works_a_session_over_the_emulator() {
     session(&DAYTONA_NODE).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_modal_works_a_session_over_the_emulator() {
+    session("modal", "modal_session.py").await;
+}

@@ -9,6 +9,7 @@ mod e2b;
 #[path = "../deepagents/install.rs"]
 mod install;
 mod langsmith;
+mod modal;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

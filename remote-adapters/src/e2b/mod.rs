@@ -1,7 +1,6 @@
 //! E2B (<https://e2b.dev>): a REST control plane, and in each sandbox a daemon, `envd`, that speaks Connect with JSON.
 
 mod config;
-mod frame;
 mod provider;
 mod sandbox;
 pub mod wire;
@@ -9,7 +8,7 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use crate::transport::{Frame, FrameReader};
 pub use config::E2bConfig;
-pub use frame::{Frame, FrameReader};
 pub use provider::{E2bControl, E2bProvider};
 pub use sandbox::E2bSandbox;

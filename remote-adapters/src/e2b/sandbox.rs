@@ -8,12 +8,11 @@ use tidebox_core::{
 };
 
 use super::config::E2bConfig;
-use super::frame::FrameReader;
 use super::wire::{self, Access, Envd, Event};
 use crate::output::Output;
 use crate::plane::{Command, Ending, Plane};
 use crate::sandbox::TRANSFERS;
-use crate::transport::{Client, Reply, spawn};
+use crate::transport::{Client, FrameReader, Reply, spawn};
 
 /// The daemon in a sandbox.
 #[derive(Clone, Debug)]

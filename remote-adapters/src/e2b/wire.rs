@@ -15,12 +15,11 @@ use tidebox_core::{
 };
 
 use super::config::{E2bConfig, PORT};
-use super::frame::{END_OF_STREAM, Frame};
 use crate::options::NetworkAccess;
 use crate::plane::{Command, Ending};
 use crate::signal;
 use crate::transport::multipart::{self, Part};
-use crate::transport::{Hint, Method, Reply, Request, escape};
+use crate::transport::{Frame, Hint, Method, Reply, Request, escape};
 
 /// How a sandbox is reached, as the control plane answers to create and connect.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -234,6 +233,9 @@ impl Envd {
         self.files(Method::Get, path)
     }
 }
+
+/// The flag of the last message of a stream, which tells how the stream ended.
+const END_OF_STREAM: u8 = 2;
 
 /// How often the daemon of a silent command says that it is there.
 const KEEPALIVE: Duration = Duration::from_secs(50);

@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
 
 #[cfg(not(target_family = "wasm"))]
 use super::socket::Opening;
-use super::{Pieces, Reply, Request, Transport, Unsent, within};
+use super::{Pieces, Protocol, Reply, Request, Transport, Unsent, within};
 
 /// Keeps connections open between requests.
 #[derive(Clone, Debug)]
 pub struct HttpTransport {
     client: reqwest::Client,
+    #[cfg(not(target_family = "wasm"))]
+    http2: reqwest::Client,
 }
 
 impl HttpTransport {
@@ -25,22 +26,19 @@ impl HttpTransport {
     /// [`ErrorKind::InvalidRequest`] when the proxy is no URL.
     #[cfg(not(target_family = "wasm"))]
     pub fn new(proxy: Option<&str>) -> Result<Arc<Self>> {
-        let failed = |error: &dyn std::fmt::Display| {
-            Error::new(ErrorKind::InvalidRequest, "set up HTTP", format!("the connection cannot be set up: {error}"))
-        };
-        let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(native::tls().map_err(|error| failed(&error))?)
-            .user_agent(concat!("tidebox/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_TIME)
-            .redirect(reqwest::redirect::Policy::none())
-            // Downloads of one provider send empty frames, which trip the limits of HTTP/2.
-            .http1_only()
-            .no_proxy();
-        if let Some(proxy) = proxy {
-            builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| failed(&error.without_url()))?);
-        }
-        let client = builder.build().map_err(|error| failed(&error.without_url()))?;
-        Ok(Arc::new(Self { client }))
+        let builder = native::builder(proxy)?;
+        // Downloads of one provider send empty frames, which trip the limits of HTTP/2.
+        let client = builder.http1_only().build().map_err(|error| native::failed(&error.without_url()))?;
+        let http2 = native::builder(proxy)?
+            .http2_prior_knowledge()
+            .http2_initial_stream_window_size(native::WINDOW)
+            .http2_initial_connection_window_size(native::WINDOW * 4)
+            // A command may be silent for long; a connection that is gone is noticed all the same.
+            .http2_keep_alive_interval(native::ALIVE)
+            .http2_keep_alive_timeout(native::ALIVE)
+            .build()
+            .map_err(|error| native::failed(&error.without_url()))?;
+        Ok(Arc::new(Self { client, http2 }))
     }
 
     /// A transport over `fetch`, which has the proxy of its engine.
@@ -60,7 +58,7 @@ impl HttpTransport {
         let reply = self.answer(request, &[]).await?;
         let headers = headers(&reply);
         let (status, silence) = (reply.status().as_u16(), request.silence);
-        Ok(Reply::new(status, headers, Box::new(Incoming { stream: Box::pin(stream(reply)), silence })))
+        Ok(Reply::new(status, headers, Box::new(Incoming { body: Body::new(reply), silence })))
     }
 
     #[cfg(not(target_family = "wasm"))]
@@ -77,7 +75,7 @@ impl HttpTransport {
         let headers = headers(&reply);
         if reply.status().as_u16() != 101 {
             let (status, silence) = (reply.status().as_u16(), request.silence);
-            let body = Box::new(Incoming { stream: Box::pin(stream(reply)), silence });
+            let body = Box::new(Incoming { body: Body::new(reply), silence });
             return Ok(Opening::Refused(Reply::new(status, headers, body)));
         }
         let expected = derive_accept_key(key.as_bytes());
@@ -97,7 +95,7 @@ impl HttpTransport {
     ) -> std::result::Result<reqwest::Response, Unsent> {
         let method = reqwest::Method::from_bytes(request.method.as_str().as_bytes());
         let method = method.map_err(|error| invalid(&error))?;
-        let mut builder = self.client.request(method, &request.url);
+        let mut builder = self.client_of(request.protocol).request(method, &request.url);
         for (name, value) in &request.headers {
             let mut text = reqwest::header::HeaderValue::from_bytes(value.expose()).map_err(|error| invalid(&error))?;
             text.set_sensitive(matches!(value, super::HeaderValue::Secret(_)));
@@ -114,19 +112,25 @@ impl HttpTransport {
             None => Err(late("the provider did not answer in time")),
         }
     }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn client_of(&self, protocol: Protocol) -> &reqwest::Client {
+        match protocol {
+            Protocol::Http1 => &self.client,
+            Protocol::Http2 => &self.http2,
+        }
+    }
+
+    #[cfg(target_family = "wasm")]
+    fn client_of(&self, _: Protocol) -> &reqwest::Client {
+        &self.client
+    }
 }
 
 /// The headers of a reply, names in lower case.
 fn headers(reply: &reqwest::Response) -> Vec<(String, String)> {
-    let header = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
-        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-    };
-    reply.headers().iter().map(header).collect()
+    reply.headers().iter().map(named).collect()
 }
-
-/// How long a connection may take to be made.
-#[cfg(not(target_family = "wasm"))]
-const CONNECT_TIME: Duration = Duration::from_secs(20);
 
 impl Transport for HttpTransport {
     fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>> {
@@ -156,7 +160,8 @@ fn with_body(builder: reqwest::RequestBuilder, body: &[Bytes]) -> reqwest::Reque
         return builder.body(whole.clone());
     }
     let length: usize = body.iter().map(Bytes::len).sum();
-    let pieces = futures_util::stream::iter(body.to_vec()).map(Ok::<_, std::convert::Infallible>);
+    let body: Vec<_> = body.iter().cloned().map(Ok::<_, std::convert::Infallible>).collect();
+    let pieces = futures_util::stream::iter(body);
     // With a length the body is not sent in chunks, which not every server takes.
     builder.header("content-length", length).body(reqwest::Body::wrap_stream(pieces))
 }
@@ -166,31 +171,81 @@ fn with_body(builder: reqwest::RequestBuilder, body: &[Bytes]) -> reqwest::Reque
     builder.body(body.concat())
 }
 
+/// The body of a reply, with the trailers that it ended with.
 #[cfg(not(target_family = "wasm"))]
-fn stream(reply: reqwest::Response) -> impl Stream<Item = reqwest::Result<Bytes>> + Send {
-    reply.bytes_stream()
+struct Body {
+    body: reqwest::Body,
+    trailers: Vec<(String, String)>,
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl Body {
+    fn new(reply: reqwest::Response) -> Self {
+        Self { body: http::Response::<reqwest::Body>::from(reply).into_body(), trailers: Vec::new() }
+    }
+
+    async fn next(&mut self) -> Option<reqwest::Result<Bytes>> {
+        use http_body_util::BodyExt as _;
+        loop {
+            let frame = match self.body.frame().await? {
+                Ok(frame) => frame,
+                Err(error) => return Some(Err(error)),
+            };
+            match frame.into_data() {
+                Ok(piece) => return Some(Ok(piece)),
+                Err(frame) => {
+                    if let Ok(trailers) = frame.into_trailers() {
+                        self.trailers.extend(trailers.iter().map(named));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The body of a reply. `fetch` tells of no trailers.
+#[cfg(target_family = "wasm")]
+struct Body {
+    stream: std::pin::Pin<Box<dyn futures_util::Stream<Item = reqwest::Result<Bytes>> + Send>>,
+    trailers: Vec<(String, String)>,
 }
 
 #[cfg(target_family = "wasm")]
-fn stream(reply: reqwest::Response) -> impl Stream<Item = reqwest::Result<Bytes>> + Send {
-    send_wrapper::SendWrapper::new(reply.bytes_stream())
+impl Body {
+    fn new(reply: reqwest::Response) -> Self {
+        let stream = Box::pin(send_wrapper::SendWrapper::new(reply.bytes_stream()));
+        Self { stream, trailers: Vec::new() }
+    }
+
+    async fn next(&mut self) -> Option<reqwest::Result<Bytes>> {
+        use futures_util::StreamExt as _;
+        self.stream.next().await
+    }
+}
+
+fn named((name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)) -> (String, String) {
+    (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
 struct Incoming {
-    stream: std::pin::Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>,
+    body: Body,
     silence: Duration,
 }
 
 impl Pieces for Incoming {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>>> {
         Box::pin(async move {
-            match within(self.silence, self.stream.next()).await {
+            match within(self.silence, self.body.next()).await {
                 Some(Some(Ok(piece))) => Ok(Some(piece)),
                 Some(Some(Err(error))) => Err(failed(error, "the connection broke in the middle of a reply").error),
                 Some(None) => Ok(None),
                 None => Err(late("the provider fell silent in the middle of a reply").error),
             }
         })
+    }
+
+    fn trailers(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.body.trailers)
     }
 }
 
@@ -227,13 +282,42 @@ fn invalid(error: &dyn std::fmt::Display) -> Unsent {
 #[cfg(not(target_family = "wasm"))]
 mod native {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use rustls::ClientConfig;
     use rustls::crypto::ring;
     use rustls_platform_verifier::BuilderVerifierExt as _;
+    use tidebox_core::{Error, ErrorKind, Result};
+
+    /// How long a connection may take to be made.
+    const CONNECT_TIME: Duration = Duration::from_secs(20);
+
+    /// What may be on its way in one stream of HTTP/2.
+    pub(super) const WINDOW: u32 = 4 << 20;
+
+    /// How often a connection with calls in progress is asked whether it is there, and how long it may take to answer.
+    pub(super) const ALIVE: Duration = Duration::from_secs(20);
+
+    /// What both kinds of connections have in common.
+    pub(super) fn builder(proxy: Option<&str>) -> Result<reqwest::ClientBuilder> {
+        let builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls().map_err(|error| failed(&error))?)
+            .user_agent(concat!("tidebox/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_TIME)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy();
+        match proxy {
+            Some(proxy) => Ok(builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| failed(&error.without_url()))?)),
+            None => Ok(builder),
+        }
+    }
+
+    pub(super) fn failed(error: &dyn std::fmt::Display) -> Error {
+        Error::new(ErrorKind::InvalidRequest, "set up HTTP", format!("the connection cannot be set up: {error}"))
+    }
 
     /// TLS 1.2 and 1.3 with the platform's roots, by ring, which the rest of the program links already.
-    pub(super) fn tls() -> Result<ClientConfig, rustls::Error> {
+    fn tls() -> std::result::Result<ClientConfig, rustls::Error> {
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
         Ok(builder.with_safe_default_protocol_versions()?.with_platform_verifier()?.with_no_client_auth())
     }

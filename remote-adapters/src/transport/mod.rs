@@ -1,6 +1,7 @@
 //! One way out for all providers: requests and replies as values, and what carries them.
 
 mod client;
+mod frame;
 mod http;
 pub mod multipart;
 mod replay;
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result, Secret};
 
 pub use client::Client;
+pub use frame::{Frame, FrameReader};
 pub use http::HttpTransport;
 #[cfg(test)]
 pub(crate) use replay::body as recorded_body;
@@ -79,6 +81,16 @@ pub enum Repeat {
     OnlyIfRefused,
 }
 
+/// Which HTTP a request is sent by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// What every server takes.
+    #[default]
+    Http1,
+    /// What gRPC needs: many calls over one connection, and trailers. In JavaScript there are no trailers.
+    Http2,
+}
+
 /// A request, ready to be sent, and to be sent again.
 #[derive(Clone)]
 pub struct Request {
@@ -96,6 +108,8 @@ pub struct Request {
     pub silence: Duration,
     /// Whether it may be sent again.
     pub repeat: Repeat,
+    /// Which HTTP it is sent by.
+    pub protocol: Protocol,
 }
 
 /// How long a head may take where nothing else is said; the official clients wait a minute too.
@@ -113,7 +127,15 @@ impl Request {
             head_time: HEAD_TIME,
             silence: HEAD_TIME,
             repeat,
+            protocol: Protocol::default(),
         }
+    }
+
+    /// Sends it by HTTP/2.
+    #[must_use]
+    pub fn http2(mut self) -> Self {
+        self.protocol = Protocol::Http2;
+        self
     }
 
     /// Adds a header.
@@ -182,6 +204,11 @@ impl fmt::Debug for Request {
 pub trait Pieces: Send {
     /// The next piece, `None` at the end.
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>>>;
+
+    /// The headers that came behind the last piece, names in lower case.
+    fn trailers(&mut self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 /// A reply whose head is there.
@@ -224,6 +251,11 @@ impl Reply {
     /// [`ErrorKind::Unavailable`] and [`ErrorKind::Timeout`] when the connection breaks or is silent.
     pub async fn next(&mut self) -> Result<Option<Bytes>> {
         self.body.next().await
+    }
+
+    /// The headers behind the body, once the body has ended. Only HTTP/2 is asked for them.
+    pub fn trailers(&mut self) -> Vec<(String, String)> {
+        self.body.trailers()
     }
 
     /// The whole body.

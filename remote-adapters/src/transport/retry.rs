@@ -71,7 +71,7 @@ impl RetryPolicy {
     }
 
     /// Half to the whole of a pause that doubles, so that many clients do not come back at once.
-    fn pause(&self, attempt: u32) -> Duration {
+    pub(crate) fn pause(&self, attempt: u32) -> Duration {
         let doubled = self.first_pause.saturating_mul(1 << attempt.saturating_sub(1).min(16));
         doubled.min(self.longest_pause).mul_f64(0.5 + fastrand::f64() / 2.0)
     }

@@ -1,18 +1,15 @@
-//! The envelopes of Connect streams: a byte of flags, a length of four bytes, a message.
+//! The envelopes of Connect and of gRPC: a byte of flags, a length of four bytes, a message.
 
 /// One message of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// 2 marks the last one, 1 a compressed one.
+    /// 1 marks a compressed one, and in Connect 2 the last one.
     pub flags: u8,
-    /// The message, which is JSON here.
+    /// The message.
     pub message: Vec<u8>,
 }
 
-/// The flag of the last message, which tells how the stream ended.
-pub(super) const END_OF_STREAM: u8 = 2;
-
-/// The longest message that is taken. `envd` sends output in pieces of 32 KiB.
+/// The longest message that is taken. Providers send output in pieces of some KiB.
 const MESSAGE_BYTES: usize = 16 << 20;
 
 impl Frame {

@@ -1,0 +1,144 @@
+//! Answers of gRPC.
+
+use std::convert::Infallible;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use prost::Message;
+use tidebox_remote_adapters::modal::messages::{Any, RpcRetryPolicy, StatusDetails};
+use tidebox_remote_adapters::transport;
+
+/// Codes of gRPC.
+pub(super) mod code {
+    pub(crate) const INVALID_ARGUMENT: u32 = 3;
+    pub(crate) const DEADLINE_EXCEEDED: u32 = 4;
+    pub(crate) const NOT_FOUND: u32 = 5;
+    pub(crate) const ALREADY_EXISTS: u32 = 6;
+    pub(crate) const FAILED_PRECONDITION: u32 = 9;
+    pub(crate) const OUT_OF_RANGE: u32 = 11;
+    pub(crate) const UNIMPLEMENTED: u32 = 12;
+    pub(crate) const INTERNAL: u32 = 13;
+    pub(crate) const UNAUTHENTICATED: u32 = 16;
+}
+
+/// A refusal.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) code: u32,
+    pub(super) message: String,
+}
+
+/// A refusal of this kind.
+pub(super) fn refuse(code: u32, message: impl Into<String>) -> Refusal {
+    Refusal { code, message: message.into() }
+}
+
+/// What a call is answered with.
+pub(super) type Answered<T> = Result<T, Refusal>;
+
+/// One message, or a refusal.
+pub(super) fn unary(answer: Answered<impl Message>) -> Response {
+    warned(answer, None)
+}
+
+/// The same with words that the client shows to its user.
+pub(super) fn warned(answer: Answered<impl Message>, warning: Option<&str>) -> Response {
+    match answer {
+        Ok(message) => {
+            let bytes = transport::Frame::write(0, &message.encode_to_vec());
+            body(stream::iter([Ok(Bytes::from(bytes))]), warning.map(str::to_owned))
+        }
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Messages as they come, and a refusal where they end with one.
+pub(super) fn streamed<M: Message>(messages: impl Stream<Item = Answered<M>> + Send + 'static) -> Response {
+    let frames = messages
+        .map(|message| message.map(|message| Bytes::from(transport::Frame::write(0, &message.encode_to_vec()))));
+    body(frames, None)
+}
+
+fn body(messages: impl Stream<Item = Answered<Bytes>> + Send + 'static, warning: Option<String>) -> Response {
+    // The trailers come behind the last message, or in the place of one that is a refusal.
+    let frames = stream::unfold((Box::pin(messages), Some(warning)), |(mut messages, warning)| async move {
+        let warning = warning?;
+        Some(match messages.next().await {
+            Some(Ok(bytes)) => (Ok::<_, Infallible>(Frame::data(bytes)), (messages, Some(warning))),
+            Some(Err(refusal)) => (Ok(Frame::trailers(status(&refusal))), (messages, None)),
+            None => {
+                let mut trailers = HeaderMap::from_iter([(
+                    header::HeaderName::from_static("grpc-status"),
+                    HeaderValue::from_static("0"),
+                )]);
+                if let Some(warning) = warning {
+                    trailers.insert("x-modal-warning", escaped(&warning));
+                }
+                (Ok(Frame::trailers(trailers)), (messages, None))
+            }
+        })
+    });
+    let mut response = Response::new(Body::new(StreamBody::new(frames)));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    response
+}
+
+fn refused(refusal: &Refusal) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.headers_mut() = status(refusal);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    response
+}
+
+fn status(refusal: &Refusal) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert("grpc-status", HeaderValue::from(refusal.code));
+    headers.insert("grpc-message", escaped(&refusal.message));
+    headers
+}
+
+fn escaped(text: &str) -> HeaderValue {
+    let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+}
+
+/// The one message of a request.
+pub(super) fn read<M: Message + Default>(body: &[u8]) -> Answered<M> {
+    let frames = transport::FrameReader::default().push(body);
+    let frame = frames.and_then(|frames| frames.into_iter().next());
+    let message = frame.and_then(|frame| M::decode(frame.message.as_slice()).ok());
+    message.ok_or_else(|| refuse(code::INVALID_ARGUMENT, "the message cannot be read"))
+}
+
+/// A call that the emulator does not have.
+pub(super) async fn unknown_call(uri: Uri) -> Response {
+    let message = format!("tidebox does not emulate {}", uri.path().trim_start_matches('/'));
+    std::future::ready(refused(&refuse(code::UNIMPLEMENTED, message))).await
+}
+
+/// A refusal that says when to ask again.
+pub(crate) fn refused_with(code: u32, message: &str, retry_after_secs: Option<f32>) -> Response {
+    let mut response = refused(&refuse(code, message));
+    if let Some(retry_after_secs) = retry_after_secs {
+        let policy = RpcRetryPolicy { retry_after_secs }.encode_to_vec();
+        let type_url = "type.googleapis.com/modal.client.RPCRetryPolicy".to_owned();
+        let details = StatusDetails {
+            code: i32::try_from(code).unwrap_or_default(),
+            message: message.to_owned(),
+            details: vec![Any { type_url, value: Bytes::from(policy) }],
+        };
+        let text = STANDARD_NO_PAD.encode(details.encode_to_vec());
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            response.headers_mut().insert("grpc-status-details-bin", value);
+        }
+    }
+    response
+}

@@ -1,0 +1,196 @@
+//! The program that Modal puts into every sandbox, and that its clients read and write files with.
+
+use std::time::SystemTime;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileInfo, FileKind, SandboxPath, Upload};
+use tidebox_remote_adapters::modal::messages::ExitStatus;
+
+use super::command::Running;
+use crate::house::Room;
+
+/// What it is told, in its one argument.
+#[derive(Debug, Deserialize)]
+enum Order {
+    WriteFile {
+        path: String,
+    },
+    ReadFile {
+        path: String,
+    },
+    ListFiles {
+        path: String,
+    },
+    Stat {
+        path: String,
+    },
+    Remove {
+        path: String,
+        #[serde(default)]
+        recursive: bool,
+    },
+    MakeDirectory {
+        path: String,
+        #[serde(default)]
+        parents: bool,
+    },
+}
+
+/// Why it fails: one of its words, and a sentence.
+struct Failure(&'static str, String);
+
+/// Runs it to its end.
+pub(super) async fn run(running: &Running, room: &Room, words: &[String]) -> ExitStatus {
+    let order = words.get(1).map(|order| serde_json::from_str::<Order>(order));
+    let done = match order {
+        Some(Ok(order)) => obey(running, room, order).await,
+        _ => Err(Failure("NotSupported", "tidebox's file tool does not know this order".to_owned())),
+    };
+    match done {
+        Ok(output) => {
+            running.change(|state| state.stdout = output);
+            ExitStatus::Code(0)
+        }
+        Err(Failure(kind, message)) => {
+            let line = format!("{}\n", json!({ "error_kind": kind, "message": message }));
+            running.change(|state| state.stderr = line.into_bytes());
+            ExitStatus::Code(1)
+        }
+    }
+}
+
+async fn obey(running: &Running, room: &Room, order: Order) -> Result<Vec<u8>, Failure> {
+    match order {
+        Order::WriteFile { path } => {
+            let path = parse(&path)?;
+            // What cannot be written is refused before its content comes.
+            if let Some(info) = look(room, &path).await?
+                && info.is_dir()
+            {
+                return Err(Failure("IsDirectory", "Is a directory".to_owned()));
+            }
+            let content = running.input().await;
+            let uploaded = room.sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await;
+            match uploaded.map_err(broken)?.pop().map(|file| file.result) {
+                Some(Ok(())) => Ok(Vec::new()),
+                Some(Err(error)) => Err(failure(&error)),
+                None => Err(Failure("Other", "nothing was said of the file".to_owned())),
+            }
+        }
+        Order::ReadFile { path } => {
+            let path = parse(&path)?;
+            let files = room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await;
+            match files.map_err(broken)?.pop().map(|file| file.result) {
+                Some(result) => result.map_err(|error| failure(&error)),
+                None => Err(Failure("Other", "nothing was said of the file".to_owned())),
+            }
+        }
+        Order::ListFiles { path } => list(room, &parse(&path)?).await,
+        Order::Stat { path } => match look(room, &parse(&path)?).await? {
+            Some(info) => Ok(entry(&info).to_string().into_bytes()),
+            None => Err(not_found()),
+        },
+        Order::Remove { path, recursive } => remove(room, &parse(&path)?, recursive).await,
+        Order::MakeDirectory { path, parents } => make_directory(room, &parse(&path)?, parents).await,
+    }
+}
+
+fn parse(path: &str) -> Result<SandboxPath, Failure> {
+    SandboxPath::parse(path).map_err(|error| Failure("InvalidPath", error.message))
+}
+
+fn broken(error: tidebox_core::Error) -> Failure {
+    Failure("Other", error.to_string())
+}
+
+fn not_found() -> Failure {
+    Failure("NotFound", "No such file or directory".to_owned())
+}
+
+fn failure(error: &FileError) -> Failure {
+    let kind = match error.code {
+        FileErrorCode::FileNotFound => return not_found(),
+        FileErrorCode::IsDirectory => "IsDirectory",
+        FileErrorCode::NotADirectory => "NotDirectory",
+        FileErrorCode::PermissionDenied => "PermissionDenied",
+        FileErrorCode::TooLarge => "FileTooLarge",
+        FileErrorCode::NoSpace => return Failure("Other", "No space left on device".to_owned()),
+        _ => "Other",
+    };
+    Failure(kind, error.message.clone())
+}
+
+/// What is at a path: its entry in the directory above.
+async fn look(room: &Room, path: &SandboxPath) -> Result<Option<FileInfo>, Failure> {
+    let Some(parent) = path.parent() else {
+        return Ok(Some(FileInfo { path: b"/".to_vec(), kind: FileKind::Directory, size: None, modified: None }));
+    };
+    let listed = room.sandbox.ls(&parent).await.map_err(broken)?;
+    Ok(listed.ok().and_then(|listed| listed.entries.into_iter().find(|entry| entry.path == path.as_bytes())))
+}
+
+async fn list(room: &Room, path: &SandboxPath) -> Result<Vec<u8>, Failure> {
+    match look(room, path).await? {
+        None => return Err(not_found()),
+        Some(info) if info.kind == FileKind::File => {
+            return Err(Failure("NotDirectory", "Not a directory".to_owned()));
+        }
+        Some(_) => {}
+    }
+    let listed = room.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
+    Ok(Value::from(listed.entries.iter().map(entry).collect::<Vec<_>>()).to_string().into_bytes())
+}
+
+fn entry(info: &FileInfo) -> Value {
+    let path = String::from_utf8_lossy(&info.path).into_owned();
+    let (kind, mode, letters) = match info.kind {
+        FileKind::Directory => ("directory", 0o755, "drwxr-xr-x"),
+        FileKind::Symlink => ("symlink", 0o777, "lrwxrwxrwx"),
+        FileKind::File | FileKind::Other => ("file", 0o644, "-rw-r--r--"),
+    };
+    let modified = info.modified.unwrap_or(SystemTime::UNIX_EPOCH).duration_since(SystemTime::UNIX_EPOCH);
+    json!({
+        "name": path.rsplit('/').next().unwrap_or_default(),
+        "path": path,
+        "type": kind,
+        "size": info.size.unwrap_or_default(),
+        "mode": mode,
+        "permissions": letters,
+        "owner": "root",
+        "group": "root",
+        "modified_time": modified.unwrap_or_default().as_secs_f64(),
+        "symlink_target": null,
+    })
+}
+
+async fn remove(room: &Room, path: &SandboxPath, recursive: bool) -> Result<Vec<u8>, Failure> {
+    let info = look(room, path).await?.ok_or_else(not_found)?;
+    if info.is_dir() && !recursive {
+        let listed = room.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
+        if !listed.entries.is_empty() {
+            return Err(Failure("DirectoryNotEmpty", "Directory not empty".to_owned()));
+        }
+    }
+    let deleted = room.sandbox.delete(path).await.map_err(broken)?;
+    deleted.map(|_| Vec::new()).map_err(|error| failure(&error))
+}
+
+async fn make_directory(room: &Room, path: &SandboxPath, parents: bool) -> Result<Vec<u8>, Failure> {
+    match look(room, path).await? {
+        Some(info) if info.is_dir() && parents => return Ok(Vec::new()),
+        Some(_) => return Err(Failure("PathAlreadyExists", "File exists".to_owned())),
+        None => {}
+    }
+    let above = path.parent().unwrap_or_else(SandboxPath::root);
+    if !parents && look(room, &above).await?.is_none() {
+        return Err(not_found());
+    }
+    let command = format!("mkdir -p -- {}", quote(&path.to_text()));
+    let response = room.sandbox.execute(ExecuteRequest::new(command)).await.map_err(broken)?;
+    match response.exit_code {
+        Some(0) => Ok(Vec::new()),
+        _ => Err(Failure("NotDirectory", response.stderr_text().trim_end().to_owned())),
+    }
+}

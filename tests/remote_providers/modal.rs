@@ -1,0 +1,270 @@
+//! Modal.
+
+use std::time::{Duration, Instant};
+
+use tidebox::conformance::provider::{self, ProviderCapabilities};
+use tidebox::conformance::{self, Capabilities};
+use tidebox::{Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
+use tidebox_emulators::{Fault, FaultKind, Serving};
+use tidebox_remote_adapters::Options;
+
+use crate::{adapter, emulator};
+
+const ROUTER: &str = "/modal.task_command_router.TaskCommandRouter";
+const CONTROL: &str = "/modal.client.ModalClient";
+
+fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
+    serving.faults().add(Fault { path: path.to_owned(), times, kind });
+}
+
+fn options(serving: &Serving) -> Options {
+    serving.options()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_adapter_of_modal_keeps_the_contract_over_its_emulator() {
+    for dialect in [Dialect::Js, Dialect::Python] {
+        let serving = emulator("modal").await;
+        let mut options = options(&serving);
+        options.dialect = dialect;
+        options.output_bytes = 1 << 20;
+        let sandbox = adapter("modal", options).get_or_create(Selector::any_new()).await.expect("it is made");
+        let capabilities = Capabilities {
+            dialect,
+            // Its transfers name files in JSON.
+            byte_names: false,
+            output_bytes: Some(1 << 20),
+            glob_files: Some(10_000),
+            timeout_slack: Duration::from_secs(20),
+            may_close: true,
+            ..Capabilities::FULL
+        };
+        let root = SandboxPath::parse("/workspace").expect("the path is absolute");
+        let report = conformance::run(&*sandbox, &capabilities, &root).await;
+        println!("{report}");
+        report.assert();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provider_of_modal_keeps_the_contract_over_its_emulator() {
+    let serving = emulator("modal").await;
+    let provider = adapter("modal", options(&serving));
+    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
+    println!("{report}");
+    report.assert();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_that_ask_modal_for_the_same_labels_meet() {
+    let serving = emulator("modal").await;
+    let ask = || {
+        let provider = adapter("modal", options(&serving));
+        tokio::spawn(async move { provider.get_or_create(Selector::labels([("thread", "1")])).await })
+    };
+    let asked: Vec<_> = (0..6).map(|_| ask()).collect();
+    let mut names = Vec::new();
+    for sandbox in asked {
+        names.push(sandbox.await.expect("it does not panic").expect("it is made").id().clone());
+    }
+    names.dedup();
+    assert_eq!(names.len(), 1, "{names:?}");
+    let provider = adapter("modal", options(&serving));
+    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_stream_of_output_is_taken_up_where_it_broke_and_the_command_runs_once() {
+    let serving = emulator("modal").await;
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    fault(&serving, &format!("{ROUTER}/TaskExecStdioRead"), 2, FaultKind::BreakAfter { bytes: 100_000 });
+    fault(&serving, &format!("{ROUTER}/TaskExecWait"), 1, FaultKind::BreakAfter { bytes: 0 });
+    fault(&serving, &format!("{ROUTER}/TaskExecStart"), 1, FaultKind::BreakAfter { bytes: 2 });
+    let response = sandbox.execute(ExecuteRequest::new("echo once >> /tmp/count; seq 60000; seq 60000 >&2")).await;
+    let response = response.expect("it runs");
+    let expected: String = (1..=60_000).map(|n| format!("{n}\n")).collect();
+    assert!(response.stdout_text() == expected && response.stderr_text() == expected, "nothing is lost or doubled");
+    assert_eq!((response.exit_code, serving.faults().left()), (Some(0), 0));
+    let count = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("the sandbox works on");
+    assert_eq!(count.stdout_text(), "once\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn modals_replies_in_single_bytes_are_the_same_replies() {
+    let serving = emulator("modal").await;
+    fault(&serving, "/", 40, FaultKind::Split { bytes: 1 });
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let request = ExecuteRequest::new("printf 'é\\377\\000'; echo oh >&2; exit 7");
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((response.stdout.as_slice(), response.exit_code), (b"\xc3\xa9\xff\0".as_slice(), Some(7)));
+    assert_eq!(response.stderr_text(), "oh\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_away_for_a_moment_is_asked_again_and_makes_one_sandbox() {
+    let serving = emulator("modal").await;
+    let away = |status| FaultKind::Refuse { status, retry_after: None, body: String::new() };
+    fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, away(502));
+    fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, FaultKind::BreakAfter { bytes: 3 });
+    fault(&serving, &format!("{ROUTER}/TaskExecPoll"), 2, away(503));
+    let provider = adapter("modal", options(&serving));
+    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
+    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+    assert_eq!(serving.faults().left(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_that_modal_asks_for_is_kept_and_a_quota_without_one_is_told() {
+    let serving = emulator("modal").await;
+    let exhausted = |retry_after_secs| FaultKind::GrpcStatus {
+        code: 8,
+        message: "too many sandboxes".to_owned(),
+        retry_after_secs,
+    };
+    let provider = adapter("modal", options(&serving));
+    fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, exhausted(Some(1.0)));
+    let begun = Instant::now();
+    provider.get_or_create(Selector::any_new()).await.expect("it is made after the pause");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
+    fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, exhausted(None));
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("there is no room");
+    assert_eq!(error.kind(), ErrorKind::RateLimited, "{error}");
+    assert!(error.to_string().contains("too many sandboxes"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_of_the_router_that_is_no_longer_good_is_renewed() {
+    let serving = emulator("modal").await;
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    serving.house().change(sandbox.id().as_str(), |room| room.token = "another".to_owned());
+    let response = sandbox.execute(ExecuteRequest::new("echo still here")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "still here\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_key_is_told_and_neither_key_nor_tokens_are_shown() {
+    let serving = emulator("modal").await;
+    let wrong = serving.options().with_api_key("planted-wrong-secret");
+    let provider = tidebox_remote_adapters::provider("modal", wrong).expect("the options are good");
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the key is wrong");
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+    assert!(!format!("{error} {error:?} {provider:?}").contains("planted"), "{error:?}");
+    let provider = adapter("modal", options(&serving));
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+    sandbox.execute(ExecuteRequest::new("true")).await.expect("it runs");
+    let mut token = String::new();
+    serving.house().change(sandbox.id().as_str(), |room| token.clone_from(&room.token));
+    let shown = format!("{provider:?} {sandbox:?}");
+    assert!(!shown.contains("planted") && !shown.contains(&token), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_of_modal_whose_time_is_over_is_gone_by_name_and_in_lists() {
+    let serving = emulator("modal").await;
+    let mut options = options(&serving);
+    options.time_to_live = Duration::from_secs(1);
+    let provider = adapter("modal", options);
+    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("it is gone");
+    assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
+    let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("it is gone");
+    assert_eq!(error.kind(), ErrorKind::SandboxNotFound, "{error}");
+    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_modal_sandbox_that_does_not_become_ready_is_deleted_again() {
+    let serving = emulator("modal").await;
+    let mut options = options(&serving);
+    options.ready_time = Duration::from_secs(2);
+    let away = FaultKind::Refuse { status: 503, retry_after: None, body: String::new() };
+    fault(&serving, ROUTER, 1000, away);
+    let provider = adapter("modal", options);
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("its router does not answer");
+    assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_up_script_that_fails_leaves_nothing_running_at_modal() {
+    let serving = emulator("modal").await;
+    let mut options = options(&serving);
+    options.setup = Some("echo reason >&2; exit 3".to_owned());
+    let provider = adapter("modal", options);
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
+    assert!(error.message().contains("reason"), "{error}");
+    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timeout_at_modal_has_the_output_so_far_and_kills_all_that_was_started() {
+    let serving = emulator("modal").await;
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let line = "echo before; (while :; do echo x >> /tmp/grows; sleep 0.05; done) & sleep 30; echo after";
+    let request = ExecuteRequest::new(line).with_timeout(Duration::from_millis(700));
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
+    assert_eq!(response.stdout_text(), "before\n");
+    assert_still(&*sandbox).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_at_modal_that_nobody_waits_for_any_more_is_killed_there_too() {
+    let serving = emulator("modal").await;
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
+    assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_still(&*sandbox).await;
+}
+
+/// Nothing writes to `/tmp/grows` any more.
+async fn assert_still(sandbox: &dyn tidebox::SandboxBackend) {
+    let size = || async {
+        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
+        files[0].result.as_ref().map(Vec::len).expect("the file is there")
+    };
+    let before = size().await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(size().await, before, "nothing writes any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_longer_than_modals_arguments_runs_and_reads_its_input() {
+    let serving = emulator("modal").await;
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let script = format!("x='{}'\necho ${{#x}}; cat; ls -a /tmp | grep -c script", "y".repeat(200_000));
+    let request = ExecuteRequest::new(script).with_stdin("from outside\n");
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "200000\nfrom outside\n0\n", "{}", response.stderr_text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_files_and_refusals_go_to_and_from_modal_each_with_its_own_result() {
+    let serving = emulator("modal").await;
+    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let every_byte: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+    fault(&serving, &format!("{ROUTER}/TaskExecStdinWriteStream"), 1, FaultKind::BreakAfter { bytes: 0 });
+    let files = vec![
+        Upload::new("/workspace/a", every_byte.clone()),
+        Upload::new("relative", "2"),
+        Upload::new("/workspace/a/below", "3"),
+        Upload::new("/tmp", "4"),
+        Upload::new("/workspace/new/b", "5"),
+    ];
+    let results = sandbox.upload_files(files).await.expect("a transfer");
+    let codes: Vec<_> =
+        results.into_iter().map(|file| file.result.err().map(|error| error.code.transfer_code().as_str())).collect();
+    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), Some("is_directory"), None]);
+    let paths = ["/workspace/a", "/workspace/none", "/workspace/new", "/workspace/new/b"];
+    let paths = paths.map(|path| path.as_bytes().to_vec()).to_vec();
+    let files = sandbox.download_files(paths).await.expect("a transfer");
+    assert!(files[0].result.as_ref().is_ok_and(|content| *content == every_byte));
+    let code = |at: usize| files[at].result.as_ref().err().map(|error| error.code.transfer_code().as_str());
+    assert_eq!(
+        (code(1), code(2), files[3].result.as_deref()),
+        (Some("file_not_found"), Some("is_directory"), Ok(&b"5"[..]))
+    );
+}
