@@ -71,6 +71,13 @@ async fn session(client: &'static Client) {
 static E2B_PYTHON: Client =
     Client { provider: "e2b", packages: include_str!("clients/e2b.txt"), script: "e2b_session.py", runner: python };
 
+static MODAL_PYTHON: Client = Client {
+    provider: "modal",
+    packages: include_str!("clients/modal.txt"),
+    script: "modal_session.py",
+    runner: python,
+};
+
 static DAYTONA_PYTHON: Client = Client {
     provider: "daytona",
     packages: include_str!("clients/daytona.txt"),
@@ -102,5 +109,5 @@ async fn the_official_client_of_daytona_in_javascript_works_a_session_over_the_e
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_modal_works_a_session_over_the_emulator() {
-    session("modal", "modal_session.py").await;
+    session(&MODAL_PYTHON).await;
 }

@@ -310,6 +310,9 @@ pub fn start(task: &Task, exec_id: &str, words: Vec<String>, env: &[(String, Str
     }
 }
 
+/// How long after its time the service kills a command. We do it first; a client that is gone does not.
+const BACKSTOP: Duration = Duration::from_secs(2);
+
 /// `TaskExecStart` of a command line. `mark` is a variable by which its processes are known.
 pub fn start_command(
     task: &Task,
@@ -321,7 +324,7 @@ pub fn start_command(
     let words = vec![shell.to_owned(), "-c".to_owned(), command.script.clone()];
     let env: Vec<(String, String)> = command.env.iter().cloned().chain([mark]).collect();
     TaskExecStartRequest {
-        timeout_secs: Some(whole_seconds(command.time)),
+        timeout_secs: Some(whole_seconds(command.time.saturating_add(BACKSTOP))),
         workdir: command.cwd.clone(),
         ..start(task, exec_id, words, &env)
     }
