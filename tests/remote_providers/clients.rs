@@ -16,7 +16,7 @@ struct Client {
     /// The file with the session.
     script: &'static str,
     /// Makes what runs the script.
-    runner: fn(&'static Client) -> Result<Command, String>,
+    runner: fn(&'static Self) -> Result<Command, String>,
 }
 
 /// A Python with the client.
