@@ -52,7 +52,11 @@ struct Chmod {
 
 /// What a mode is made from.
 enum Source {
-    Change(Change),
+    /// Written like an option, such as `-w`, it may surprise where the umask holds bits back.
+    Change {
+        change: Change,
+        dashed: bool,
+    },
     Reference(u32),
 }
 
@@ -105,6 +109,7 @@ fn source(reference: Option<Vec<u8>>, modes: Vec<Vec<u8>>, operands: &mut Vec<Ve
         })?;
         return Ok(Source::Reference(stat.mode & 0o7777));
     }
+    let dashed = !modes.is_empty();
     let mode = if modes.is_empty() {
         if operands.is_empty() {
             return Err(Answer::Usage("missing operand".to_owned(), 1));
@@ -117,7 +122,9 @@ fn source(reference: Option<Vec<u8>>, modes: Vec<Vec<u8>>, operands: &mut Vec<Ve
         return Err(Answer::Usage(format!("missing operand after {}", cited(&mode)), 1));
     }
     let change = std::str::from_utf8(&mode).ok().and_then(Change::parse);
-    change.map(Source::Change).ok_or_else(|| Answer::Usage(format!("invalid mode: {}", cited(&mode)), 1))
+    change
+        .map(|change| Source::Change { change, dashed })
+        .ok_or_else(|| Answer::Usage(format!("invalid mode: {}", cited(&mode)), 1))
 }
 
 impl Chmod {
@@ -186,10 +193,10 @@ impl Chmod {
     }
 
     fn change(&mut self, path: &[u8], stat: &Stat, source: &Source) {
-        let old = stat.mode & 0o7777;
+        let (old, is_folder) = (stat.mode & 0o7777, stat.kind() == FileKind::Dir);
         let new = match source {
             Source::Reference(mode) => *mode,
-            Source::Change(change) => change.apply(old, stat.kind() == FileKind::Dir, self.umask),
+            Source::Change { change, .. } => change.apply(old, is_folder, self.umask),
         };
         if let Err(error) = tidebox_rt::chmod(path, new) {
             return self.trouble(&format!("changing permissions of {}: {}", quoted(path), error.text()));
@@ -200,6 +207,14 @@ impl Chmod {
             self.out.extend_from_slice(line.as_bytes());
         } else if old == new && self.says_all {
             self.out.extend_from_slice(format!("mode of {} retained as {}\n", quoted(path), words(new)).as_bytes());
+        }
+        if let Source::Change { change, dashed: true } = source {
+            let naive = change.apply(old, is_folder, 0);
+            if new & !naive != 0 {
+                let nine = |mode: u32| letters(mode).get(1..).unwrap_or_default().to_owned();
+                let name = tidebox_gnu::message::named(path);
+                self.trouble(&format!("{name}: new permissions are {}, not {}", nine(new), nine(naive)));
+            }
         }
     }
 }

@@ -10,6 +10,8 @@ use tidebox_gnu::glob::{self, Flags};
 use tidebox_gnu::message::{cited, complain, quoted};
 use tidebox_rt::{FileKind, Stat};
 
+use crate::block_size::{Unit, block_size, of_environment, shown};
+
 const HELP: &str = "\
 Usage: du [OPTION]... [FILE]...
 Prints how much room each FILE takes, folders with everything in them.
@@ -72,17 +74,6 @@ const LONG: &[Long] = &[
     long("total", Takes::Nothing, 'c'),
 ];
 
-/// How sizes are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// In units of so many bytes, rounded up.
-    Bytes(u64),
-    /// In units of so many bytes, with the unit's letter.
-    Lettered(u64, char),
-    /// With a letter, in powers of this.
-    Human(u64),
-}
-
 #[derive(Debug)]
 struct Options {
     all: bool,
@@ -120,7 +111,9 @@ struct Level {
 
 struct Du {
     options: Options,
-    /// Files with several names that are counted already.
+    /// How many files were named.
+    operands: usize,
+    /// Files that may be met again and are counted already.
     seen: BTreeSet<(u32, u64)>,
     out: Vec<u8>,
     failed: bool,
@@ -137,7 +130,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         count_links: false,
         follow: false,
         follow_arguments: false,
-        unit: Unit::Bytes(1024),
+        unit: of_environment(&["DU_BLOCK_SIZE", "BLOCK_SIZE", "BLOCKSIZE"]),
         end: b'\n',
         exclude: Vec::new(),
         inodes: false,
@@ -179,10 +172,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     if files.is_empty() && options.list.is_none() {
         files.push(b".".to_vec());
     }
-    let mut du = Du { options, seen: BTreeSet::new(), out: Vec::new(), failed: false };
+    let mut du = Du { options, operands: files.len(), seen: BTreeSet::new(), out: Vec::new(), failed: false };
     if let Some(list) = du.options.list.clone() {
         match du.listed(&list) {
-            Ok(listed) => files = listed,
+            Ok(listed) => {
+                files = listed;
+                du.operands = files.len();
+            }
             Err(answer) => return answer,
         }
     }
@@ -272,75 +268,22 @@ fn threshold(value: &[u8]) -> Option<i64> {
     size.map(|size| sign * size)
 }
 
-/// Reads `1`, `512`, `1K`, `M`, `human-readable` and the like.
-pub(crate) fn block_size(text: &str) -> Option<Unit> {
-    match text {
-        "human-readable" => return Some(Unit::Human(1024)),
-        "si" => return Some(Unit::Human(1000)),
-        _ => {}
-    }
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, suffix) = text.split_at(digits);
-    let number: u64 = if number.is_empty() { 1 } else { number.parse().ok()? };
-    let (letter, base) = match suffix.strip_suffix("iB").or_else(|| suffix.strip_suffix('B')) {
-        Some(letter) if suffix.ends_with("iB") => (letter, 1024u64),
-        Some(letter) => (letter, 1000),
-        None => (suffix, 1024),
-    };
-    let power = match letter {
-        "" => 0,
-        "K" | "k" => 1,
-        "M" => 2,
-        "G" => 3,
-        "T" => 4,
-        _ => return None,
-    };
-    let size = number.checked_mul(base.checked_pow(power)?)?;
-    match suffix.chars().next() {
-        _ if size == 0 => None,
-        // A unit without a number is printed with every size.
-        Some(letter) if digits == 0 => Some(Unit::Lettered(size, letter)),
-        _ => Some(Unit::Bytes(size)),
-    }
-}
-
-/// A size as it is printed.
-pub(crate) fn shown(bytes: u64, unit: Unit) -> String {
-    let base = match unit {
-        Unit::Bytes(unit) => return bytes.div_ceil(unit).to_string(),
-        Unit::Lettered(unit, letter) => return format!("{}{letter}", bytes.div_ceil(unit)),
-        Unit::Human(base) => base,
-    };
-    let mut power: u64 = 1;
-    let mut letters = "KMGTPE".chars();
-    let mut letter = None;
-    while bytes.div_ceil(power) >= base && letters.as_str() != "" {
-        power = power.saturating_mul(base);
-        letter = letters.next();
-    }
-    let Some(letter) = letter else {
-        return bytes.to_string();
-    };
-    // As in GNU, kilo is small in powers of 1000, one digit follows below ten, and all is rounded up.
-    let letter = if base == 1000 && letter == 'K' { 'k' } else { letter };
-    let tenths = u128::from(bytes).saturating_mul(10).div_ceil(u128::from(power));
-    if tenths < 100 {
-        format!("{}.{}{letter}", tenths / 10, tenths % 10)
-    } else {
-        format!("{}{letter}", bytes.div_ceil(power))
-    }
-}
-
 impl Du {
     /// The files of a list, each of which ends with a zero byte.
     fn listed(&mut self, list: &[u8]) -> Result<Vec<Vec<u8>>, Answer> {
         let failed = |errno: tidebox_rt::Errno| {
-            Answer::Failure(format!("cannot open {} for reading: {}", quoted(list), errno.text()), 1)
+            let message = match errno {
+                tidebox_rt::Errno::ISDIR => {
+                    format!("{}: read error: {}", tidebox_gnu::message::named(list), errno.text())
+                }
+                errno => format!("cannot open {} for reading: {}", quoted(list), errno.text()),
+            };
+            Answer::Failure(message, 1)
         };
         let text = tidebox_gnu::stream::read_all(list).map_err(failed)?;
         let mut files = Vec::new();
-        let text = text.strip_suffix(b"\0").unwrap_or(&text);
-        for (at, name) in text.split(|byte| *byte == 0).enumerate().filter(|_| !text.is_empty()) {
+        let names = text.strip_suffix(b"\0").unwrap_or(&text);
+        for (at, name) in names.split(|byte| *byte == 0).enumerate().filter(|_| !text.is_empty()) {
             if name.is_empty() {
                 let shown = tidebox_gnu::message::named(list);
                 self.trouble(&format!("{shown}:{}: invalid zero-length file name", at + 1));
@@ -356,9 +299,7 @@ impl Du {
 
     /// Adds up a file or folder and prints what is asked for. The room it takes, and its latest time.
     fn file(&mut self, file: &[u8]) -> (u64, u64) {
-        let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        let fits = |glob: &Vec<u8>| [file, base].iter().any(|name| glob::matches(glob, name, Flags::default()));
-        if self.options.exclude.iter().any(fits) {
+        if self.is_excluded(file) {
             return (0, 0);
         }
         let follow = self.options.follow || self.options.follow_arguments;
@@ -422,7 +363,8 @@ impl Du {
         let has_more_names = stat.nlink > 1 && stat.kind() != FileKind::Dir;
         // Behind links anything may be met again, and folders for ever.
         let is_folder = stat.kind() == FileKind::Dir;
-        let several = (has_more_names || self.options.follow) && !self.options.count_links;
+        // Of several operands one may lie in another.
+        let several = (has_more_names || self.options.follow || self.operands > 1) && !self.options.count_links;
         if (several || (is_folder && self.options.follow)) && !self.seen.insert((stat.dev, stat.ino)) {
             return None;
         }
@@ -433,6 +375,15 @@ impl Du {
             _ => 0,
         };
         Some((stat, room))
+    }
+
+    /// Whether a pattern fits the path or an end of it that begins behind a slash.
+    fn is_excluded(&self, path: &[u8]) -> bool {
+        let ends = || {
+            let behind = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(behind).filter_map(|at| path.get(at..)).filter(|end| !end.is_empty())
+        };
+        self.options.exclude.iter().any(|glob| ends().any(|end| glob::matches(glob, end, Flags::default())))
     }
 
     fn time_of(&self, stat: &Stat) -> u64 {
@@ -452,11 +403,9 @@ impl Du {
             }
         };
         let slash: &[u8] = if path.ends_with(b"/") { b"" } else { b"/" };
-        let kept = entries.into_iter().rev().filter(|entry| {
-            let excluded = self.options.exclude.iter().any(|glob| glob::matches(glob, &entry.name, Flags::default()));
-            entry.name != b"." && entry.name != b".." && !excluded
-        });
-        let waiting = kept.map(|entry| [path.as_slice(), slash, &entry.name].concat()).collect();
+        let inner = entries.into_iter().rev().filter(|entry| entry.name != b"." && entry.name != b"..");
+        let paths = inner.map(|entry| [path.as_slice(), slash, &entry.name].concat());
+        let waiting = paths.filter(|path| !self.is_excluded(path)).collect();
         Level { path, waiting, own, below: 0, time }
     }
 

@@ -2,6 +2,7 @@
 
 mod color;
 mod format;
+mod hyperlink;
 mod options;
 mod order;
 mod quote;
@@ -10,8 +11,8 @@ use std::rc::Rc;
 
 use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::glob::{self, Flags};
-use tidebox_gnu::message::{complain, quoted};
-use tidebox_rt::{FileKind, Stat};
+use tidebox_gnu::message::{complain, named, quoted};
+use tidebox_rt::{Errno, FileKind, Stat};
 
 use format::Format;
 use options::{Follow, Options, Shows};
@@ -92,7 +93,7 @@ impl Ls {
         self.options.order.sort(&mut files);
         self.options.order.sort(&mut folders);
         if !files.is_empty() {
-            self.format.write(&files, false, &mut self.out);
+            self.format.write(&files, Some(&folders), &mut self.out);
             self.begun = true;
         }
         let headings = several || self.options.recursive || self.code != 0;
@@ -111,7 +112,7 @@ impl Ls {
     /// A file of the command line. Links among them lead on, unless they are to be shown themselves.
     fn named(&mut self, path: Vec<u8>) -> Option<Listed> {
         let stat = match self.options.follow {
-            Follow::Always | Follow::Named => tidebox_rt::stat(&path, true).or_else(|_| tidebox_rt::stat(&path, false)),
+            Follow::Always | Follow::Named => tidebox_rt::stat(&path, true),
             Follow::Folders => match tidebox_rt::stat(&path, true) {
                 Ok(stat) if stat.kind() == FileKind::Dir => Ok(stat),
                 _ => tidebox_rt::stat(&path, false),
@@ -157,11 +158,10 @@ impl Ls {
                 if std::mem::replace(&mut self.begun, true) {
                     self.out.push(b'\n');
                 }
-                let name = quote::written(&folder.path, self.options.style, self.options.hides);
-                self.out.extend_from_slice(&name);
+                self.format.heading(&folder.path, &mut self.out);
                 self.out.extend_from_slice(b":\n");
             }
-            self.format.write(&files, true, &mut self.out);
+            self.format.write(&files, None, &mut self.out);
             self.begun = true;
             if self.options.recursive {
                 let below = files
@@ -185,19 +185,18 @@ impl Ls {
         let path = [folder, slash, &name].concat();
         let follow = self.options.follow == Follow::Always;
         let leads_on = follow && kind == FileKind::Symlink;
-        if !(self.format.needs_state() || self.options.order.needs_state() || leads_on) {
+        let needs_state = self.format.needs_state(kind) || self.options.order.needs_state();
+        if !(needs_state || leads_on) {
             return Some(Listed { name, path, kind, stat: None });
         }
-        let stat = if follow {
-            tidebox_rt::stat(&path, true).or_else(|_| tidebox_rt::stat(&path, false))
-        } else {
-            tidebox_rt::stat(&path, false)
-        };
-        match stat {
+        match tidebox_rt::stat(&path, follow) {
             Ok(stat) => Some(Listed { name, path, kind: stat.kind(), stat: Some(stat) }),
             Err(error) => {
-                self.trouble(&format!("cannot access {}: {}", quoted(&path), error.text()), MINOR);
-                None
+                if needs_state || self.options.recursive || !matches!(error, Errno::NOENT | Errno::LOOP) {
+                    let shown = if folder == b"." { &name } else { &path };
+                    self.trouble(&format!("cannot access {}: {}", quoted(shown), error.text()), MINOR);
+                }
+                Some(Listed { name, path, kind, stat: None })
             }
         }
     }
@@ -212,7 +211,8 @@ impl Ls {
         let mut above = parent.as_ref();
         while let Some(ancestor) = above {
             if ancestor.id == id && id != (0, 0) {
-                self.trouble(&format!("{}: not listing already-listed directory", quoted(&folder.path)), MAJOR);
+                let name = named(&folder.path);
+                self.trouble(&format!("{name}: not listing already-listed directory"), MAJOR);
                 return None;
             }
             above = ancestor.parent.as_ref();

@@ -2,6 +2,7 @@
 //!
 //! As in `coreutils`, the name under which the module is started chooses the tool.
 
+mod block_size;
 mod chmod;
 mod date;
 mod dd;

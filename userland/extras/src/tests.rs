@@ -1,6 +1,6 @@
 use tidebox_gnu::answer::Answer;
 
-use crate::du::{Unit, shown};
+use crate::block_size::{Unit, shown};
 use crate::{TOOLS, dd, env, ls, signal, stat, timeout};
 
 #[test]

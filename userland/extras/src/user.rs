@@ -1,9 +1,9 @@
 //! `id`, `whoami`, `groups`, `logname`: who the caller is.
 
-use tidebox_gnu::answer::Answer;
+use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::cited;
+use tidebox_gnu::message::{cited, complain};
 use tidebox_gnu::user::{Kind, Names};
 
 const ID_HELP: &str = "\
@@ -43,7 +43,8 @@ fn caller() -> Result<Who, Answer> {
 
 fn named(name: &[u8]) -> Result<Who, Answer> {
     let id = Names::load(Kind::User).id(&String::from_utf8_lossy(name));
-    let id = id.ok_or_else(|| Answer::Failure(format!("{}: no such user", cited(name)), 1))?;
+    let reason = if name.is_empty() { ": No such file or directory" } else { "" };
+    let id = id.ok_or_else(|| Answer::Failure(format!("{}: no such user{reason}", cited(name)), 1))?;
     Ok(Who { user: id, group: id })
 }
 
@@ -75,15 +76,26 @@ pub(crate) fn id(arguments: Vec<Vec<u8>>) -> Answer {
         return Answer::Failure("option --zero not permitted in default format".to_owned(), 1);
     }
     let whos = if users.is_empty() { vec![caller()] } else { users.iter().map(|user| named(user)).collect() };
-    let mut out = String::new();
+    // The groups of one user end with two zero bytes where more users follow.
+    let end = match (zero, which, users.len()) {
+        (false, ..) => "\n",
+        (true, Some('G'), 2..) => "\0\0",
+        (true, ..) => "\0",
+    };
+    let (mut out, mut failed) = (String::new(), false);
     for who in whos {
         match who {
-            Ok(who) => out.push_str(&described(who, which, name)),
+            Ok(who) => out.push_str(&(described(who, which, name) + end)),
+            Err(Answer::Failure(message, _)) => {
+                // What is said so far comes first; where nobody reads it, nobody reads the rest.
+                let _ = print(std::mem::take(&mut out).as_bytes());
+                complain("id", &message);
+                failed = true;
+            }
             Err(answer) => return answer,
         }
-        out.push(if zero { '\0' } else { '\n' });
     }
-    Answer::Print(out.into_bytes())
+    Answer::PrintAndCode(out.into_bytes(), i32::from(failed))
 }
 
 fn described(who: Who, which: Option<char>, name: bool) -> String {

@@ -33,24 +33,11 @@ const ALL: u32 = 0o7777;
 impl Change {
     /// Reads a mode. `None` when it is none.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.trim_start_matches(['+', '-', '=']);
-        if text.len() - digits.len() <= 1 && digits.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) {
-            return Self::parse_octal(text, digits);
+        if text.starts_with(|first: char| first.is_ascii_digit()) {
+            return parse_octal(text, text, false).map(|clause| Self { clauses: vec![clause] });
         }
         let clauses = text.split(',').map(parse_clause).collect::<Option<Vec<_>>>()?;
         Some(Self { clauses: clauses.concat() })
-    }
-
-    fn parse_octal(text: &str, digits: &str) -> Option<Self> {
-        let bits = u32::from_str_radix(digits, 8).ok().filter(|bits| *bits <= ALL)?;
-        let operator = text.bytes().next().filter(|first| matches!(first, b'+' | b'-')).unwrap_or(b'=');
-        // Four digits and fewer leave the set-id bits of a folder alone, as in GNU.
-        let keeps_special = digits.len() < 5 && bits & 0o6000 == 0;
-        let permission = match operator {
-            b'=' => Permission::Exactly { bits, keeps_special },
-            _ => Permission::Bits(bits),
-        };
-        Some(Self { clauses: vec![Clause { affected: ALL, named: true, operator, permission }] })
     }
 
     /// The mode that follows from `mode`. `umask` holds back bits where no users are named.
@@ -75,16 +62,30 @@ impl Clause {
         match self.operator {
             b'+' => mode | bits,
             b'-' => mode & !bits,
-            // `=` leaves the set-id bits of folders alone when it does not name them.
+            // `=` leaves the set-id bits of folders alone when it does not name them, and everything where it concerns
+            // others; without users it concerns all, whatever the umask holds back.
             _ => {
                 let kept = if is_folder { 0o6000 & !bits & mode } else { 0 };
-                (mode & !(self.affected & !held_back)) | bits | kept
+                (mode & !self.affected) | bits | kept
             }
         }
     }
 }
 
-/// Reads `[ugoa]*([-+=][rwxXst]*|[ugo])+`.
+/// Reads octal digits, of a mode as a whole or behind an operator, where they may say less about a folder's set-id bits.
+fn parse_octal(digits: &str, text: &str, operates: bool) -> Option<Clause> {
+    let bits = u32::from_str_radix(digits, 8).ok().filter(|bits| *bits <= ALL && !digits.starts_with('+'))?;
+    let operator = text.bytes().next().filter(|first| matches!(first, b'+' | b'-')).unwrap_or(b'=');
+    // Four digits and fewer leave the set-id bits of a folder alone, as in GNU.
+    let keeps_special = !operates && digits.len() < 5 && bits & 0o6000 == 0;
+    let permission = match operator {
+        b'=' => Permission::Exactly { bits, keeps_special },
+        _ => Permission::Bits(bits),
+    };
+    Some(Clause { affected: ALL, named: true, operator, permission })
+}
+
+/// Reads `[ugoa]*([-+=][rwxXst]*|[ugo])+` or `[-+=][0-7]+`.
 fn parse_clause(text: &str) -> Option<Vec<Clause>> {
     let operators = text.find(['+', '-', '='])?;
     let (users, mut rest) = text.split_at(operators);
@@ -104,6 +105,12 @@ fn parse_clause(text: &str) -> Option<Vec<Clause>> {
     while let Some(operator) = rest.bytes().next() {
         let after = rest.get(1..)?;
         let end = after.find(['+', '-', '=']).unwrap_or(after.len());
+        if after.starts_with(|first: char| first.is_ascii_digit()) {
+            let digits = after.get(..end).filter(|_| !named)?;
+            clauses.push(parse_octal(digits, rest, true)?);
+            // Nothing follows digits.
+            return (end == after.len()).then_some(clauses);
+        }
         let permission = parse_permission(after.get(..end)?, affected)?;
         clauses.push(Clause { affected, named, operator, permission });
         rest = after.get(end..)?;
@@ -190,7 +197,11 @@ mod tests {
             ("a+w", 0o444, false, 0o666),
             ("u+x,go-r", 0o644, false, 0o700),
             ("u=rwx,g=u,o=", 0o004, false, 0o770),
-            ("=r", 0o777, false, 0o466),
+            ("=r", 0o777, false, 0o444),
+            ("=7777,-5022", 0o644, false, 0o2755),
+            ("=755", 0o2700, true, 0o755),
+            ("++1", 0o600, false, 0o601),
+            ("+111,u-x", 0o644, false, 0o655),
             ("a=r", 0o777, false, 0o444),
             ("+X", 0o644, false, 0o644),
             ("+X", 0o644, true, 0o755),
@@ -210,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_no_mode_is_refused() {
-        for text in ["", "8", "77777", "u", "u+q", "x+r", "u+x,", "++1", "u+gr"] {
+        for text in ["", "8", "77777", "u", "u+q", "x+r", "u+x,", "u+1", "a=7", "+8", "+1+2", "+77777", "u+gr"] {
             assert_eq!(Change::parse(text), None, "{text}");
         }
     }

@@ -126,8 +126,12 @@ impl Counts {
 
 /// The names in a list, and how many of them were passed over with a message.
 fn names(list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Failure> {
-    let wrong =
-        |error: Errno| Failure::Unsupported(format!("cannot open {} for reading: {}", quoted(list), error.text()));
+    let wrong = |error: Errno| {
+        Failure::Unsupported(match error {
+            Errno::ISDIR => format!("{}: read error: {}", named(list), error.text()),
+            error => format!("cannot open {} for reading: {}", quoted(list), error.text()),
+        })
+    };
     let input = Input::open(list).map_err(wrong)?;
     let mut text = Vec::new();
     let mut buffer = vec![0; CHUNK];

@@ -125,7 +125,9 @@ impl Colors {
             FileKind::File => {
                 let special = bits(0o4000, "su").or(bits(0o2000, "sg"));
                 let program = if mode & 0o111 != 0 { self.kind("ex") } else { None };
-                special.or(program).or_else(|| self.end(&file.name)).or_else(|| self.kind("fi"))
+                let names = file.stat.as_ref().map_or(1, |stat| stat.nlink);
+                let linked = if names > 1 { self.kind("mh") } else { None };
+                special.or(program).or(linked).or_else(|| self.end(&file.name)).or_else(|| self.kind("fi"))
             }
             FileKind::Unknown => None,
         }

@@ -3,17 +3,19 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::mode::letters;
+use tidebox_gnu::strftime;
 use tidebox_gnu::user::{Kind, Names};
+use tidebox_gnu::zone::Zone;
 use tidebox_rt::{FileKind, Stat};
 
 use super::Listed;
 use super::color::Colors;
-use super::options::{Layout, Mark, Options, TimeStyle};
+use super::hyperlink::Hyperlinks;
+use super::options::{Follow, Layout, Mark, Options, TimeStyle};
 use super::order::Order;
 use super::quote::{self, Style};
-use crate::du::{Unit, shown};
+use crate::block_size::{Unit, shown};
 
 /// Half a year, after which a time of day says little.
 const RECENT_NS: u64 = 31_556_952 / 2 * 1_000_000_000;
@@ -30,8 +32,11 @@ pub(crate) struct Format {
     mark: Mark,
     order: Order,
     time_style: TimeStyle,
+    zone: Zone,
     inodes: bool,
     blocks: bool,
+    /// Links are shown as what they lead to.
+    follows: bool,
     size: Unit,
     room: Unit,
     owner: bool,
@@ -40,6 +45,8 @@ pub(crate) struct Format {
     style: Style,
     hides: bool,
     author: bool,
+    contexts: bool,
+    hyperlinks: Option<Hyperlinks>,
     colors: Option<Rc<Colors>>,
     tab_size: usize,
     /// Names that are not quoted are moved by a column, because others are.
@@ -59,9 +66,11 @@ impl Format {
             layout: options.layout,
             mark: options.mark,
             order: options.order,
-            time_style: options.time_style.clone(),
+            time_style: options.times.clone(),
+            zone: if long { Zone::of_environment() } else { Zone::utc() },
             inodes: options.inodes,
             blocks: options.blocks,
+            follows: options.follow == Follow::Always,
             size: options.sizes,
             room: options.block_sizes,
             owner: options.owner,
@@ -70,6 +79,8 @@ impl Format {
             style: options.style,
             hides: options.hides,
             author: options.author,
+            contexts: options.contexts,
+            hyperlinks: options.hyperlinks.then(Hyperlinks::new),
             colors: if options.color { Colors::from_environment().map(Rc::new) } else { None },
             tab_size: options.tab_size,
             moves: Cell::new(false),
@@ -80,16 +91,19 @@ impl Format {
     }
 
     /// Whether more is printed than names and types.
-    pub(crate) fn needs_state(&self) -> bool {
+    pub(crate) fn needs_state(&self, kind: FileKind) -> bool {
         self.layout == Layout::Long
             || self.inodes
             || self.blocks
             || self.colors.is_some()
-            || self.mark == Mark::Classify
+            || self.mark != Mark::Nothing && self.follows
+            // Only of files it is asked whether they are programs.
+            || self.mark == Mark::Classify && matches!(kind, FileKind::File | FileKind::Unknown)
     }
 
-    pub(crate) fn write(&self, files: &[Listed], folder: bool, out: &mut Vec<u8>) {
-        if folder && (self.layout == Layout::Long || self.blocks) {
+    /// Writes the list of a folder, or of files that are named `beside` folders, which come later and are in the same columns.
+    pub(crate) fn write(&self, files: &[Listed], beside: Option<&[Listed]>, out: &mut Vec<u8>) {
+        if beside.is_none() && (self.layout == Layout::Long || self.blocks) {
             let blocks = files.iter().filter_map(|file| file.stat.as_ref()).map(room).fold(0, u64::saturating_add);
             out.extend_from_slice(format!("total {}\n", shown(blocks, self.room)).as_bytes());
         }
@@ -98,16 +112,26 @@ impl Format {
         let quotes = |file: &Listed| self.plain_name(&file.name) != file.name;
         self.moves.set(lines_up && files.iter().any(quotes));
         match self.layout {
-            Layout::Long => self.long(files, out),
+            Layout::Long => self.long(files, beside.unwrap_or_default(), out),
             Layout::Lines => {
+                let widths = self.before_widths(files);
                 for file in files {
-                    self.before(file, None, out);
+                    self.before(file, Some(widths), out);
                     self.name(file, out);
                     out.push(self.end);
                 }
             }
             Layout::Commas => self.commas(files, out),
             Layout::Columns | Layout::Across => self.columns(files, out),
+        }
+    }
+
+    /// The name of a folder over its list. A colon in it is quoted, because one follows.
+    pub(crate) fn heading(&self, path: &[u8], out: &mut Vec<u8>) {
+        let name = quote::heading(path, self.style, self.hides);
+        match &self.hyperlinks {
+            Some(links) => out.extend(links.around(path, &name)),
+            None => out.extend(name),
         }
     }
 
@@ -121,6 +145,9 @@ impl Format {
         if self.blocks {
             out.extend_from_slice(format!("{blocks:>blocks_width$} ").as_bytes());
         }
+        if self.contexts {
+            out.extend_from_slice(b"? ");
+        }
     }
 
     fn before_cells(&self, file: &Listed) -> (String, String) {
@@ -131,17 +158,18 @@ impl Format {
     }
 
     fn name(&self, file: &Listed, out: &mut Vec<u8>) {
-        self.name_in(self.colors.as_deref(), file, out);
+        self.name_in(self.colors.as_deref(), true, file, out);
     }
 
-    fn name_in(&self, colors: Option<&Colors>, file: &Listed, out: &mut Vec<u8>) {
+    fn name_in(&self, colors: Option<&Colors>, shows: bool, file: &Listed, out: &mut Vec<u8>) {
         let name = self.plain_name(&file.name);
         if self.moves.get() && name == file.name {
             out.push(b' ');
         }
-        match colors {
-            Some(colors) => out.extend(colors.paint(file, &name)),
-            None => out.extend(name),
+        let written = colors.map_or_else(|| name.clone(), |colors| colors.paint(file, &name));
+        match &self.hyperlinks {
+            Some(links) if shows => out.extend(links.around(&file.path, &written)),
+            _ => out.extend(written),
         }
         // A long list tells of what a link leads to instead.
         if !(self.layout == Layout::Long && file.kind == FileKind::Symlink) {
@@ -165,8 +193,8 @@ impl Format {
         }
     }
 
-    fn long(&self, files: &[Listed], out: &mut Vec<u8>) {
-        let rows: Vec<Row> = files.iter().map(|file| self.row(file)).collect();
+    fn long(&self, files: &[Listed], beside: &[Listed], out: &mut Vec<u8>) {
+        let rows: Vec<Row> = files.iter().chain(beside).map(|file| self.row(file)).collect();
         let widths = widths(&rows);
         for (file, row) in files.iter().zip(&rows) {
             let left = self.left_aligned();
@@ -177,21 +205,18 @@ impl Format {
                 out.extend_from_slice(cell.as_bytes());
             }
             self.name(file, out);
-            if file.kind == FileKind::Symlink {
+            if file.kind == FileKind::Symlink && file.stat.is_some() {
                 self.target(file, out);
             }
             out.push(self.end);
         }
     }
 
-    /// Which cells of a row are names and modes.
+    /// Which cells of a row are names and modes: those around the number of links, up to the size.
     fn left_aligned(&self) -> Vec<usize> {
-        let first = usize::from(self.inodes) + usize::from(self.blocks);
-        // The mode, then the number of links, then owner and group.
-        vec![first, first + 2, first + 1 + usize::from(self.owner) + usize::from(self.group)]
-            .into_iter()
-            .filter(|at| *at != first + 1)
-            .collect()
+        let mode = usize::from(self.inodes) + usize::from(self.blocks);
+        let names = [self.owner, self.group, self.author, self.contexts].into_iter().filter(|shown| *shown).count();
+        std::iter::once(mode).chain(mode + 2..mode + 2 + names).collect()
     }
 
     fn row(&self, file: &Listed) -> Row {
@@ -200,7 +225,13 @@ impl Format {
         row.extend(self.inodes.then_some(inode));
         row.extend(self.blocks.then_some(blocks));
         let Some(stat) = &file.stat else {
-            row.extend(["??????????", "?", "?", "?", "?", "?"].map(str::to_owned));
+            let unknown = || "?".to_owned();
+            row.push(letters(format_bits(file.kind)).chars().take(1).chain("?????????".chars()).collect());
+            row.push(unknown());
+            row.extend(
+                [self.owner, self.group, self.author, self.contexts].iter().filter(|shown| **shown).map(|_| unknown()),
+            );
+            row.extend([unknown(), format!("{:>1$}", "?", self.time(0).chars().count())]);
             return row;
         };
         row.push(letters(stat.mode));
@@ -213,6 +244,7 @@ impl Format {
         row.extend(self.owner.then(|| name(stat.uid, true)));
         row.extend(self.group.then(|| name(stat.gid, false)));
         row.extend(self.author.then(|| name(stat.uid, true)));
+        row.extend(self.contexts.then(|| "?".to_owned()));
         row.push(match self.size {
             Unit::Bytes(1) => stat.size.to_string(),
             unit => shown(stat.size, unit),
@@ -222,30 +254,43 @@ impl Format {
     }
 
     fn time(&self, ns: u64) -> String {
-        let moment = Moment::from_ns(ns);
-        let field = |letter| moment.field(letter).unwrap_or_default();
         let recent = ns <= self.now && self.now - ns < RECENT_NS;
-        match &self.time_style {
-            TimeStyle::Locale if recent => format!("{} {} {}", field('b'), field('e'), field('R')),
-            TimeStyle::Locale => format!("{} {}  {}", field('b'), field('e'), moment.year),
-            TimeStyle::LongIso => format!("{} {}", field('F'), field('R')),
-            TimeStyle::Iso if recent => format!("{}-{} {}", field('m'), field('d'), field('R')),
-            TimeStyle::Iso => format!("{} ", field('F')),
-            TimeStyle::FullIso => format!("{} {}.{:09} +0000", field('F'), field('T'), moment.nanoseconds),
-            TimeStyle::Format(format) => formatted(format, &moment),
+        let format = match &self.time_style {
+            TimeStyle::Locale if recent => "%b %e %H:%M",
+            TimeStyle::Locale => "%b %e  %Y",
+            TimeStyle::LongIso => "%Y-%m-%d %H:%M",
+            TimeStyle::Iso if recent => "%m-%d %H:%M",
+            TimeStyle::Iso => "%Y-%m-%d ",
+            TimeStyle::FullIso => "%Y-%m-%d %H:%M:%S.%N %z",
+            TimeStyle::Format(format) => match format.split_once('\n') {
+                Some((_, format)) if recent => format,
+                Some((format, _)) => format,
+                None => format,
+            },
+        };
+        if self.order.stamp == 'b' {
+            // Nothing here knows when a file was made.
+            return "?".to_owned();
         }
+        let seconds = i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX);
+        let instant = (seconds, u32::try_from(ns % 1_000_000_000).unwrap_or(0));
+        String::from_utf8_lossy(&strftime::format(format.as_bytes(), instant, &self.zone)).into_owned()
     }
 
     fn target(&self, file: &Listed, out: &mut Vec<u8>) {
         let target = tidebox_rt::read_link(&file.path).unwrap_or_default();
         out.extend_from_slice(b" -> ");
         let name = self.plain_name(&target);
-        match (&self.colors, tidebox_rt::stat(&file.path, true)) {
+        let written = match (&self.colors, tidebox_rt::stat(&file.path, true)) {
             (Some(colors), Ok(stat)) => {
                 let led = Listed { name: target.clone(), kind: stat.kind(), stat: Some(stat), ..file.clone() };
-                out.extend(colors.paint(&led, &name));
+                colors.paint(&led, &name)
             }
-            _ => out.extend(name),
+            _ => name,
+        };
+        match &self.hyperlinks {
+            Some(links) => out.extend(links.around(&file.path, &written)),
+            None => out.extend(written),
         }
         if self.mark != Mark::Nothing
             && let Ok(stat) = tidebox_rt::stat(&file.path, true)
@@ -254,20 +299,29 @@ impl Format {
         }
     }
 
+    /// How wide inode numbers and blocks are.
+    fn before_widths(&self, files: &[Listed]) -> (usize, usize) {
+        if !(self.inodes || self.blocks) {
+            return (0, 0);
+        }
+        let before = files.iter().map(|file| self.before_cells(file));
+        before.fold((0, 0), |widest: (usize, usize), (inode, blocks)| {
+            (widest.0.max(inode.len()), widest.1.max(blocks.len()))
+        })
+    }
+
     /// The text of every file and how wide it is on a screen.
     fn cells(&self, files: &[Listed]) -> Vec<(Vec<u8>, usize)> {
-        let before = files.iter().map(|file| self.before_cells(file));
-        let widths = before.fold((0, 0), |widest: (usize, usize), (inode, blocks)| {
-            (widest.0.max(inode.len()), widest.1.max(blocks.len()))
-        });
+        // Between commas nothing lines up.
+        let widths = (self.layout != Layout::Commas).then(|| self.before_widths(files));
         files
             .iter()
             .map(|file| {
                 let (mut text, mut plain) = (Vec::new(), Vec::new());
-                self.before(file, Some(widths), &mut text);
+                self.before(file, widths, &mut text);
                 plain.extend_from_slice(&text);
                 self.name(file, &mut text);
-                self.name_in(None, file, &mut plain);
+                self.name_in(None, false, file, &mut plain);
                 let width = String::from_utf8_lossy(&plain).chars().count();
                 (text, width)
             })
@@ -290,20 +344,17 @@ impl Format {
     }
 
     fn commas(&self, files: &[Listed], out: &mut Vec<u8>) {
-        let mut column = 0;
+        let mut column = 0usize;
         let cells = self.cells(files);
         for (at, (text, width)) in cells.iter().enumerate() {
-            let last = at + 1 == cells.len();
             if at > 0 {
-                let breaks = column + 1 + width + usize::from(!last) > self.width;
-                out.push(if breaks { b'\n' } else { b' ' });
-                column = if breaks { 0 } else { column + 1 };
+                // A comma and a blank before it, and a comma behind it.
+                let stays = column.saturating_add(width + 2) < self.width;
+                out.extend_from_slice(if stays { b", " } else { b",\n" });
+                column = if stays { column + 2 } else { 0 };
             }
             out.extend_from_slice(text);
-            if !last {
-                out.push(b',');
-            }
-            column += width + 1;
+            column += width;
         }
         if !cells.is_empty() {
             out.push(b'\n');
@@ -369,18 +420,15 @@ fn room(stat: &Stat) -> u64 {
     if stat.kind() == FileKind::Symlink { 0 } else { stat.size.div_ceil(BLOCK).saturating_mul(BLOCK) }
 }
 
-fn formatted(format: &str, moment: &Moment) -> String {
-    let mut out = String::new();
-    let mut chars = format.chars();
-    while let Some(char) = chars.next() {
-        match (char, if char == '%' { chars.next() } else { None }) {
-            ('%', Some('N')) => out.push_str(&format!("{:09}", moment.nanoseconds)),
-            ('%', Some(letter)) => match moment.field(letter) {
-                Some(field) => out.push_str(&field),
-                None => out.extend(['%', letter]),
-            },
-            (char, _) => out.push(char),
-        }
+/// The bits of a mode that tell what a file is.
+fn format_bits(kind: FileKind) -> u32 {
+    match kind {
+        FileKind::Dir => 0o040_000,
+        FileKind::Symlink => 0o120_000,
+        FileKind::CharDevice => 0o020_000,
+        FileKind::BlockDevice => 0o060_000,
+        FileKind::Pipe => 0o010_000,
+        FileKind::Socket => 0o140_000,
+        FileKind::File | FileKind::Unknown => 0o100_000,
     }
-    out
 }

@@ -4,12 +4,12 @@ use tidebox_gnu::answer::Answer;
 use tidebox_gnu::choice::choose;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::cited;
+use tidebox_gnu::message::{cited, unicode_locale};
 
 use super::order::{Key, Order};
 use super::quote::{Style, WORDS, style};
 use super::{MAJOR, MINOR};
-use crate::du::Unit;
+use crate::block_size::{Unit, block_size, of_environment};
 
 const HELP: &str = include_str!("help.txt");
 
@@ -75,7 +75,7 @@ pub(crate) enum TimeStyle {
     Iso,
     /// `2026-11-21 10:50:14.102250708 +0000`
     FullIso,
-    /// As `date` does it.
+    /// As `date` does it; where there are two lines, the second is for times of the last half year.
     Format(String),
 }
 
@@ -88,7 +88,9 @@ pub(crate) struct Options {
     pub(crate) follow: Follow,
     pub(crate) mark: Mark,
     pub(crate) order: Order,
-    pub(crate) time_style: TimeStyle,
+    /// The word or format of `--time-style`.
+    pub(crate) time_style: Option<String>,
+    pub(crate) times: TimeStyle,
     pub(crate) folders_as_files: bool,
     pub(crate) recursive: bool,
     pub(crate) inodes: bool,
@@ -112,6 +114,10 @@ pub(crate) struct Options {
     /// Names that `-a` and `-A` show all the same.
     pub(crate) hidden: Vec<Vec<u8>>,
     pub(crate) author: bool,
+    /// Names lead to their files in a terminal that knows such links.
+    pub(crate) hyperlinks: bool,
+    /// A column of security contexts, of which there are none.
+    pub(crate) contexts: bool,
 }
 
 impl Default for Options {
@@ -125,13 +131,18 @@ impl Default for Options {
             follow: Follow::Folders,
             mark: Mark::Nothing,
             order: Order::default(),
-            time_style: TimeStyle::Locale,
+            time_style: None,
+            times: TimeStyle::Locale,
             folders_as_files: false,
             recursive: false,
             inodes: false,
             blocks: false,
-            sizes: Unit::Bytes(1),
-            block_sizes: Unit::Bytes(1024),
+            sizes: ["LS_BLOCK_SIZE", "BLOCK_SIZE"]
+                .iter()
+                .find_map(|name| std::env::var(name).ok())
+                .and_then(|text| block_size(&text))
+                .unwrap_or(Unit::Bytes(1)),
+            block_sizes: of_environment(&["LS_BLOCK_SIZE", "BLOCK_SIZE", "BLOCKSIZE"]),
             numeric: false,
             owner: true,
             group: true,
@@ -147,6 +158,8 @@ impl Default for Options {
             ignore: Vec::new(),
             hidden: Vec::new(),
             author: false,
+            hyperlinks: false,
+            contexts: false,
         }
     }
 }
@@ -239,10 +252,23 @@ pub(crate) fn parse(tool: &str, arguments: Vec<Vec<u8>>, defaults: Options) -> R
     if options.layout == Layout::Long && options.follow == Follow::Folders || options.mark == Mark::Classify {
         options.follow = if options.follow == Follow::Folders { Follow::Never } else { options.follow };
     }
+    if options.layout == Layout::Long {
+        let asked = options.time_style.take().or_else(|| std::env::var("TIME_STYLE").ok());
+        options.times = asked.map_or(Ok(TimeStyle::Locale), |asked| time_style(&asked))?;
+    }
     if options.folders_as_files && options.follow == Follow::Folders {
         options.follow = Follow::Never;
     }
     Ok(options)
+}
+
+/// A number in decimal digits, or in octal or hexadecimal ones as C writes them.
+fn count(text: &str) -> Option<usize> {
+    match (text.strip_prefix("0x").or(text.strip_prefix("0X")), text.strip_prefix('0')) {
+        (Some(digits), _) => usize::from_str_radix(digits, 16).ok(),
+        (None, Some(digits)) if !digits.is_empty() => usize::from_str_radix(digits, 8).ok(),
+        _ => text.parse().ok(),
+    }
 }
 
 impl Options {
@@ -279,7 +305,7 @@ impl Options {
             'Q' => self.style = Style::C,
             'T' => {
                 let wrong = || failure(format!("invalid tab size: {}", cited(value.as_bytes())));
-                self.tab_size = value.parse().map_err(|_| wrong())?;
+                self.tab_size = count(value).ok_or_else(wrong)?;
             }
             'r' => self.order.reverse = true,
             'R' => self.recursive = true,
@@ -290,10 +316,9 @@ impl Options {
             'v' => self.order.key = Some(Key::Version),
             'X' => self.order.key = Some(Key::Extension),
             'w' => {
-                let width: u64 =
-                    value.parse().map_err(|_| failure(format!("invalid line width: {}", cited(value.as_bytes()))))?;
+                let wrong = || failure(format!("invalid line width: {}", cited(value.as_bytes())));
                 // 0 is no limit.
-                self.width = usize::try_from(width).ok().filter(|width| *width > 0).unwrap_or(usize::MAX);
+                self.width = Some(count(value).ok_or_else(wrong)?).filter(|width| *width > 0).unwrap_or(usize::MAX);
             }
             'x' => self.layout = Layout::Across,
             '1' if self.layout != Layout::Long => self.layout = Layout::Lines,
@@ -303,12 +328,12 @@ impl Options {
             AUTHOR => self.author = true,
             BLOCK_SIZE => {
                 let wrong = || failure(format!("invalid --block-size argument '{value}'"));
-                let unit = crate::du::block_size(value.strip_prefix('\'').unwrap_or(value)).ok_or_else(wrong)?;
+                let unit = block_size(value.strip_prefix('\'').unwrap_or(value)).ok_or_else(wrong)?;
                 (self.sizes, self.block_sizes) = (unit, unit);
             }
             FILE_TYPE => self.mark = Mark::FileType,
             FOLDERS_FIRST => self.order.folders_first = true,
-            FULL_TIME => (self.layout, self.time_style) = (Layout::Long, TimeStyle::FullIso),
+            FULL_TIME => (self.layout, self.time_style) = (Layout::Long, Some("full-iso".to_owned())),
             ZERO => {
                 if self.layout != Layout::Long {
                     self.layout = Layout::Lines;
@@ -326,7 +351,14 @@ impl Options {
             choose(option, value.as_bytes(), words).map_err(|message| Answer::Usage(message, MINOR))
         };
         match key {
-            COLOR | HYPERLINK if value.is_empty() => self.color |= key == COLOR,
+            COLOR if value.is_empty() => self.color = true,
+            HYPERLINK => {
+                self.hyperlinks = match if value.is_empty() { 0 } else { choose("--hyperlink", WHEN)? } {
+                    0 => true,
+                    1 => false,
+                    _ => tidebox_rt::is_terminal(1),
+                }
+            }
             COLOR => {
                 self.color = match choose("--color", WHEN)? {
                     0 => true,
@@ -348,7 +380,7 @@ impl Options {
                     _ => match choose("--time", words)? {
                         0 => 'u',
                         1 => 'c',
-                        _ => return Err(failure("files here have no time of birth".to_owned())),
+                        _ => 'b',
                     },
                 }
             }
@@ -364,12 +396,9 @@ impl Options {
                 self.mark = marks.get(choose("--indicator-style", words)?).copied().unwrap_or(self.mark);
             }
             QUOTING => self.style = style(choose("--quoting-style", WORDS)?),
-            TIME_STYLE => self.time_style = time_style(value)?,
-            HYPERLINK if choose("--hyperlink", WHEN)? == 0 => {
-                return Err(failure("hyperlinks are not supported here".to_owned()));
-            }
+            TIME_STYLE => self.time_style = Some(value.to_owned()),
             'D' | DIRED => return Err(failure("--dired is not supported here".to_owned())),
-            'Z' | CONTEXT => return Err(failure("files here have no security context".to_owned())),
+            'Z' | CONTEXT => self.contexts = true,
             _ => {}
         }
         Ok(())
@@ -382,7 +411,13 @@ fn time_style(value: &str) -> Result<TimeStyle, Answer> {
     if let Some(format) = value.strip_prefix('+') {
         return Ok(TimeStyle::Format(format.to_owned()));
     }
-    Ok(match value.strip_prefix("posix-").unwrap_or(value) {
+    let word = match value.strip_prefix("posix-") {
+        // What begins so is not for the POSIX locale.
+        Some(_) if !unicode_locale() => "locale",
+        Some(word) => word,
+        None => value,
+    };
+    Ok(match word {
         "full-iso" => TimeStyle::FullIso,
         "long-iso" => TimeStyle::LongIso,
         "iso" => TimeStyle::Iso,

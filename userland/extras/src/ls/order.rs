@@ -24,7 +24,7 @@ pub(crate) enum Key {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     pub(crate) key: Option<Key>,
-    /// Which time counts: `m`, `c` or `u` as in the options of `ls`.
+    /// Which time counts: `m`, `c` or `u` as in the options of `ls`, or `b`, which no file here has.
     pub(crate) stamp: char,
     pub(crate) reverse: bool,
     pub(crate) folders_first: bool,
@@ -52,6 +52,7 @@ impl Order {
         match self.stamp {
             'c' => stat.ctime_ns,
             'u' => stat.atime_ns,
+            'b' => 0,
             _ => stat.mtime_ns,
         }
     }
@@ -66,12 +67,15 @@ impl Order {
             files.reverse();
         }
         if self.folders_first {
-            files.sort_by_key(|file| file.kind != FileKind::Dir);
+            // A link to a folder counts as one.
+            files.sort_by_cached_key(|file| !is_folder(file));
         }
     }
 
     fn compare(&self, a: &Listed, b: &Listed) -> Ordering {
-        let by_state = |value: &dyn Fn(&Stat) -> u64| b.stat.as_ref().map(value).cmp(&a.stat.as_ref().map(value));
+        // What cannot be looked at counts as nothing.
+        let of = |file: &Listed, value: &dyn Fn(&Stat) -> u64| file.stat.as_ref().map_or(0, value);
+        let by_state = |value: &dyn Fn(&Stat) -> u64| of(b, value).cmp(&of(a, value));
         match self.key {
             Some(Key::Size) => by_state(&|stat| stat.size),
             Some(Key::Time) => by_state(&|stat| self.time(stat)),
@@ -83,6 +87,13 @@ impl Order {
             Some(Key::Extension) => extension(&a.name).cmp(extension(&b.name)),
             _ => Ordering::Equal,
         }
+    }
+}
+
+fn is_folder(file: &Listed) -> bool {
+    match file.kind {
+        FileKind::Symlink => tidebox_rt::stat(&file.path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir),
+        kind => kind == FileKind::Dir,
     }
 }
 

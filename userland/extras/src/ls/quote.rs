@@ -72,6 +72,19 @@ pub(crate) fn written(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
     }
 }
 
+/// A name before a colon, which is quoted or escaped in it.
+pub(crate) fn heading(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
+    match style {
+        Style::Shell if name.contains(&b':') => written(name, Style::ShellAlways, hides),
+        Style::ShellEscape if name.contains(&b':') => written(name, Style::ShellEscapeAlways, hides),
+        Style::C | Style::Escape | Style::Locale => {
+            let colons = written(name, style, hides);
+            colons.split(|byte| *byte == b':').collect::<Vec<_>>().join(b"\\:".as_slice())
+        }
+        _ => written(name, style, hides),
+    }
+}
+
 /// Whether a style sometimes quotes, so that names line up only when the others are moved by a column.
 pub(crate) fn varies(style: Style) -> bool {
     matches!(style, Style::Shell | Style::ShellEscape)
