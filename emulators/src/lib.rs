@@ -14,6 +14,7 @@ mod fault;
 mod house;
 pub mod langsmith;
 pub mod modal;
+pub mod runloop;
 mod serve;
 
 pub use fault::{Fault, FaultKind, Faults};

@@ -12,7 +12,7 @@ use crate::fault::Faults;
 use crate::house::House;
 
 /// The providers that can be emulated.
-pub const EMULATORS: &[&str] = &["daytona", "e2b", "langsmith", "modal"];
+pub const EMULATORS: &[&str] = &["daytona", "e2b", "langsmith", "modal", "runloop"];
 
 /// Which provider is emulated, with which key.
 #[derive(Clone, Debug)]
@@ -58,6 +58,7 @@ impl Emulator {
                 (crate::langsmith::router(house.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
             }
             "modal" => (crate::modal::router(house.clone(), &self.key, &url), crate::modal::variables(&url, &self.key)),
+            "runloop" => (crate::runloop::router(house.clone(), &self.key), crate::runloop::variables(&url, &self.key)),
             unknown => {
                 let message = format!("there is no emulator of `{unknown}`; there are: {}", EMULATORS.join(", "));
                 return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));

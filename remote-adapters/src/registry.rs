@@ -9,9 +9,10 @@ use crate::e2b::E2bControl;
 use crate::langsmith::LangSmithControl;
 use crate::options::Options;
 use crate::provider::RemoteProvider;
+use crate::runloop::RunloopControl;
 
 /// The names that [`provider`] takes.
-pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith", "modal"];
+pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith", "modal", "runloop"];
 
 /// The provider of this name.
 ///
@@ -30,6 +31,7 @@ pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>
             let message = "modal speaks gRPC, whose trailers `fetch` does not show; run it natively, or behind a relay";
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
         }
+        "runloop" => Ok(Arc::new(RemoteProvider::new(RunloopControl::new(options)?))),
         unknown => {
             let message = format!("there is no provider `{unknown}`; there are: {}", PROVIDERS.join(", "));
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))

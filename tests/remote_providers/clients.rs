@@ -92,6 +92,20 @@ static DAYTONA_NODE: Client = Client {
     runner: node,
 };
 
+static RUNLOOP_PYTHON: Client = Client {
+    provider: "runloop",
+    packages: include_str!("clients/runloop.txt"),
+    script: "runloop_session.py",
+    runner: python,
+};
+
+static RUNLOOP_NODE: Client = Client {
+    provider: "runloop",
+    packages: include_str!("clients/runloop.npm"),
+    script: "runloop_session.cjs",
+    runner: node,
+};
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_e2b_works_a_session_over_the_emulator() {
     session(&E2B_PYTHON).await;
@@ -110,4 +124,14 @@ async fn the_official_client_of_daytona_in_javascript_works_a_session_over_the_e
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_modal_works_a_session_over_the_emulator() {
     session(&MODAL_PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_runloop_works_a_session_over_the_emulator() {
+    session(&RUNLOOP_PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_runloop_in_javascript_works_a_session_over_the_emulator() {
+    session(&RUNLOOP_NODE).await;
 }

@@ -10,6 +10,7 @@ mod e2b;
 mod install;
 mod langsmith;
 mod modal;
+mod runloop;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -356,3 +356,13 @@ fn output_beyond_a_report_is_downloaded_from_where_the_report_ended() {
         assert!(range, "only the rest was asked for");
     }
 }
+
+#[test]
+fn no_key_is_sent_to_an_address_without_tls_that_an_answer_names() {
+    let replay = Replay::new([]);
+    let config = DaytonaConfig::new(&options(&replay).with_api_url("https://host/api")).expect("good options");
+    let told = |url: &str| serde_json::from_value(json!({ "id": ID, "toolboxProxyUrl": url })).expect("a sandbox");
+    assert_eq!(wire::Toolbox::new(&config, &told("http://host/toolbox")).unwrap_err().kind(), ErrorKind::Protocol);
+    assert!(wire::Toolbox::new(&config, &told("https://host/toolbox")).is_ok());
+    assert_eq!(wire::Toolbox::new(&config, &told("")).unwrap_err().kind(), ErrorKind::Protocol);
+}

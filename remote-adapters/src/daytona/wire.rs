@@ -269,6 +269,10 @@ impl Toolbox {
             let message = "Daytona did not say where the sandbox is reached; name it as toolbox_url";
             Error::new(ErrorKind::Protocol, "connect to a sandbox", message)
         })?;
+        if config.api_url.starts_with("https:") && !url.starts_with("https:") && config.toolbox_url.is_none() {
+            let message = "Daytona named an address of the sandbox without TLS, to which no key is sent";
+            return Err(Error::new(ErrorKind::Protocol, "connect to a sandbox", message));
+        }
         Ok(Self { config: config.clone(), url: format!("{}/{}", url.trim_end_matches('/'), escape(&sandbox.id)) })
     }
 

@@ -1,0 +1,293 @@
+//! Devboxes from their creation to their end.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::ExecuteRequest;
+
+use super::{HOME, Shared, id, locked, refusal, request_id};
+use crate::house::Room;
+
+/// Life of a devbox whose maker names none, and the longest.
+const KEEP_ALIVE: u64 = 60 * 60;
+const LONGEST_KEEP_ALIVE: u64 = 48 * 60 * 60;
+
+/// The longest that an answer is held back.
+const LONGEST_WAIT: f64 = 30.0;
+
+/// Entries on a page when the client names no number, and the most.
+const PAGE: usize = 20;
+const LONGEST_PAGE: usize = 5000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Create {
+    name: Option<String>,
+    metadata: Option<BTreeMap<String, String>>,
+    environment_variables: Option<BTreeMap<String, String>>,
+    blueprint_id: Option<String>,
+    blueprint_name: Option<String>,
+    snapshot_id: Option<String>,
+    launch_parameters: Option<Value>,
+}
+
+/// `POST /v1/devboxes`
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    match shared.made(&headers, &body).await {
+        Ok(id) => shared.told(&id).await,
+        Err(refused) => *refused,
+    }
+}
+
+/// `POST /v1/devboxes/create_and_await_running`
+pub(super) async fn create_and_await_running(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    match shared.made(&headers, &body).await {
+        Ok(id) => {
+            shared.house.change(&id, |room| settle(room, true));
+            shared.told(&id).await
+        }
+        Err(refused) => *refused,
+    }
+}
+
+/// What comes after a status by itself: one step, or all of them.
+fn settle(room: &mut Room, wholly: bool) {
+    loop {
+        let next = match room.notes.get("status").map(String::as_str) {
+            Some("provisioning") => "initializing",
+            Some("initializing" | "resuming") => "running",
+            Some("suspending") => "suspended",
+            _ => return,
+        };
+        room.notes.insert("status".to_owned(), next.to_owned());
+        if !wholly {
+            return;
+        }
+    }
+}
+
+impl Shared {
+    async fn made(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Box<Response>> {
+        self.authorised(headers)?;
+        let bad = |message: &str| Box::new(refusal(400, "bad_request", message));
+        let create: Create = serde_json::from_slice(body).map_err(|error| bad(&error.to_string()))?;
+        let request = request_id(headers);
+        if let Some(made) = request.as_ref().and_then(|request| locked(&self.done).get(request).cloned()) {
+            return Ok(made);
+        }
+        let sources = [&create.blueprint_id, &create.blueprint_name, &create.snapshot_id];
+        if sources.into_iter().flatten().count() > 1 {
+            return Err(bad("Only one of snapshot_id, blueprint_id and blueprint_name may be specified"));
+        }
+        let launch = create.launch_parameters.unwrap_or_else(|| json!({}));
+        let seconds = launch.get("keep_alive_time_seconds").and_then(Value::as_u64).unwrap_or(KEEP_ALIVE);
+        if seconds > LONGEST_KEEP_ALIVE {
+            return Err(bad("keep_alive_time_seconds must be at most 172800"));
+        }
+        let policy = launch.get("network_policy_id").and_then(Value::as_str);
+        if policy.is_some_and(|policy| !locked(&self.policies).contains_key(policy)) {
+            return Err(bad("Network policy not found"));
+        }
+        let id = id("dbx");
+        let metadata = create.metadata.unwrap_or_default();
+        let known = json!({
+            "id": id,
+            "name": create.name,
+            "blueprint_id": create.blueprint_id,
+            "snapshot_id": create.snapshot_id,
+            "metadata": metadata,
+            "launch_parameters": launch,
+            "capabilities": [],
+            "state_transitions": [],
+            // The time of day is nobody's business here, and clients only want one.
+            "create_time_ms": 1_767_225_600_000_u64,
+        });
+        let env = create.environment_variables.unwrap_or_default().into_iter().collect();
+        let opened = self.house.open(id.clone(), metadata, env).await;
+        let room = opened.map_err(|error| Box::new(refusal(500, "internal", &error.to_string())))?;
+        // Runloop's image has it; where it cannot be made, commands that begin there say so.
+        let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+        self.house.change(&id, |room| {
+            room.notes.insert("status".to_owned(), "provisioning".to_owned());
+            room.live(Duration::from_secs(seconds));
+        });
+        locked(&self.known).insert(id.clone(), known);
+        if let Some(request) = request {
+            locked(&self.done).insert(request, id.clone());
+        }
+        Ok(id)
+    }
+
+    /// What is told of a devbox that was made; one that has no room any more was shut down.
+    async fn view(&self, id: &str) -> Option<Value> {
+        let room = self.house.find(id).await;
+        let mut view = locked(&self.known).get(id).cloned()?;
+        let status = room.and_then(|room| room.notes.get("status").cloned());
+        view["status"] = json!(status.unwrap_or_else(|| "shutdown".to_owned()));
+        Some(view)
+    }
+
+    async fn told(&self, id: &str) -> Response {
+        match self.view(id).await {
+            Some(view) => Json(view).into_response(),
+            None => refusal(404, "not_found", "Devbox not found"),
+        }
+    }
+}
+
+/// `GET /v1/devboxes/{id}`: each look finds the next status.
+pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    shared.house.change(&id, |room| settle(room, false));
+    shared.told(&id).await
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Wait {
+    pub(super) statuses: Vec<String>,
+    #[serde(default)]
+    pub(super) timeout_seconds: Option<f64>,
+}
+
+impl Wait {
+    /// Until when an answer is held back.
+    pub(super) fn end(&self, longest: f64) -> Instant {
+        let seconds = self.timeout_seconds.unwrap_or(longest).clamp(0.0, longest);
+        Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
+}
+
+/// `POST /v1/devboxes/{id}/wait_for_status`
+pub(super) async fn wait(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(wait): Json<Wait>,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let end = wait.end(LONGEST_WAIT);
+    loop {
+        shared.house.change(&id, |room| settle(room, true));
+        let Some(view) = shared.view(&id).await else { return refusal(404, "not_found", "Devbox not found") };
+        if wait.statuses.iter().any(|status| view["status"] == status.as_str()) {
+            return Json(view).into_response();
+        }
+        if Instant::now() >= end {
+            return refusal(408, "request_timeout", "timed out waiting for status");
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Changes a devbox whose status is one of these.
+async fn turn(
+    shared: &Shared,
+    id: &str,
+    headers: &HeaderMap,
+    from: &[&str],
+    change: impl FnOnce(&mut Room),
+) -> Response {
+    if let Err(refused) = shared.authorised(headers) {
+        return *refused;
+    }
+    let Some(view) = shared.view(id).await else { return refusal(404, "not_found", "Devbox not found") };
+    let status = view["status"].as_str().unwrap_or_default();
+    if !from.contains(&status) {
+        return refusal(400, "bad_request", &format!("Devbox is {status}"));
+    }
+    shared.house.change(id, change);
+    shared.told(id).await
+}
+
+/// `POST /v1/devboxes/{id}/suspend`
+pub(super) async fn suspend(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let change = |room: &mut Room| {
+        room.paused = true;
+        room.ends = None;
+        room.notes.insert("status".to_owned(), "suspending".to_owned());
+    };
+    turn(&shared, &id, &headers, &["running"], change).await
+}
+
+/// `POST /v1/devboxes/{id}/resume`
+pub(super) async fn resume(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let seconds = shared.keep_alive(&id);
+    let change = |room: &mut Room| {
+        room.paused = false;
+        room.live(Duration::from_secs(seconds));
+        room.notes.insert("status".to_owned(), "resuming".to_owned());
+    };
+    turn(&shared, &id, &headers, &["suspended"], change).await
+}
+
+/// `POST /v1/devboxes/{id}/keep_alive`
+pub(super) async fn keep_alive(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let seconds = shared.keep_alive(&id);
+    turn(&shared, &id, &headers, &["running"], |room| room.live(Duration::from_secs(seconds))).await
+}
+
+impl Shared {
+    fn keep_alive(&self, id: &str) -> u64 {
+        let known = locked(&self.known);
+        let launch = known.get(id).and_then(|view| view.get("launch_parameters"));
+        launch.and_then(|launch| launch.get("keep_alive_time_seconds")?.as_u64()).unwrap_or(KEEP_ALIVE)
+    }
+}
+
+/// `POST /v1/devboxes/{id}/shutdown`
+pub(super) async fn shutdown(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    shared.executions.end_all(&id);
+    shared.house.close(&id).await;
+    shared.told(&id).await
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct List {
+    limit: Option<usize>,
+    starting_after: Option<String>,
+    status: Option<String>,
+    include_total_count: Option<bool>,
+}
+
+/// `GET /v1/devboxes`: those that were shut down, too.
+pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let ids: Vec<String> = locked(&shared.known).keys().cloned().collect();
+    let mut views = Vec::new();
+    for id in ids {
+        views.extend(shared.view(&id).await);
+    }
+    views.retain(|view| list.status.as_ref().is_none_or(|status| view["status"] == status.as_str()));
+    let total = views.len();
+    let behind = |view: &Value| list.starting_after.as_deref().is_none_or(|last| view["id"].as_str() > Some(last));
+    views.retain(behind);
+    let limit = list.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
+    let more = views.len() > limit;
+    views.truncate(limit);
+    let mut page = json!({ "devboxes": views, "has_more": more });
+    if list.include_total_count != Some(false) {
+        page["total_count"] = json!(total);
+    }
+    Json(page).into_response()
+}

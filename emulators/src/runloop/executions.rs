@@ -1,0 +1,325 @@
+//! Commands.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream, SandboxPath};
+use tokio::sync::Notify;
+
+use super::devboxes::Wait;
+use super::{HOME, Shared, id, locked, refusal, request_id};
+use crate::house::Room;
+
+/// How long a command may run.
+const LONGEST: Duration = Duration::from_secs(48 * 60 * 60);
+
+/// The longest that an answer is held back.
+const LONGEST_WAIT: f64 = 25.0;
+
+/// Lines of output in an answer when the client names no number.
+const LINES: usize = 100;
+
+/// The exit status of a command that was killed.
+const KILLED: i32 = 137;
+
+/// What is known of a command.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+    pub(super) is_over: bool,
+    exit_status: Option<i32>,
+    task: Option<tokio::task::AbortHandle>,
+}
+
+/// A command.
+#[derive(Debug, Default)]
+pub(super) struct Execution {
+    devbox: String,
+    id: String,
+    pub(super) progress: Mutex<Progress>,
+    pub(super) changed: Notify,
+}
+
+/// A devbox and what is told apart in it.
+type InDevbox = (String, String);
+
+/// All commands by devbox and id, and their ids by the names that clients gave them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Executions {
+    all: Arc<Mutex<BTreeMap<InDevbox, Arc<Execution>>>>,
+    named: Arc<Mutex<BTreeMap<InDevbox, String>>>,
+}
+
+impl Executions {
+    /// Ends what runs in a devbox.
+    pub(super) fn end_all(&self, devbox: &str) {
+        let here: Vec<Arc<Execution>> = {
+            let all = locked(&self.all);
+            all.iter().filter(|((of, _), _)| of == devbox).map(|(_, execution)| Arc::clone(execution)).collect()
+        };
+        here.iter().for_each(|execution| execution.kill());
+    }
+
+    pub(super) fn find(&self, devbox: &str, id: &str) -> Option<Arc<Execution>> {
+        locked(&self.all).get(&(devbox.to_owned(), id.to_owned())).cloned()
+    }
+}
+
+impl Execution {
+    fn kill(&self) {
+        let mut progress = locked(&self.progress);
+        if !progress.is_over {
+            if let Some(task) = progress.task.take() {
+                task.abort();
+            }
+            (progress.is_over, progress.exit_status) = (true, Some(KILLED));
+        }
+        drop(progress);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits for the end; false when it does not come in time.
+    async fn ended(&self, end: Instant) -> bool {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if locked(&self.progress).is_over {
+                return true;
+            }
+            if tokio::time::timeout_at(end.into(), changed).await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    fn view(&self, lines: usize) -> Value {
+        let progress = locked(&self.progress);
+        let status = if progress.is_over { "completed" } else { "running" };
+        let mut view = json!({ "devbox_id": self.devbox, "execution_id": self.id, "status": status });
+        if progress.is_over {
+            let (stdout, stdout_truncated) = last(&progress.stdout, lines);
+            let (stderr, stderr_truncated) = last(&progress.stderr, lines);
+            view["exit_status"] = json!(progress.exit_status);
+            view["stdout"] = json!(stdout);
+            view["stderr"] = json!(stderr);
+            view["stdout_truncated"] = json!(stdout_truncated);
+            view["stderr_truncated"] = json!(stderr_truncated);
+        }
+        view
+    }
+}
+
+/// The last lines of a text, and whether there are more.
+fn last(bytes: &[u8], lines: usize) -> (String, bool) {
+    let text = String::from_utf8_lossy(bytes);
+    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    let kept = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
+    (kept.concat(), kept.len() < all.len())
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Execute {
+    command: String,
+    command_id: Option<String>,
+    optimistic_timeout: Option<f64>,
+    #[serde(default)]
+    attach_stdin: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct LastN {
+    last_n: Option<String>,
+}
+
+impl LastN {
+    fn lines(&self) -> usize {
+        self.last_n.as_deref().and_then(|text| text.parse().ok()).unwrap_or(LINES)
+    }
+}
+
+impl Shared {
+    /// Starts a command, or finds the one that was started under this name.
+    fn start(&self, devbox: &str, room: Room, command: String, name: Option<String>) -> Arc<Execution> {
+        let mut named = locked(&self.executions.named);
+        let name = name.map(|name| (devbox.to_owned(), name));
+        let known = name.as_ref().and_then(|name| named.get(name)).and_then(|id| self.executions.find(devbox, id));
+        if let Some(known) = known {
+            return known;
+        }
+        let execution = Arc::new(Execution { devbox: devbox.to_owned(), id: id("exec"), ..Execution::default() });
+        if let Some(name) = name {
+            named.insert(name, execution.id.clone());
+        }
+        let key = (devbox.to_owned(), execution.id.clone());
+        locked(&self.executions.all).insert(key, Arc::clone(&execution));
+        let task = tokio::spawn(run(room, command, Arc::clone(&execution)));
+        locked(&execution.progress).task = Some(task.abort_handle());
+        execution
+    }
+}
+
+async fn run(room: Room, command: String, execution: Arc<Execution>) {
+    let mut request = ExecuteRequest::new(command).with_timeout(LONGEST);
+    request.cwd = SandboxPath::parse(HOME).ok();
+    let written = Arc::clone(&execution);
+    let mut sink = move |event: OutputEvent| {
+        let mut progress = locked(&written.progress);
+        let stream = if event.stream == OutputStream::Stdout { &mut progress.stdout } else { &mut progress.stderr };
+        stream.extend_from_slice(&event.bytes);
+        drop(progress);
+        written.changed.notify_waiters();
+    };
+    let ended = room.sandbox.execute_streaming(request, &mut sink).await;
+    let mut progress = locked(&execution.progress);
+    progress.is_over = true;
+    progress.exit_status = match ended {
+        Ok(response) => response.exit_code,
+        Err(error) => {
+            progress.stderr.extend_from_slice(error.to_string().as_bytes());
+            None
+        }
+    };
+    drop(progress);
+    execution.changed.notify_waiters();
+}
+
+/// `POST /v1/devboxes/{id}/execute`
+pub(super) async fn execute(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Query(last_n): Query<LastN>,
+    headers: HeaderMap,
+    Json(asked): Json<Execute>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let Some(name) = asked.command_id else { return refusal(400, "bad_request", "command_id is required") };
+    if name.len() != 36 || name.as_bytes().get(14) != Some(&b'7') {
+        return refusal(400, "bad_request", "command_id must be a UUIDv7");
+    }
+    let execution = shared.start(&id, room, asked.command, Some(name));
+    let wait = Wait { statuses: Vec::new(), timeout_seconds: asked.optimistic_timeout };
+    execution.ended(wait.end(LONGEST_WAIT)).await;
+    Json(execution.view(last_n.lines())).into_response()
+}
+
+/// `POST /v1/devboxes/{id}/execute_async`
+pub(super) async fn execute_async(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(asked): Json<Execute>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    if asked.attach_stdin == Some(true) {
+        return refusal(400, "bad_request", "commands of this emulator have no input");
+    }
+    Json(shared.start(&id, room, asked.command, request_id(&headers)).view(LINES)).into_response()
+}
+
+/// `POST /v1/devboxes/{id}/execute_sync`
+pub(super) async fn execute_sync(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(asked): Json<Execute>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let execution = shared.start(&id, room, asked.command, request_id(&headers));
+    execution.ended(Instant::now() + LONGEST).await;
+    Json(execution.view(usize::MAX)).into_response()
+}
+
+/// The command of a request.
+pub(super) fn found(
+    shared: &Shared,
+    headers: &HeaderMap,
+    devbox: &str,
+    id: &str,
+) -> Result<Arc<Execution>, Box<Response>> {
+    shared.authorised(headers)?;
+    let missing = || Box::new(refusal(404, "not_found", "Execution not found"));
+    shared.executions.find(devbox, id).ok_or_else(missing)
+}
+
+/// `GET /v1/devboxes/{id}/executions/{execution}`
+pub(super) async fn info(
+    State(shared): State<Shared>,
+    Path((devbox, id)): Path<(String, String)>,
+    Query(last_n): Query<LastN>,
+    headers: HeaderMap,
+) -> Response {
+    match found(&shared, &headers, &devbox, &id) {
+        Ok(execution) => Json(execution.view(last_n.lines())).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+/// `POST /v1/devboxes/{id}/executions/{execution}/wait_for_status`
+pub(super) async fn wait(
+    State(shared): State<Shared>,
+    Path((devbox, id)): Path<(String, String)>,
+    Query(last_n): Query<LastN>,
+    headers: HeaderMap,
+    Json(wait): Json<Wait>,
+) -> Response {
+    let execution = match found(&shared, &headers, &devbox, &id) {
+        Ok(execution) => execution,
+        Err(refused) => return *refused,
+    };
+    let now = execution.view(last_n.lines());
+    if wait.statuses.iter().any(|status| now["status"] == status.as_str()) {
+        return Json(now).into_response();
+    }
+    if execution.ended(wait.end(LONGEST_WAIT)).await {
+        Json(execution.view(last_n.lines())).into_response()
+    } else {
+        refusal(408, "request_timeout", "timed out waiting for status")
+    }
+}
+
+/// `POST /v1/devboxes/{id}/executions/{execution}/kill`
+pub(super) async fn kill(
+    State(shared): State<Shared>,
+    Path((devbox, id)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    match found(&shared, &headers, &devbox, &id) {
+        Ok(execution) => {
+            execution.kill();
+            Json(execution.view(LINES)).into_response()
+        }
+        Err(refused) => *refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last;
+
+    #[test]
+    fn an_answer_holds_the_last_lines_and_says_whether_there_are_more() {
+        assert_eq!(last(b"a\nb\nc", 2), ("b\nc".to_owned(), true));
+        assert_eq!(last(b"a\nb\n", 2), ("a\nb\n".to_owned(), false));
+        assert_eq!(last(b"", 2), (String::new(), false));
+        assert_eq!(last(b"\xff", 2), ("\u{fffd}".to_owned(), false));
+    }
+}

@@ -1,0 +1,141 @@
+//! Files.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::json;
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, FileErrorCode, SandboxPath, Upload};
+use tidebox_remote_adapters::transport::multipart;
+
+use super::{HOME, Shared, refusal};
+use crate::house::Room;
+
+fn path(text: &str) -> Result<SandboxPath, Box<Response>> {
+    let home = SandboxPath::parse(HOME).and_then(|home| home.resolve(text));
+    home.map_err(|error| Box::new(refusal(400, "bad_request", &error.message)))
+}
+
+/// Puts a file in its place, whose directory has to be there.
+async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<(), Box<Response>> {
+    let path = path(name)?;
+    let refuse = |message: String| Box::new(refusal(400, "bad_request", &message));
+    let above = path.parent().unwrap_or_else(SandboxPath::root);
+    let test = ExecuteRequest::new(format!("test -d {}", quote(&above.to_text())));
+    let test = room.sandbox.execute(test.with_cwd(SandboxPath::root())).await;
+    if test.is_ok_and(|response| response.exit_code != Some(0)) {
+        return Err(refuse(format!("open {path}: no such file or directory")));
+    }
+    let uploaded = room.sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await;
+    match uploaded.map(|mut results| results.pop()) {
+        Ok(Some(result)) => result.result.map_err(|error| refuse(error.message)),
+        Ok(None) => Err(refuse("nothing was said of the file".to_owned())),
+        Err(error) => Err(Box::new(refusal(500, "internal", &error.to_string()))),
+    }
+}
+
+async fn content(room: &Room, name: &str) -> Result<Vec<u8>, Box<Response>> {
+    let path = path(name)?;
+    match room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+        Ok(Some(file)) => file.result.map_err(|error| {
+            Box::new(match error.code {
+                FileErrorCode::FileNotFound => refusal(404, "not_found", "file not found"),
+                _ => refusal(400, "bad_request", &error.message),
+            })
+        }),
+        Ok(None) => Err(Box::new(refusal(500, "internal", "nothing was said of the file"))),
+        Err(error) => Err(Box::new(refusal(500, "internal", &error.to_string()))),
+    }
+}
+
+/// `POST /v1/devboxes/{id}/upload_file`
+pub(super) async fn upload(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let mut parts = multipart::read(media_type, &body).unwrap_or_default();
+    let mut part = |name: &str| {
+        let at = parts.iter().position(|part| part.name == name)?;
+        Some(parts.swap_remove(at).content)
+    };
+    let (Some(name), Some(content)) = (part("path"), part("file")) else {
+        return refusal(400, "bad_request", "path and file are required");
+    };
+    match place(&room, &String::from_utf8_lossy(&name), content).await {
+        Ok(()) => Json(json!({})).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Download {
+    path: String,
+}
+
+/// `POST /v1/devboxes/{id}/download_file`
+pub(super) async fn download(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(asked): Json<Download>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    match content(&room, &asked.path).await {
+        Ok(content) => ([(header::CONTENT_TYPE, "application/octet-stream")], content).into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Text {
+    file_path: String,
+    #[serde(default)]
+    contents: String,
+}
+
+/// `POST /v1/devboxes/{id}/read_file_contents`
+pub(super) async fn read(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(asked): Json<Text>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    match content(&room, &asked.file_path).await {
+        Ok(content) => String::from_utf8_lossy(&content).into_owned().into_response(),
+        Err(refused) => *refused,
+    }
+}
+
+/// `POST /v1/devboxes/{id}/write_file_contents`
+pub(super) async fn write(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(asked): Json<Text>,
+) -> Response {
+    let room = match shared.room(&id, &headers).await {
+        Ok(room) => room,
+        Err(refused) => return *refused,
+    };
+    match place(&room, &asked.file_path, asked.contents.into_bytes()).await {
+        Ok(()) => Json(json!({ "devbox_id": id, "exit_status": 0, "stdout": "", "stderr": "" })).into_response(),
+        Err(refused) => *refused,
+    }
+}

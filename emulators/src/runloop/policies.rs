@@ -1,0 +1,82 @@
+//! Policies of what programs reach. They are kept and told, and local sandboxes reach nothing anyway.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Shared, id, locked, refusal};
+
+/// `POST /v1/network-policies`
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let Some(name) = asked["name"].as_str() else { return refusal(400, "bad_request", "name is required") };
+    let mut policies = locked(&shared.policies);
+    if policies.values().any(|policy| policy["name"] == name) {
+        return refusal(409, "conflict", "A network policy of this name already exists");
+    }
+    let id = id("np");
+    let policy = json!({
+        "id": id,
+        "name": name,
+        "description": asked["description"],
+        "create_time_ms": 1_767_225_600_000_u64,
+        "update_time_ms": 1_767_225_600_000_u64,
+        "egress": {
+            "allow_all": asked["allow_all"].as_bool().unwrap_or(false),
+            "allow_devbox_to_devbox": false,
+            "allow_mcp_gateway": false,
+            "allow_runloop_mirrors": false,
+            "allowed_hostnames": if asked["allowed_hostnames"].is_array() { asked["allowed_hostnames"].clone() } else { json!([]) },
+            "allowed_cidrs": if asked["allowed_cidrs"].is_array() { asked["allowed_cidrs"].clone() } else { json!([]) },
+        },
+    });
+    policies.insert(id, policy.clone());
+    Json(policy).into_response()
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct List {
+    name: Option<String>,
+}
+
+/// `GET /v1/network-policies`
+pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let policies = locked(&shared.policies);
+    let holds = |policy: &&Value| {
+        let wanted = list.name.as_deref().unwrap_or_default();
+        policy["name"].as_str().is_some_and(|name| name.contains(wanted))
+    };
+    let found: Vec<&Value> = policies.values().filter(holds).collect();
+    Json(json!({ "network_policies": found, "has_more": false, "total_count": found.len() })).into_response()
+}
+
+/// `GET /v1/network-policies/{id}`
+pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    match locked(&shared.policies).get(&id) {
+        Some(policy) => Json(policy).into_response(),
+        None => refusal(404, "not_found", "Network policy not found"),
+    }
+}
+
+/// `POST /v1/network-policies/{id}/delete`
+pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    match locked(&shared.policies).remove(&id) {
+        Some(policy) => Json(policy).into_response(),
+        None => refusal(404, "not_found", "Network policy not found"),
+    }
+}

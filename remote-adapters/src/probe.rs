@@ -1,0 +1,77 @@
+//! Why a file was refused, asked of the sandbox itself, for providers whose answers do not tell.
+
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{FileErrorCode, SandboxPath};
+
+/// A script that makes the directories above a file and prints `made`, or why the file cannot be there.
+pub(crate) fn place(path: &SandboxPath) -> String {
+    let above = path.parent().unwrap_or_else(SandboxPath::root);
+    let [file, above] = [path, &above].map(|path| quote(&path.to_text()));
+    format!(
+        "p={file}; d={above}
+if [ -d \"$p\" ]; then echo is_directory
+elif [ -e \"$p\" ] && [ ! -w \"$p\" ]; then echo permission_denied
+elif [ -d \"$d\" ]; then if [ -w \"$d\" ]; then echo unknown; else echo permission_denied; fi
+elif mkdir -p -- \"$d\" 2>/dev/null; then echo made
+else
+  while [ ! -e \"$d\" ]; do d=${{d%/*}}; d=${{d:-/}}; done
+  if [ -d \"$d\" ]; then echo permission_denied; else echo not_a_directory; fi
+fi"
+    )
+}
+
+/// A script that prints why a file cannot be read.
+pub(crate) fn reason(path: &SandboxPath) -> String {
+    let file = quote(&path.to_text());
+    format!(
+        "p={file}
+if [ -d \"$p\" ]; then echo is_directory
+elif [ -e \"$p\" ]; then
+  if [ ! -f \"$p\" ]; then echo not_a_regular_file; elif [ ! -r \"$p\" ]; then echo permission_denied; else echo unknown; fi
+elif LC_ALL=C ls -d -- \"$p\" 2>&1 | grep -q 'ermission denied'; then echo permission_denied
+elif LC_ALL=C ls -d -- \"$p\" 2>&1 | grep -q 'ot a directory'; then echo not_a_directory
+else echo file_not_found
+fi"
+    )
+}
+
+/// The code of a printed word, `None` for one that is none.
+pub(crate) fn code(word: &str) -> Option<FileErrorCode> {
+    const CODES: [FileErrorCode; 5] = [
+        FileErrorCode::FileNotFound,
+        FileErrorCode::PermissionDenied,
+        FileErrorCode::IsDirectory,
+        FileErrorCode::NotADirectory,
+        FileErrorCode::NotARegularFile,
+    ];
+    CODES.into_iter().find(|code| code.as_str() == word)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn answer(script: &str) -> String {
+        let output = Command::new("sh").arg("-c").arg(script).output().expect("there is a shell");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    #[test]
+    fn the_shell_of_this_machine_knows_why() {
+        let folder = std::env::temp_dir().join(format!("tidebox-probe-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("it's"), "x").expect("a file");
+        let path = |name: &str| SandboxPath::parse(format!("{}/{name}", folder.display())).expect("a path");
+        assert_eq!(answer(&reason(&path("none"))), "file_not_found");
+        assert_eq!(answer(&reason(&path("it's/below"))), "not_a_directory");
+        assert_eq!(answer(&reason(&SandboxPath::parse("/tmp").expect("a path"))), "is_directory");
+        assert_eq!(answer(&reason(&SandboxPath::parse("/dev/null").expect("a path"))), "not_a_regular_file");
+        assert_eq!(answer(&place(&path("new/deep/file"))), "made");
+        assert_eq!(answer(&place(&path("new/deep"))), "is_directory");
+        assert_eq!(answer(&place(&path("it's/below"))), "not_a_directory");
+        assert_eq!(code("not_a_directory"), Some(FileErrorCode::NotADirectory));
+        assert_eq!(code("unknown"), None);
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+}

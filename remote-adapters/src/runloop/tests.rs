@@ -1,0 +1,368 @@
+//! What is read and written, held against the official client's requests, and against answers in the service's shape.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tidebox_core::{ErrorKind, ListRequest, OutputEvent, SandboxId, SandboxPath};
+
+use super::wire::{self, State};
+use super::*;
+use crate::plane::{Command, Ending};
+use crate::transport::multipart;
+use crate::transport::{Client, Exchange, Hint, Replay, Reply, Request, RetryPolicy};
+use crate::{Control as _, NetworkAccess, Options, Output, Plane as _};
+
+/// Requests of the official client, recorded once.
+const OFFICIAL: &str = include_str!("../../traces/runloop-sdk.json");
+
+fn options(replay: &Arc<Replay>) -> Options {
+    let mut options = Options::default().with_api_key("planted-runloop-key").with_api_url("http://host");
+    options.transport = Some(Arc::<Replay>::clone(replay));
+    options
+}
+
+fn config() -> RunloopConfig {
+    RunloopConfig::new(&options(&Replay::new([]))).expect("a key is there")
+}
+
+fn sandbox(replay: &Arc<Replay>) -> RunloopSandbox {
+    let retry = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
+    let client = Client::new(Arc::<Replay>::clone(replay), retry);
+    RunloopSandbox::new(&config(), SandboxId::parse("dbx_31").expect("an id"), client)
+}
+
+fn command(script: &str) -> Command {
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
+}
+
+/// The official client's first request of this phase.
+fn official(phase: &str) -> Value {
+    let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
+    let requests = trace["runs"][0]["requests"].as_array().expect("a list of requests").clone();
+    requests.into_iter().find(|request| request["phase"] == phase).unwrap_or_else(|| panic!("{phase}"))
+}
+
+/// Method, path, and the headers of ours that the official request has too.
+fn same_head(ours: &Request, theirs: &Value) {
+    let path = ours.url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
+    let their_path = theirs["path"].as_str().unwrap_or_default();
+    assert_eq!((ours.method.as_str(), path.as_str()), (theirs["method"].as_str().unwrap_or_default(), their_path));
+    for name in ["authorization", "x-request-id"] {
+        let sent = ours.headers.iter().any(|(given, _)| *given == name);
+        assert_eq!(sent, theirs["headers"].get(name).is_some(), "{name} of {path}");
+    }
+}
+
+fn body(request: &Request) -> Value {
+    serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
+}
+
+#[test]
+fn a_devbox_is_made_as_the_official_client_makes_it() {
+    let mut options = options(&Replay::new([]));
+    options.image = Some("bp".to_owned());
+    let config = RunloopConfig::new(&options).expect("good options");
+    let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
+    let request = wire::create(&config, &labels, &[("A".to_owned(), "b".to_owned())], None);
+    let mut theirs = official("create");
+    // Chosen differences: the wait is a request of its own, so that a devbox whose start fails is known by its id, and can be
+    // deleted; devboxes have no name, and are not suspended when they are idle.
+    theirs["path"] = json!("/v1/devboxes");
+    same_head(&request, &theirs);
+    let mut expected = theirs["body"]["value"].clone();
+    expected.as_object_mut().expect("fields").remove("name");
+    expected["launch_parameters"].as_object_mut().expect("fields").remove("after_idle");
+    assert_eq!(body(&request), expected);
+}
+
+#[test]
+fn sizes_and_policies_are_launch_parameters() {
+    let mut options = options(&Replay::new([]));
+    (options.cpus, options.memory_mib, options.disk_mib) = (Some(2), Some(4000), Some(9 << 10));
+    options.network = NetworkAccess::Only(vec!["pypi.org".to_owned(), "192.0.2.0/24".to_owned()]);
+    let config = RunloopConfig::new(&options).expect("good options");
+    let launch = body(&wire::create(&config, &BTreeMap::new(), &[], Some("np_1")))["launch_parameters"].clone();
+    let expected = json!({
+        "keep_alive_time_seconds": 1800,
+        "resource_size_request": "CUSTOM_SIZE",
+        "custom_cpu_cores": 2,
+        "custom_gb_memory": 4,
+        "custom_disk_size": 10,
+        "network_policy_id": "np_1",
+    });
+    assert_eq!(launch, expected);
+    let network = config.network.clone().expect("a policy");
+    let name = wire::policy_name(&network);
+    let expected = json!({
+        "name": name, "allow_all": false,
+        "allowed_hostnames": ["pypi.org"],
+        "allowed_cidrs": [{ "cidr": "192.0.2.0/24" }],
+    });
+    assert_eq!(body(&wire::create_policy(&config, &name, &network)), expected);
+    assert_ne!(wire::policy_name(&super::config::Network::default()), name, "another policy has another name");
+}
+
+#[test]
+fn what_is_asked_of_a_devbox_is_asked_as_the_official_client_does() {
+    let config = config();
+    same_head(&wire::get(&config, "dbx_31"), &official("retrieve"));
+    same_head(&wire::turn(&config, "dbx_31", "resume"), &official("resume (raw)"));
+    same_head(&wire::turn(&config, "dbx_31", "shutdown"), &official("delete = shutdown"));
+    let wait = wire::wait_for_devbox(&config, "dbx_31", &["running", "failure", "shutdown"], Duration::from_secs(99));
+    let theirs = official("from_id");
+    same_head(&wait, &theirs);
+    assert_eq!(body(&wait), theirs["body"]["value"]);
+    let url = wire::list(&config, "running", Some("dbx_31")).url;
+    assert_eq!(
+        url,
+        "http://host/v1/devboxes?limit=1000&starting_after=dbx_31&status=running&include_total_count=false"
+    );
+}
+
+#[test]
+fn commands_and_files_are_sent_as_the_official_client_sends_them() {
+    let config = config();
+    let name = "018f0000-0000-7000-8000-000000000000";
+    let ours = wire::execute(&config, "dbx_31", "echo hi", name, Duration::from_secs(60));
+    let theirs = official("low level execute (long poll variant)");
+    same_head(&ours, &theirs);
+    assert_eq!(body(&ours), theirs["body"]["value"]);
+    let wait = wire::wait_for_command(&config, "dbx_31", "exec_9", Duration::from_secs(60));
+    let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
+    let theirs = &trace["runs"][0]["requests"][2];
+    same_head(&wait, theirs);
+    assert_eq!(body(&wait), theirs["body"]["value"]);
+    same_head(&wire::updates(&config, "dbx_31", "exec_9", "stdout", 0), &trace["runs"][0]["requests"][7]);
+    let path = SandboxPath::parse("/home/user/a.bin").expect("a path");
+    let ours = wire::upload(&config, "dbx_31", &path, bytes::Bytes::from_static(b"\0\xffhello"));
+    let theirs = official("langchain upload_files");
+    same_head(&ours, &theirs);
+    let media_type = ours.headers.iter().find(|(name, _)| *name == "content-type").expect("a type");
+    let parts = multipart::read(&String::from_utf8_lossy(media_type.1.expose()), &ours.body.concat()).expect("parts");
+    let told: Vec<_> = parts.iter().map(|part| (part.name.as_str(), part.file.as_deref())).collect();
+    assert_eq!(told, [("path", None), ("file", Some("upload"))]);
+    let ours = wire::download(&config, "dbx_31", &path);
+    let theirs = official("langchain download_files");
+    same_head(&ours, &theirs);
+    assert_eq!(body(&ours), theirs["body"]["value"]);
+}
+
+#[test]
+fn names_of_commands_are_uuids_of_version_7_that_grow() {
+    let (one, two) = (wire::uuid7(), wire::uuid7());
+    assert_ne!(one, two);
+    let parts: Vec<usize> = one.split('-').map(str::len).collect();
+    assert_eq!((parts, &one[14..15]), (vec![8, 4, 4, 4, 12], "7"));
+    assert!(matches!(&one[19..20], "8" | "9" | "a" | "b"), "{one}");
+    assert!(one[..13] <= two[..13], "{one} {two}");
+}
+
+#[test]
+fn a_line_has_directory_variables_and_time_and_words_stay_words() {
+    let with = Command {
+        cwd: Some("/a b".to_owned()),
+        env: vec![("X".to_owned(), "it's $HOME".to_owned())],
+        ..command("echo \"$X\"")
+    };
+    let line = wire::line(&with, "bash", Duration::from_millis(60_500));
+    assert!(line.starts_with("cd '/a b' || exit 1; "), "{line}");
+    assert!(line.contains("timeout -s KILL 61;"), "{line}");
+    assert!(line.ends_with(r#"exec env 'X=it'\''s $HOME' "$@" 'bash' -c 'echo "$X"' </dev/null"#), "{line}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_runs_in_the_shell_of_this_machine() {
+    let with = Command {
+        cwd: Some("/tmp".to_owned()),
+        env: vec![("X".to_owned(), "it's".to_owned())],
+        ..command("pwd; echo $X $0; exit 3")
+    };
+    let line = wire::line(&with, "bash", Duration::from_secs(60));
+    let output = std::process::Command::new("sh").arg("-c").arg(line).output().expect("there is a shell");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), b"/tmp\nit's bash\n".as_slice()));
+    let nowhere = Command { cwd: Some("/nope".to_owned()), ..command("echo ran") };
+    let line = wire::line(&nowhere, "bash", Duration::from_secs(60));
+    let output = std::process::Command::new("sh").arg("-c").arg(line).output().expect("there is a shell");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
+}
+
+fn view(status: &str, fields: Value) -> String {
+    let mut view = json!({ "devbox_id": "dbx_31", "execution_id": "exec_9", "status": status });
+    for (name, value) in fields.as_object().expect("fields") {
+        view[name] = value.clone();
+    }
+    view.to_string()
+}
+
+const EXECUTE: &str = "POST /v1/devboxes/dbx_31/execute";
+const WAIT: &str = "POST /v1/devboxes/dbx_31/executions/exec_9/wait_for_status";
+const STDOUT: &str = "GET /v1/devboxes/dbx_31/executions/exec_9/stream_stdout_updates";
+
+#[test]
+fn a_command_that_ends_in_time_is_one_request_and_a_longer_one_is_waited_for() {
+    let over = view("completed", json!({ "exit_status": 3, "stdout": "out\n", "stderr": "err\n" }));
+    let replay = Replay::new([Exchange::new(EXECUTE, 200, over.clone())]);
+    let mut output = Output::new(1 << 20, None);
+    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran"), Ending::Exit(3));
+    let response = output.into_response();
+    assert_eq!((&*response.stdout, &*response.stderr), (b"out\n".as_slice(), b"err\n".as_slice()));
+    let replay = Replay::new([
+        Exchange::new(EXECUTE, 200, view("running", json!({}))),
+        Exchange::new(WAIT, 408, "{\"message\":\"timed out\"}"),
+        Exchange::new(WAIT, 200, over),
+    ]);
+    let mut output = Output::new(1 << 20, None);
+    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran"), Ending::Exit(3));
+    assert_eq!(replay.left(), 0);
+}
+
+#[test]
+fn a_missing_exit_status_stays_missing() {
+    let replay = Replay::new([Exchange::new(EXECUTE, 200, view("completed", json!({ "exit_status": null })))]);
+    let mut output = Output::new(1, None);
+    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran"), Ending::Unknown);
+}
+
+#[test]
+fn output_that_was_cut_or_may_have_been_is_read_again_as_a_whole() {
+    let hundred: String = (0..100).map(|_| "x\n").collect();
+    for told in [
+        json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true }),
+        json!({ "exit_status": 0, "stdout": hundred, "stdout_truncated": false }),
+    ] {
+        // The second event begins before the end of the first, as after a break.
+        let events = "data: {\"output\":\"a\\nb\",\"offset\":0}\n\ndata: {\"output\":\"b\\nc\\n\",\"offset\":2}\n\n";
+        let replay =
+            Replay::new([Exchange::new(EXECUTE, 200, view("completed", told)), Exchange::new(STDOUT, 200, events)]);
+        let mut output = Output::new(1 << 20, None);
+        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran");
+        let response = output.into_response();
+        assert_eq!((&*response.stdout_text(), response.truncated), ("a\nb\nc\n", false));
+    }
+}
+
+#[test]
+fn output_whose_stream_breaks_for_good_is_an_error_and_not_a_shorter_output() {
+    let told = json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true });
+    let replay = Replay::new([
+        Exchange::new(EXECUTE, 200, view("completed", told)),
+        Exchange::new(STDOUT, 404, "{\"code\":\"not_found\",\"message\":\"gone\"}"),
+    ]);
+    let mut output = Output::new(1 << 20, None);
+    let error = block_on(sandbox(&replay).run(command("x"), &mut output)).expect_err("it is lost");
+    assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
+}
+
+#[test]
+fn every_recorded_devbox_and_refusal_can_be_read() {
+    let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
+    let mut read = 0;
+    for request in trace["runs"][0]["requests"].as_array().expect("requests") {
+        let reply = &request["reply"]["json"];
+        if reply["launch_parameters"].is_object() {
+            let devbox: wire::Devbox = wire::parse("x", reply.to_string().as_bytes()).expect("a devbox");
+            assert!(matches!(devbox.state(), State::Ready | State::Gone), "{devbox:?}");
+            read += 1;
+        }
+        if reply["execution_id"].is_string() {
+            let execution: wire::Execution = wire::parse("x", reply.to_string().as_bytes()).expect("an execution");
+            assert_eq!(execution.is_over(), execution.exit_status.is_some());
+            read += 1;
+        }
+        if reply["devboxes"].is_array() {
+            let page: wire::Page = wire::parse("x", reply.to_string().as_bytes()).expect("a page");
+            assert_eq!(page.devboxes.len(), 1);
+            read += 1;
+        }
+    }
+    assert!(read > 12, "{read} replies");
+    let missing = official("retrieve missing")["reply"]["json"].to_string();
+    assert_eq!(wire::failure("x", 404, missing.as_bytes()).kind(), ErrorKind::SandboxNotFound);
+}
+
+#[test]
+fn a_list_goes_through_all_statuses_and_its_cursor_says_where_it_is() {
+    let page = |ids: &[&str], more: bool| {
+        let devboxes: Vec<Value> =
+            ids.iter().map(|id| json!({ "id": id, "status": "running", "metadata": { "a": id } })).collect();
+        json!({ "devboxes": devboxes, "has_more": more }).to_string()
+    };
+    let asked = |status: &str, behind: &str| {
+        format!("GET /v1/devboxes?limit=1000{behind}&status={status}&include_total_count=false")
+    };
+    let replay = Replay::new([
+        Exchange::new(asked("queued", ""), 200, page(&[], false)),
+        Exchange::new(asked("provisioning", ""), 200, page(&["dbx_1"], false)),
+        Exchange::new(asked("initializing", ""), 200, page(&[], false)),
+        Exchange::new(asked("resuming", ""), 200, page(&[], false)),
+        Exchange::new(asked("running", ""), 200, page(&["dbx_2"], true)),
+        Exchange::new(asked("running", "&starting_after=dbx_2"), 200, page(&[], false)),
+        Exchange::new(asked("suspending", ""), 200, page(&[], false)),
+        Exchange::new(asked("suspended", ""), 200, page(&[], false)),
+    ]);
+    let control = RunloopControl::new(options(&replay)).expect("good options");
+    let mut request = ListRequest::default();
+    let mut seen = Vec::new();
+    loop {
+        let page = block_on(control.list(request)).expect("a page");
+        seen.extend(page.sandboxes.into_iter().map(|info| info.id.as_str().to_owned()));
+        let Some(cursor) = page.cursor else { break };
+        request = ListRequest { cursor: Some(cursor), labels: BTreeMap::new() };
+    }
+    assert_eq!((seen, replay.left()), (vec!["dbx_1".to_owned(), "dbx_2".to_owned()], 0));
+    let wrong = ListRequest { cursor: Some("nonsense".to_owned()), labels: BTreeMap::new() };
+    assert_eq!(block_on(control.list(wrong)).expect_err("no cursor").kind(), ErrorKind::InvalidRequest);
+}
+
+#[test]
+fn the_service_says_whether_and_when_to_come_again() {
+    let hint = |status, headers: &[(&str, &str)]| {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        wire::hint(&Reply::new(status, headers, crate::transport::recorded_body(b"")))
+    };
+    assert_eq!(hint(429, &[("retry-after-ms", "1500")]), Hint::Again(Some(Duration::from_millis(1500))));
+    assert_eq!(hint(409, &[("x-should-retry", "true")]), Hint::Again(None));
+    assert_eq!(hint(503, &[("x-should-retry", "false")]), Hint::Final);
+    assert_eq!(hint(500, &[]), Hint::Again(None));
+    assert_eq!(hint(408, &[]), Hint::Final, "a long poll that is over is an answer");
+    assert_eq!(hint(400, &[]), Hint::None);
+}
+
+#[test]
+fn a_watched_command_is_seen_as_it_writes() {
+    let replay = Replay::new([Exchange::new(
+        EXECUTE,
+        200,
+        view("completed", json!({ "exit_status": 0, "stdout": "a\n", "stderr": "b\n" })),
+    )]);
+    let mut pieces = Vec::new();
+    let mut sink = |event: OutputEvent| pieces.push(event.bytes);
+    let mut output = Output::new(1 << 20, Some(&mut sink));
+    block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran");
+    drop(output);
+    assert_eq!(pieces, [b"a\n".to_vec(), b"b\n".to_vec()]);
+    // It is not waited for so long that nothing is seen meanwhile.
+    assert_eq!(body(&replay.seen()[0])["optimistic_timeout"], 1);
+}
+
+#[test]
+fn no_credential_is_printed() {
+    let replay = Replay::new([Exchange::new(EXECUTE, 401, "{\"message\":\"no\"}")]);
+    let sandbox = sandbox(&replay);
+    let mut output = Output::new(1, None);
+    let error = block_on(sandbox.run(command("x"), &mut output)).expect_err("refused");
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+    let seen = replay.seen();
+    let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {:?}", RunloopControl::new(options(&replay)));
+    assert!(!printed.contains("planted"), "{printed}");
+    let sent =
+        seen[0].headers.iter().find(|(name, _)| *name == "authorization").map(|(_, value)| value.expose().to_vec());
+    assert_eq!(sent.as_deref(), Some(b"Bearer planted-runloop-key".as_slice()));
+}

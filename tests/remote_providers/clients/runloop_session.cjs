@@ -1,0 +1,45 @@
+// A working session by Runloop's official client for JavaScript: whatever it meets is an emulator or the service, it cannot tell.
+
+const assert = require("node:assert/strict");
+const { RunloopSDK, toFile } = require("@runloop/api-client");
+
+async function main() {
+  const sdk = new RunloopSDK();
+  const devbox = await sdk.devbox.create({ name: "one", metadata: { thread_id: "t 1" }, environment_variables: { A: "b" } });
+  assert.equal((await devbox.getInfo()).status, "running");
+
+  // Commands.
+  const done = await devbox.cmd.exec("echo out; echo err >&2; echo $A; pwd; exit 3");
+  assert.deepEqual([done.exitCode, await done.stdout(), await done.stderr()], [3, "out\nb\n/home/user\n", "err\n"]);
+  assert.equal((await (await devbox.cmd.exec("seq 500")).stdout()).split("\n").length, 501);
+  const running = await devbox.cmd.execAsync("echo begun; sleep 60");
+  await running.kill();
+  assert.equal((await running.result()).exitCode, 137);
+
+  // Files.
+  const everyByte = Buffer.alloc(1 << 20, Buffer.from([...Array(256).keys()]));
+  await devbox.file.upload({ path: "/home/user/bytes", file: await toFile(everyByte, "bytes") });
+  const back = await devbox.file.download({ path: "/home/user/bytes" });
+  assert.ok(everyByte.equals(Buffer.from(await back.arrayBuffer())));
+  await devbox.file.write({ file_path: "notes.txt", contents: "héllo\n" });
+  assert.equal(await devbox.file.read({ file_path: "notes.txt" }), "héllo\n");
+
+  // Lists and lives.
+  const listed = [];
+  for await (const found of sdk.api.devboxes.list({ status: "running", limit: 1 })) listed.push(found.id);
+  assert.deepEqual(listed, [devbox.id]);
+  await devbox.suspend();
+  await sdk.api.devboxes.awaitSuspended(devbox.id);
+  await devbox.resume();
+  await devbox.awaitRunning();
+  assert.equal(await (await sdk.devbox.fromId(devbox.id).cmd.exec("wc -c < bytes")).stdout(), "1048576\n");
+  await devbox.shutdown();
+  assert.equal((await sdk.api.devboxes.retrieve(devbox.id)).status, "shutdown");
+  console.log("the session is done");
+  process.exit(0);
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});

@@ -1,0 +1,252 @@
+//! Runloop.
+
+use std::time::{Duration, Instant};
+
+use tidebox::conformance::provider::{self, ProviderCapabilities};
+use tidebox::conformance::{self, Capabilities};
+use tidebox::remote::NetworkAccess;
+use tidebox::{
+    Dialect, ErrorKind, ExecuteRequest, ListRequest, OutputEvent, SandboxPath, Selector, StopReason, Upload,
+};
+use tidebox_emulators::{Fault, FaultKind, Serving};
+
+use crate::{adapter, emulator};
+
+fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
+    serving.faults().add(Fault { path: path.to_owned(), times, kind });
+}
+
+fn refuse(status: u16, retry_after: Option<u64>) -> FaultKind {
+    FaultKind::Refuse { status, retry_after, body: String::new() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_adapter_of_runloop_keeps_the_contract_over_its_emulator() {
+    for dialect in [Dialect::Js, Dialect::Python] {
+        let serving = emulator("runloop").await;
+        let mut options = serving.options();
+        options.dialect = dialect;
+        options.output_bytes = 1 << 20;
+        let sandbox = adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("it is made");
+        let capabilities = Capabilities {
+            dialect,
+            // Output is text, and transfers name files in JSON.
+            binary_output: false,
+            byte_names: false,
+            output_bytes: Some(1 << 20),
+            glob_files: Some(10_000),
+            timeout_slack: Duration::from_secs(20),
+            may_close: true,
+            ..Capabilities::FULL
+        };
+        let root = SandboxPath::parse("/home/user").expect("the path is absolute");
+        let report = conformance::run(&*sandbox, &capabilities, &root).await;
+        println!("{report}");
+        report.assert();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provider_of_runloop_keeps_the_contract_over_its_emulator() {
+    let serving = emulator("runloop").await;
+    let provider = adapter("runloop", serving.options());
+    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
+    println!("{report}");
+    report.assert();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
+    let serving = emulator("runloop").await;
+    fault(&serving, "/v1/devboxes", 1, refuse(429, Some(1)));
+    let begun = Instant::now();
+    let provider = adapter("runloop", serving.options());
+    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
+    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_repeated_because_a_proxy_failed_is_done_once() {
+    let serving = emulator("runloop").await;
+    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let path = format!("/v1/devboxes/{}/execute", sandbox.id());
+    fault(&serving, &path, 1, refuse(502, None));
+    let response = sandbox.execute(ExecuteRequest::new("echo once >> /tmp/count; echo done")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "done\n");
+    let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "once\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_polls_that_end_without_an_answer_are_asked_again() {
+    let serving = emulator("runloop").await;
+    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let path = format!("/v1/devboxes/{}/executions/", sandbox.id());
+    let mut seen = Vec::new();
+    let mut sink = |event: OutputEvent| seen.extend(event.bytes);
+    // Two of the requests about the command are told to come again: a long poll is, and a stream is opened anew.
+    fault(&serving, &path, 2, refuse(408, None));
+    let request = ExecuteRequest::new("echo one; sleep 2; echo two; exit 3");
+    let response = sandbox.execute_streaming(request, &mut sink).await.expect("it runs");
+    assert_eq!((response.exit_code, &*response.stdout_text()), (Some(3), "one\ntwo\n"));
+    assert_eq!(seen, b"one\ntwo\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_whose_stream_breaks_goes_on_where_it_broke() {
+    let serving = emulator("runloop").await;
+    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    for kind in [FaultKind::BreakAfter { bytes: 100 }, FaultKind::Split { bytes: 1 }] {
+        fault(&serving, &format!("/v1/devboxes/{}/executions/", sandbox.id()), 2, kind);
+        let mut seen = Vec::new();
+        let mut sink = |event: OutputEvent| seen.extend(event.bytes);
+        let request = ExecuteRequest::new("for i in 1 2 3 4 5 6; do echo \"é $i\"; echo err >&2; sleep 0.5; done");
+        let response = sandbox.execute_streaming(request, &mut sink).await.expect("it runs");
+        assert_eq!(response.stdout_text(), "é 1\né 2\né 3\né 4\né 5\né 6\n");
+        assert_eq!((&*response.stderr_text(), seen.len()), ("err\n".repeat(6).as_str(), response.output.len()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_of_many_lines_is_whole_and_beyond_the_limit_said_to_be_cut() {
+    let serving = emulator("runloop").await;
+    let mut options = serving.options();
+    options.output_bytes = 100_000;
+    let sandbox = adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("it is made");
+    let run = |command: &str| sandbox.execute(ExecuteRequest::new(command));
+    for lines in [99, 100, 101, 5000] {
+        let response = run(&format!("seq {lines}; seq {lines} >&2")).await.expect("it runs");
+        let expected: String = (1..=lines).map(|line| format!("{line}\n")).collect();
+        assert_eq!((&*response.stdout_text(), &*response.stderr_text()), (expected.as_str(), expected.as_str()));
+        assert!(!response.truncated, "{lines}");
+    }
+    let cut = run("seq 100000; echo lost >&2").await.expect("it runs");
+    assert_eq!((cut.output.len(), cut.truncated), (100_000, true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command() {
+    let serving = emulator("runloop").await;
+    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let request = ExecuteRequest::new("echo before; while sleep 0.1; do echo x >> /tmp/grows; done")
+        .with_timeout(Duration::from_millis(1500));
+    let response = sandbox.execute(request).await.expect("it runs");
+    assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
+    assert_eq!(response.stdout_text(), "before\n");
+    let grown = "cat /tmp/grows | wc -c; sleep 0.5; cat /tmp/grows | wc -c";
+    let response = sandbox.execute(ExecuteRequest::new(grown)).await.expect("it runs");
+    let sizes: Vec<String> = response.stdout_text().lines().map(str::to_owned).collect();
+    assert_eq!(sizes[0], sizes[1], "nothing writes any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
+    let serving = emulator("runloop").await;
+    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
+    assert!(tokio::time::timeout(Duration::from_millis(1500), endless).await.is_err(), "it was dropped while it ran");
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    let size = || async {
+        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
+        files[0].result.as_ref().map(Vec::len).expect("the file is there")
+    };
+    let before = size().await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(size().await, before, "nothing writes any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_devbox_that_sleeps_is_woken_by_its_id_and_by_its_labels() {
+    let serving = emulator("runloop").await;
+    let provider = adapter("runloop", serving.options());
+    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
+    sandbox.execute(ExecuteRequest::new("echo kept > /tmp/kept")).await.expect("it runs");
+    for selector in [Selector::Id(sandbox.id().clone()), Selector::labels([("a", "1")])] {
+        serving.house().change(sandbox.id().as_str(), |room| {
+            room.paused = true;
+            room.notes.insert("status".to_owned(), "suspending".to_owned());
+        });
+        let woken = provider.get_or_create(selector).await.expect("it is woken");
+        let response = woken.execute(ExecuteRequest::new("cat /tmp/kept")).await.expect("it runs");
+        assert_eq!((woken.id(), &*response.stdout_text()), (sandbox.id(), "kept\n"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_devbox_that_is_over_is_gone_by_name_and_in_lists() {
+    let serving = emulator("runloop").await;
+    let mut options = serving.options();
+    options.time_to_live = Duration::from_secs(1);
+    let provider = adapter("runloop", options);
+    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("it is gone");
+    assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
+    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_up_script_that_fails_leaves_nothing_running() {
+    let serving = emulator("runloop").await;
+    let mut options = serving.options();
+    options.setup = Some("echo reason >&2; exit 3".to_owned());
+    let provider = adapter("runloop", options);
+    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
+    assert!(error.message().contains("reason"), "{error}");
+    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_policy_is_made_once_for_all_devboxes_that_need_it() {
+    let serving = emulator("runloop").await;
+    for _ in 0..2 {
+        let mut options = serving.options();
+        options.network = NetworkAccess::Blocked;
+        adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("it is made");
+    }
+    let mut options = serving.options();
+    options.network = NetworkAccess::Only(vec!["pypi.org".to_owned()]);
+    adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("it is made");
+    // A second policy of one name would be refused, so two are all that there can be.
+    fault(&serving, "/v1/network-policies", 1, refuse(500, None));
+    let mut options = serving.options();
+    options.network = NetworkAccess::Blocked;
+    adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("asked again, it is found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_key_is_told_as_such_and_shown_to_nobody() {
+    let serving = emulator("runloop").await;
+    let provider = tidebox_remote_adapters::provider("runloop", serving.options().with_api_key("planted-wrong-key"));
+    let error = provider.expect("the options are good").get_or_create(Selector::any_new()).await.expect_err("refused");
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
+    assert!(!format!("{error} {error:?}").contains("planted"), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_files_each_has_its_own_result() {
+    let serving = emulator("runloop").await;
+    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let files = vec![
+        Upload::new("/home/user/new/deep/a", "1"),
+        Upload::new("relative", "2"),
+        Upload::new("/home/user/new/deep/a/below", "3"),
+        Upload::new("/home", "4"),
+        Upload::new("/home/user/b", "5"),
+    ];
+    let codes: Vec<_> = sandbox
+        .upload_files(files)
+        .await
+        .expect("a transfer")
+        .into_iter()
+        .map(|file| file.result.err().map(|error| error.code.transfer_code().as_str()))
+        .collect();
+    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), Some("is_directory"), None]);
+    let paths = ["/home/user/new/deep/a", "/home", "/none", "/home/user/b"].map(|path| path.as_bytes().to_vec());
+    let files = sandbox.download_files(paths.into()).await.expect("a transfer");
+    let told: Vec<_> =
+        files.into_iter().map(|file| file.result.map_err(|error| error.code.transfer_code().as_str())).collect();
+    assert_eq!(told, [Ok(b"1".to_vec()), Err("is_directory"), Err("file_not_found"), Ok(b"5".to_vec())]);
+}
