@@ -208,7 +208,9 @@ impl Shell {
 
     /// What is told of a job that has ended: under `set -m` how, else only which signal ended it.
     pub(crate) fn tell_end(&mut self, at: usize) {
-        if self.options.monitor && self.options.from_string && !self.forked {
+        // What a script is not told of otherwise it hears under `set -m`.
+        let quiet = matches!(self.jobs.list.get(at).and_then(Job::status), Some(Status::Killed(2 | 13 | 15)));
+        if self.options.monitor && (self.options.from_string || quiet) && !self.forked {
             let line = self.job_line(at, false);
             // Where standard error is closed there is nobody to tell.
             let _ = self.io.write(2, &line);

@@ -62,6 +62,12 @@ pub(crate) struct Traps {
     pending: u64,
     /// In a subshell, the traps of its parent, which `trap` shows until the subshell sets its own.
     inherited: Option<Vec<(u8, Rc<Bytes>)>>,
+    /// What is started goes to the background without job control, where INT and QUIT are ignored.
+    pub(crate) background: bool,
+    /// Those that this subshell ignores because it was started there.
+    unheard: Vec<u8>,
+    /// This subshell is the one that was started there, in which `trap` shows the first of them as ignored.
+    shows_unheard: bool,
     /// Traps of signals that arrive wait until the redirections of the command are taken back.
     pub(crate) holds: bool,
     /// A command that failed ends the shell.
@@ -71,6 +77,9 @@ pub(crate) struct Traps {
     /// Calls of functions in progress whose redirections are taken back before a failure ends the shell.
     pub(crate) redirected_calls: u32,
 }
+
+/// Signals that do not reach what runs in the background without job control.
+const BACKGROUND: [u8; 2] = [2, 3];
 
 impl Traps {
     pub(crate) fn get(&self, signal: u8) -> Option<&Rc<Bytes>> {
@@ -92,8 +101,22 @@ impl Traps {
     }
 
     /// What `trap -p` shows.
-    pub(crate) fn shown(&self) -> &[(u8, Rc<Bytes>)] {
-        self.inherited.as_deref().unwrap_or(&self.set)
+    pub(crate) fn shown(&self) -> Vec<(u8, Rc<Bytes>)> {
+        let mut shown = self.inherited.as_ref().unwrap_or(&self.set).clone();
+        if self.shows_unheard && self.unheard.contains(&BACKGROUND[0]) {
+            shown.push((BACKGROUND[0], Rc::default()));
+            shown.sort_by_key(|(signal, _)| *signal);
+        }
+        shown
+    }
+
+    /// Begins a subshell in the background; `shows` whether `trap` tells of it.
+    pub(crate) fn enter_background(&mut self, shows: bool) {
+        if std::mem::take(&mut self.background) {
+            self.unheard = BACKGROUND.into_iter().filter(|signal| self.get(*signal).is_none()).collect();
+            self.shows_unheard = shows;
+            self.unheard.iter().for_each(|signal| self.dispose(*signal));
+        }
     }
 
     /// Forgets the traps of the parent, because this shell sets its own.
@@ -135,6 +158,7 @@ impl Traps {
 
     /// Sets what a signal runs; `None` puts its default back.
     pub(crate) fn set(&mut self, signal: u8, text: Option<Bytes>) {
+        self.unheard.retain(|unheard| *unheard != signal);
         self.set.retain(|(s, _)| *s != signal);
         if let Some(text) = text {
             self.set.push((signal, Rc::new(text)));
@@ -150,6 +174,7 @@ impl Traps {
     /// Tells the kernel what a signal is to do.
     fn dispose(&self, signal: u8) {
         let disposition = match self.get(signal) {
+            None if self.unheard.contains(&signal) => Disposition::Ignore,
             None if FATAL.contains(&signal) && self.get(EXIT).is_some() => Disposition::Note,
             None => Disposition::Default,
             Some(text) if text.is_empty() => Disposition::Ignore,
@@ -163,6 +188,9 @@ impl Traps {
     /// everything else has its default again. What was there before can still be shown.
     pub(crate) fn reset_for_subshell(&mut self, functrace: bool, errtrace: bool) {
         self.pending = 0;
+        self.shows_unheard = false;
+        // What it sets for its own end runs there.
+        self.running.retain(|signal| *signal != EXIT);
         if self.set.is_empty() {
             return;
         }
@@ -182,7 +210,8 @@ impl Traps {
 
     /// Signals that a program starts with ignored; bit *n* is signal *n*.
     pub(crate) fn ignored(&self) -> u64 {
-        self.set.iter().filter(|(s, text)| *s < 64 && text.is_empty()).fold(0, |set, (s, _)| set | 1 << s)
+        let background = if self.background { BACKGROUND.iter().fold(0, |set, s| set | 1 << s) } else { 0 };
+        self.set.iter().filter(|(s, text)| *s < 64 && text.is_empty()).fold(background, |set, (s, _)| set | 1 << s)
     }
 }
 

@@ -33,7 +33,7 @@ impl Shell {
                 let wrong = |subscript: &Subscript| {
                     [&assign.name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat()
                 };
-                let value = self.expand_text(word)?;
+                let value = self.expand_value(word)?;
                 if shown {
                     self.trace_assign(assign, &value);
                 }
@@ -94,7 +94,7 @@ impl Shell {
         // Words that are keys and values of an associative array are not split.
         let keyed = keyed || self.is_keyed(&assign.name);
         let value = match &assign.value {
-            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_text(word)?)),
+            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_value(word)?)),
             AssignValue::Array(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {

@@ -90,6 +90,10 @@ impl Shell {
         let trapped = self.traps.get(trap::ERR).is_some();
         self.run_stages(pipeline)?;
         if self.status != 0 && self.tested == 0 && is_checked(pipeline) {
+            if trapped && ends_in_subshell(pipeline) {
+                // bash runs it for the subshell, too.
+                self.run_error_trap()?;
+            }
             self.failed(trapped)?;
         }
         Ok(())
@@ -117,13 +121,20 @@ impl Shell {
     /// A command failed where nobody tested it: the ERR trap, then `set -e`.
     #[inline(never)]
     fn failed(&mut self, trapped: bool) -> Run {
-        if trapped && self.traps.get(trap::ERR).is_some() {
+        if trapped {
+            self.run_error_trap()?;
+        }
+        self.traps.by_errexit = self.options.errexit;
+        if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
+    }
+
+    fn run_error_trap(&mut self) -> Run {
+        if self.traps.get(trap::ERR).is_some() {
             let outer_line = std::mem::replace(&mut self.line, self.ended_line);
             self.run_trap(trap::ERR)?;
             self.line = outer_line;
         }
-        self.traps.by_errexit = self.options.errexit;
-        if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
+        Ok(())
     }
 
     pub(crate) fn run_command(&mut self, command: &Command) -> Run {
@@ -265,12 +276,19 @@ impl Shell {
         Ok(())
     }
 
-    /// Warns of here-documents that ended with the text, whose first line was said to be `from` and is `to`.
+    /// Warns of here-documents that ended with the text, whose first line was said to be `from` and is `to`. Where one has no
+    /// line to start in, so many began within a substitution and go on behind it.
     pub(crate) fn warn_of_unfinished(&mut self, unfinished: &[(u32, u32, Vec<u8>)], from: u32, to: u32) {
         let outer = self.line;
         let moved = |line: u32| line.saturating_sub(from).saturating_add(to);
         for (line, start, delimiter) in unfinished {
             self.line = moved(*line);
+            if *start == 0 {
+                let count = crate::expand::lossy(delimiter).into_owned();
+                let s = if count == "1" { "" } else { "s" };
+                self.complain(format!("warning: command substitution: {count} unterminated here-document{s}"));
+                continue;
+            }
             let (start, delimiter) = (moved(*start), crate::expand::lossy(delimiter).into_owned());
             self.complain(format!(
                 "warning: here-document at line {start} delimited by end-of-file (wanted `{delimiter}')"
@@ -331,5 +349,13 @@ fn is_checked(pipeline: &Pipeline) -> bool {
             matches!(compound.kind, Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_))
         }
         _ => true,
+    }
+}
+
+/// Whether the last of several stages is a subshell.
+fn ends_in_subshell(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [_, .., Command::Compound(last)] => matches!(last.kind, Kind::Subshell(_)),
+        _ => false,
     }
 }

@@ -185,7 +185,7 @@ impl Shell {
                 return self.here_text(&text, number, undo);
             }
             RedirectKind::HereString(word) => {
-                let mut text = self.expand_text(word)?;
+                let mut text = self.expand_value(word)?;
                 text.push(b'\n');
                 return self.here_text(&text, number, undo);
             }

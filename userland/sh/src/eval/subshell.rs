@@ -140,7 +140,9 @@ impl Shell {
             self.io.set(0, Some(fd));
         }
         self.jobs.starting = self.options.monitor;
+        self.traps.background = !self.options.monitor;
         let pids = self.start_background(chain);
+        self.traps.background = false;
         self.jobs.starting = false;
         self.io.set_table(table);
         if let Ok(fd) = null {
@@ -184,6 +186,8 @@ impl Shell {
         }
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
+            let only = chain.rest.is_empty() && matches!(chain.first.stages.as_slice(), [Command::Simple(_)]);
+            child.traps.enter_background(!only);
             match chain.first.stages.as_slice() {
                 [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
                     child.run_forked(only)

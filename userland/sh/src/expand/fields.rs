@@ -39,6 +39,8 @@ pub(crate) struct Out {
     after_space: bool,
     /// What is expanded is the body of a here-document.
     pub(crate) document: bool,
+    /// What is expanded is assigned to a variable, or is a here-string.
+    pub(crate) assigned: bool,
     /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
     pub(super) among_elements: bool,
     /// Quoted nothing within an operand leaves a mark, as it does in patterns of `case`.
@@ -60,6 +62,7 @@ impl Out {
             present: false,
             after_space: false,
             document: false,
+            assigned: false,
             among_elements: false,
             marks_nothing: false,
             arm: false,

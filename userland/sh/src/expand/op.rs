@@ -196,7 +196,8 @@ impl Shell {
             };
             values = values.split_off(from.max(1));
             if let Some(wanted) = wanted.filter(|wanted| *wanted >= 0) {
-                values.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+                // bash has taken one before it counts.
+                values.truncate(usize::try_from(wanted).unwrap_or(usize::MAX).max(1));
             }
             if wanted.is_none_or(|wanted| wanted >= 0) {
                 return Ok(Content::Many { values, star });

@@ -256,6 +256,7 @@ impl Shell {
     /// Adds what an operator made of a parameter, or a parameter that is no variable. In a here-document blanks join them.
     fn emit_edited(&mut self, op: &Op, content: Content, out: &mut Out, place: Place) -> Run {
         let content = match content {
+            Content::Many { values, .. } if joins_edited(op, out, place) => Content::Many { values, star: true },
             Content::Many { values, .. }
                 if out.document || (out.among_elements && out.mode == super::Mode::Fields && edits(op)) =>
             {
@@ -428,7 +429,9 @@ impl Shell {
             op => {
                 let content = self.edit(content, op)?;
                 match (op, &param.target) {
-                    (Op::Case { .. }, _) | (Op::Replace { .. }, Target::Var(_)) if !out.among_elements => {
+                    (Op::Case { .. }, _) | (Op::Replace { .. }, Target::Var(_))
+                        if !out.among_elements && !joins_edited(op, out, place) =>
+                    {
                         self.emit_content(content, out, place)
                     }
                     _ => self.emit_edited(&param.op, content, out, place),
@@ -546,6 +549,15 @@ impl Shell {
 /// Whether an operator makes something else of every value.
 fn edits(op: &Op) -> bool {
     !matches!(op, Op::None | Op::Test { .. })
+}
+
+/// Whether elements that `op` edits are joined as `*` joins them, because they are the value of an assignment.
+fn joins_edited(op: &Op, out: &Out, place: Place) -> bool {
+    let edited = match op {
+        Op::Strip { pattern, .. } => !pattern.raw.is_empty(),
+        op => edits(op),
+    };
+    out.assigned && place.quoted && edited
 }
 
 /// A subscript as messages show it.

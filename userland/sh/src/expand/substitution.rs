@@ -24,7 +24,10 @@ impl Shell {
             Some(word) => self.file_text(word)?,
             None => {
                 self.history.substitutions += 1;
+                // What its stages ended with is known to the substitution alone.
+                let statuses = self.pipe_status.clone();
                 let output = self.in_text(|shell| shell.output_of(substitution));
+                self.pipe_status = statuses;
                 self.history.substitutions -= 1;
                 output?
             }

@@ -128,6 +128,18 @@ impl Shell {
         }
     }
 
+    /// A value that is assigned. In it elements that an operator edits are joined as `*` joins them.
+    pub(crate) fn expand_value(&mut self, word: &Word) -> Run<Bytes> {
+        let elements = word.parts.len() > 1 || matches!(word.parts.first(), Some(Part::Double(_)));
+        if !elements {
+            return self.expand_text(word);
+        }
+        let mut out = Out::new(Mode::Text, self);
+        out.assigned = true;
+        self.expand_parts(&word.parts, &mut out, Place::default())?;
+        Ok(out.current.text)
+    }
+
     /// The body of a here-document.
     pub(crate) fn expand_document(&mut self, word: &Word) -> Run<Bytes> {
         let mut out = Out::new(Mode::Text, self);

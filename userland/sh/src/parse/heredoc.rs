@@ -20,10 +20,11 @@ impl Parser<'_> {
 
     fn read_body(&mut self, pending: Pending) -> Parse<()> {
         let first_line = self.line;
+        let begins = first_line.saturating_sub(1).max(pending.line);
         let mut text = Bytes::new();
         loop {
             if self.peek().is_none() {
-                self.unfinished.push((self.last_line(), pending.line, pending.document.delimiter.clone()));
+                self.unfinished.push((self.last_line(), begins, pending.document.delimiter.clone()));
                 break;
             }
             let mut line = self.one_line(!pending.document.quoted, &pending);

@@ -3,7 +3,7 @@
 use super::token::name_len;
 use super::word::Stop;
 use super::{Parse, Parser, Problem, arith, subscript};
-use crate::ir::{Index, Op, Param, Replace, Target, Test, Word};
+use crate::ir::{Bytes, Index, Op, Param, Replace, Target, Test, Word};
 
 impl Parser<'_> {
     /// `${..}`, the position at the dollar.
@@ -25,8 +25,47 @@ impl Parser<'_> {
             return Err(self.unclosed(b'}', line));
         }
         self.pos += 1;
-        let raw = self.slice(start, self.pos).into();
+        let translated = if quoted && !self.in_document && !self.posix { self.translated_name(start) } else { None };
+        if let Some(text) = &translated
+            && let Ok(param) = self.inner(text, line).braced_param(quoted)
+            && !matches!(param.op, Op::Bad)
+        {
+            return Ok(param);
+        }
+        let raw = match translated {
+            Some(text) => text.into(),
+            None if self.in_document => self.slice(start, self.pos).into(),
+            None => self.reprinted(start).into(),
+        };
         Ok(Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op: Op::Bad, raw })
+    }
+
+    /// The expansion that was just read, from `start` on, with `$'..'` in place of a name between double quotes being what it
+    /// means; `None` where there is none.
+    fn translated_name(&self, start: usize) -> Option<Bytes> {
+        let body = self.slice(start + 2, self.pos);
+        let (mut name, mut at, mut found) = (b"${".to_vec(), 0, false);
+        loop {
+            let rest = body.get(at..).unwrap_or_default();
+            if let Some(quoted) = rest.strip_prefix(b"$'") {
+                let mut escaped = false;
+                let len = quoted.iter().position(|&byte| {
+                    let ends = byte == b'\'' && !escaped;
+                    escaped = byte == b'\\' && !escaped;
+                    ends
+                })?;
+                name.extend(super::ansi_c(quoted.get(..len).unwrap_or_default()));
+                at += len + 3;
+                found = true;
+                continue;
+            }
+            match rest.first().filter(|byte| byte.is_ascii_alphanumeric() || **byte == b'_') {
+                Some(byte) => name.push(*byte),
+                None => break,
+            }
+            at += 1;
+        }
+        found.then(|| [name, self.reprinted(start + 2 + at)].concat())
     }
 
     fn param_body(&mut self, quoted: bool) -> Parse<Option<(Target, Index, bool, Op)>> {

@@ -15,6 +15,9 @@ impl Parser<'_> {
         let waiting = std::mem::take(&mut self.pending);
         let body = self.optional_list();
         let own = std::mem::replace(&mut self.pending, waiting);
+        if !own.is_empty() && self.peek() == Some(b')') {
+            self.unfinished.push((self.line.saturating_add(self.recounted), 0, own.len().to_string().into_bytes()));
+        }
         self.pending.extend(own);
         self.substitutions -= 1;
         let body = match body {
@@ -29,7 +32,7 @@ impl Parser<'_> {
             error.within(Place::Substitution)
         })?;
         let mut text = self.slice(start, self.pos - 1);
-        if self.unfinished.len() > unfinished {
+        if self.unfinished.iter().skip(unfinished).any(|(_, start, _)| *start > 0) {
             // The delimiter that the parenthesis follows shall end the document also where the text is read alone.
             text = text.trim_ascii_end();
         }

@@ -74,7 +74,7 @@ impl Parser<'_> {
     }
 
     /// The text from `start` on, with what has another form in that form.
-    fn reprinted(&self, start: usize) -> Bytes {
+    pub(super) fn reprinted(&self, start: usize) -> Bytes {
         // They are noted where they end, so those of this stretch are the newest.
         let newest = self.reprinted.iter().rev().take_while(|(from, ..)| *from >= start);
         let mut forms: Vec<_> = newest.filter(|(_, to, _)| *to <= self.pos).collect();
