@@ -20,6 +20,7 @@ const OWN: &[(&str, &str)] = &[
     ("_tidebox/command.py", include_str!("../packs/python/_tidebox/command.py")),
     ("_tidebox/door.py", include_str!("../packs/python/_tidebox/door.py")),
     ("_tidebox/image.py", include_str!("../packs/python/_tidebox/image.py")),
+    ("_tidebox/memory.py", include_str!("../packs/python/_tidebox/memory.py")),
     ("_tidebox/network.py", include_str!("../packs/python/_tidebox/network.py")),
     ("_tidebox/parked.py", include_str!("../packs/python/_tidebox/parked.py")),
     ("_tidebox/processes.py", include_str!("../packs/python/_tidebox/processes.py")),

@@ -13,13 +13,23 @@ use crate::pack::{Pack, Wheel};
 /// How the package client may be called, the likeliest first.
 const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 
+/// Where files come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Index<'a> {
+    /// Where the package client of the machine gets them.
+    OfTheClient,
+    /// A folder.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests fetch from nowhere else"))]
+    Folder(&'a Path),
+}
+
 /// Whether the file is there and is the one that is meant.
 pub(crate) fn is_good(folder: &Path, wheel: &Wheel) -> bool {
     hash(&folder.join(wheel.file)).is_ok_and(|found| found == wheel.sha256)
 }
 
 /// Fetches what of the wheels is not there yet, or is there but broken.
-pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack) -> Result<(), PackError> {
+pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack, index: Index<'_>) -> Result<(), PackError> {
     let missing: Vec<&Wheel> = wheels.iter().filter(|wheel| !is_good(folder, wheel)).collect();
     if missing.is_empty() {
         return Ok(());
@@ -40,6 +50,9 @@ pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack) -> Result<(), 
     let list = tempfile::NamedTempFile::new_in(folder).map_err(|error| PackError::file(folder, &error))?;
     std::fs::write(list.path(), pins).map_err(|error| PackError::file(list.path(), &error))?;
     let mut arguments = options(folder, pack);
+    if let Index::Folder(folder) = index {
+        arguments.extend(["--no-index".into(), "--find-links".into(), folder.display().to_string()]);
+    }
     arguments.extend(["--no-deps".into(), "--require-hashes".into(), "--requirement".into()]);
     arguments.push(list.path().display().to_string());
     download(&arguments)?;
@@ -97,8 +110,8 @@ fn download(arguments: &[String]) -> Result<(), PackError> {
         asked.args(first).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if asked.status().is_ok_and(|status| status.success()) {
             return Err(PackError::new(format!(
-                "`{} download` ended with {}; what was fetched whole is kept, so run the command again when the cause is \
-                 gone",
+                "`{} download` ended with {}, for the reason above; packs come from the index that pip uses, so the machine has to \
+                 reach it this once. What was fetched whole is kept: run the command again when the cause is gone",
                 client.join(" "),
                 output.status
             )));

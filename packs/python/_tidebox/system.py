@@ -48,11 +48,59 @@ def stat(path, *, dir_fd=None, follow_symlinks=True):
 
 
 def lstat(path, *, dir_fd=None):
+    if isinstance(path, int):
+        raise TypeError("lstat: path should be string, bytes or os.PathLike, not int")
     return stat(path, dir_fd=dir_fd, follow_symlinks=False)
 
 
 def fstat(fd):
     return _stat_result(door.fstat(_descriptor(fd)))
+
+
+class DirEntry:
+    """What `scandir` hands out: the interpreter's own entry, but for the modes and owners that it does not know."""
+
+    __slots__ = ("_entry", "name", "path", "inode", "is_dir", "is_file", "is_symlink", "is_junction", "_stats")
+
+    def __init__(self, entry):
+        self._entry, self.name, self.path, self._stats = entry, entry.name, entry.path, {}
+        self.inode, self.is_dir, self.is_file = entry.inode, entry.is_dir, entry.is_file
+        self.is_symlink, self.is_junction = entry.is_symlink, entry.is_junction
+
+    def stat(self, *, follow_symlinks=True):
+        if follow_symlinks not in self._stats:
+            self._stats[follow_symlinks] = stat(self.path, follow_symlinks=follow_symlinks)
+        return self._stats[follow_symlinks]
+
+    def __fspath__(self):
+        return self.path
+
+    def __repr__(self):
+        return f"<DirEntry {self.name!r}>"
+
+
+class _Scan:
+    def __init__(self, found):
+        self._found = found
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return DirEntry(next(self._found))
+
+    def close(self):
+        self._found.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failed):
+        self.close()
+
+
+def scandir(path=None):
+    return _Scan(posix.scandir(path))
 
 
 def chmod(path, mode, *, dir_fd=None, follow_symlinks=True):
@@ -70,7 +118,7 @@ def fchmod(fd, mode):
 
 def access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True):
     if isinstance(path, int):
-        path = f"/proc/self/fd/{_shown(path)}"
+        raise TypeError("access: path should be string, bytes or os.PathLike, not int")
     try:
         door.access(_path(path), mode)
     except OSError:
@@ -281,11 +329,26 @@ def _replace(path, arguments, environment):
 
 
 def execv(path, argv):
-    _replace(path, argv, os.environ)
+    _replace(path, _checked("execv", argv), os.environ)
 
 
 def execve(path, argv, env):
-    _replace(path, argv, env)
+    for name, value in env.items():
+        if "=" in os.fsdecode(name) or not name:
+            raise ValueError("illegal environment variable name")
+        if "\0" in os.fsdecode(name) + os.fsdecode(value):
+            raise ValueError("embedded null byte")
+    _replace(path, _checked("execve", argv), env)
+
+
+def _checked(name, argv):
+    if not isinstance(argv, (tuple, list)):
+        raise TypeError(f"{name}() arg 2 must be a tuple or list")
+    if not argv:
+        raise ValueError(f"{name}() arg 2 must not be empty")
+    if not argv[0]:
+        raise ValueError(f"{name}() arg 2 first element cannot be empty")
+    return argv
 
 
 class _Pipe:
