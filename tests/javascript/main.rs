@@ -11,5 +11,9 @@ mod format;
 #[allow(dead_code, unexpected_cfgs, reason = "the tests of the engine have more of them")]
 #[path = "../../wasi-runner/tests/processes/guest.rs"]
 mod guest;
+mod hostile;
+#[allow(dead_code, reason = "the tests of the native engine read all of the table")]
+#[path = "../hostile/guest.rs"]
+mod hostile_guest;
 mod node;
 mod parity;

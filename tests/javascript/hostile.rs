@@ -1,0 +1,136 @@
+//! The guests of `userland/hostile` through the JavaScript class: each ends as it does natively, the class throws nothing, no
+//! promise of it is left to nobody, and the sandbox goes on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+use tidebox::{ExecuteRequest, ExecuteResponse, Result, SandboxBackend, ShellMode, Upload};
+
+use crate::class::Class;
+use crate::hostile_guest::{Guest, Table};
+use crate::node::Node;
+
+/// Most of a stream that a message shows.
+const SHOWN: usize = 600;
+
+/// A limit as JavaScript calls it.
+fn name_of(limit: &str) -> String {
+    let mut words = limit.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    let rest = words.map(|word| word[..1].to_uppercase() + &word[1..]);
+    let name = first + &rest.collect::<String>();
+    // Times are in milliseconds, and their names say so.
+    if limit.ends_with("_time") { name + "Ms" } else { name }
+}
+
+async fn sandbox(node: &Arc<Node>, guest: &Guest) -> Class {
+    let mut limits: Map<String, Value> = guest.with.iter().map(|(name, value)| (name_of(name), json!(value))).collect();
+    // A machine that does other things must not decide how a guest ends.
+    limits.entry("wallTimeMs").or_insert(json!(120_000));
+    Class::create(node, json!({ "limits": limits, "env": { "SECRET_OF_GUEST": "given" } })).await
+}
+
+async fn run(sandbox: &Class, guest: &Guest) -> Result<ExecuteResponse> {
+    let command = if guest.is_module() {
+        let upload = Upload::new("/workspace/guest", guest.module());
+        let answers = sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+        assert!(answers.iter().all(|answer| answer.result.is_ok()), "{answers:?}");
+        format!("chmod +x guest; {}", guest.run.as_deref().unwrap_or("./guest"))
+    } else {
+        guest.text()
+    };
+    let mut request = ExecuteRequest::new(command);
+    if guest.session {
+        request = request.with_shell_mode(ShellMode::Persistent);
+    }
+    sandbox.execute(request).await
+}
+
+/// What is not as the table says.
+fn wrong(guest: &Guest, ended: &ExecuteResponse) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if !ended.exit_code.is_some_and(|code| guest.exit.contains(&code)) {
+        wrong.push(format!("the exit code is none of {:?}", guest.exit));
+    }
+    let stopped_by = ended.stopped_by.map(|why| why.as_str());
+    let right = match (&guest.stopped_by, ended.exit_code) {
+        (Some(expected), _) => stopped_by == Some(expected.as_str()),
+        // Where chance decides, the reason is the one of the exit code.
+        (None, Some(124)) => stopped_by == Some("timeout"),
+        (None, Some(137)) => matches!(stopped_by, None | Some("memory")),
+        (None, _) => stopped_by.is_none(),
+    };
+    if !right {
+        wrong.push(format!("it was not stopped by {:?}", guest.stopped_by));
+    }
+    if ended.truncated != guest.truncated {
+        wrong.push(format!("truncated is not {}", guest.truncated));
+    }
+    for words in guest.stderr.iter().filter(|words| !ended.stderr_text().contains(words.as_str())) {
+        wrong.push(format!("standard error lacks {words:?}"));
+    }
+    if let Some(stdout) = guest.stdout.as_ref().filter(|stdout| ended.stdout_text() != stdout.as_str()) {
+        wrong.push(format!("standard output is not {stdout:?}"));
+    }
+    if ended.peak_memory_bytes > guest.limits().sandbox_memory_bytes {
+        wrong.push("it had more memory than the sandbox may".to_owned());
+    }
+    wrong
+}
+
+/// What a command sees of the sandbox's processes, and that it can do its work: read, write and start programs.
+async fn inside(sandbox: &Class) -> String {
+    let look = "cd /tmp; rm -rf /workspace/* /tmp/*; ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | wc -l; \
+                seq 100 > numbers; sort -rn numbers | head -1; rm numbers; ls -d /bin /etc /workspace";
+    let request = ExecuteRequest::new(look).with_timeout(std::time::Duration::from_secs(120));
+    sandbox.execute(request).await.expect("the sandbox answers").output_text().into_owned()
+}
+
+fn describe(ended: &ExecuteResponse) -> String {
+    let end = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let skipped = text.chars().count().saturating_sub(SHOWN);
+        text.chars().skip(skipped).collect::<String>()
+    };
+    let (stdout, stderr) = (end(&ended.stdout), end(&ended.stderr));
+    let (code, by, cut, peak) = (ended.exit_code, ended.stopped_by, ended.truncated, ended.peak_memory_bytes >> 10);
+    format!("exit {code:?}, stopped by {by:?}, truncated {cut}, peak {peak} KiB\nstdout: {stdout}\nstderr: {stderr}")
+}
+
+#[tokio::test]
+async fn hostile_guests_end_as_they_do_natively_and_nothing_is_thrown() {
+    let node = Node::start();
+    let wanted = std::env::var("TIDEBOX_HOSTILE").unwrap_or_default();
+    let (mut held, mut skipped, mut wrongs) = (0, 0, Vec::new());
+    for guest in Table::read().guests.iter().filter(|guest| guest.file.contains(&wanted)) {
+        if let Some(reason) = &guest.not_in_javascript {
+            println!("skipped  {}\n         {reason}", guest.promise);
+            skipped += 1;
+            continue;
+        }
+        let class = sandbox(&node, guest).await;
+        let before = inside(&class).await;
+        let begun = Instant::now();
+        let ended = run(&class, guest).await;
+        let took = begun.elapsed();
+        let (mut wrong, told) = match &ended {
+            Ok(ended) => (wrong(guest, ended), describe(ended)),
+            Err(error) => (vec!["the sandbox itself failed".to_owned()], error.to_string()),
+        };
+        let after = inside(&class).await;
+        if after != before {
+            wrong.push(format!("the sandbox does not go on as before: {after:?}, not {before:?}"));
+        }
+        if wrong.is_empty() {
+            held += 1;
+        } else {
+            let (file, promise) = (&guest.file, &guest.promise);
+            wrongs.push(format!("=== {file}: {promise} ({took:?})\n{}\n{}", wrong.join("\n"), told));
+        }
+        class.close().await.expect("it closes");
+    }
+    println!("{held} held, {} did not, {skipped} skipped", wrongs.len());
+    assert!(wrongs.is_empty(), "{}", wrongs.join("\n"));
+    node.finish();
+}
