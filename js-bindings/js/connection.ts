@@ -265,7 +265,7 @@ export class Connection {
     const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(given);
     if (signal?.aborted) {
       const output = "tidebox: the command was not started because its caller had given it up\n";
-      return { output, exitCode: 137, truncated: false, stoppedBy: "cancelled" };
+      return { ...onlyTold(output), exitCode: 137, stoppedBy: "cancelled" };
     }
     const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
     await this.#ready;
@@ -306,14 +306,14 @@ export class Connection {
     const output =
       `tidebox: the command was stopped because it ran for ${limit} ms, and with it all that ran beside it; ` +
       `the files are those after the last call that was answered${this.#loss()}\n`;
-    return { output, exitCode: 124, truncated: false, stoppedBy: "timeout" };
+    return { ...onlyTold(output), exitCode: 124, stoppedBy: "timeout" };
   }
 
   #givenUp(): ExecuteResult {
     const output =
       "tidebox: the command was stopped because its caller gave it up, and with it all that ran beside it; " +
       `the files are those after the last call that was answered${this.#loss()}\n`;
-    return { output, exitCode: 137, truncated: false, stoppedBy: "cancelled" };
+    return { ...onlyTold(output), exitCode: 137, stoppedBy: "cancelled" };
   }
 
   /** Refuses what would lose changes silently. */
@@ -355,6 +355,12 @@ function ring(memory: Int32Array | undefined): void {
   if (memory === undefined) return;
   Atomics.add(memory, TOLD, 1);
   Atomics.notify(memory, TOLD);
+}
+
+/** The output of a command of which nothing is left but what we say about it. What it wrote is gone with its Worker. */
+function onlyTold(output: string) {
+  const stderrBytes = new TextEncoder().encode(output);
+  return { output, stdout: "", stderr: output, stdoutBytes: new Uint8Array(0), stderrBytes, truncated: false };
 }
 
 /** Ends a Worker and what the application does for it. */

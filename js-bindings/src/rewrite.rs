@@ -5,6 +5,7 @@
 //!
 //! - A counter is checked at loop headers and at the entry of functions that call others; every [`TURN`] checks the guest
 //!   asks the host whether it may go on.
+//! - Filling and copying memory counts by its length.
 //! - Calls of the sandbox's functions go to wrappers inside the module (`wrapper.rs`). They call the kernel's exports
 //!   directly, and a function of JavaScript only when the kernel answers that the guest has to wait.
 //! - `memory.grow` asks first, memory and table get a maximum, mutable globals of a module that forks are exported, and a

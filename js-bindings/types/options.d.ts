@@ -34,7 +34,7 @@ export interface Limits {
     argumentBytes?: number;
     /** Size of a WebAssembly module that a guest may start. Default 64 MiB. */
     moduleBytes?: number;
-    /** Calls of shell functions in progress, and depth of nested processes. Default 1,000. */
+    /** Calls of shell functions in progress, and depth of nested processes. Default 1,000; at most 320 with JSPI. */
     nesting?: number;
     /** What the shell of a persistent session keeps. Default 4 MiB. */
     shellStateBytes?: number;

@@ -38,6 +38,9 @@ pub(super) fn body(layout: &Layout, body: &FunctionBody<'_>) -> Result<Function,
                 function.instruction(&Instruction::Call(layout.grow()));
             }
             operator => {
+                if matches!(operator, Operator::MemoryFill { .. } | Operator::MemoryCopy { .. }) {
+                    function.instruction(&Instruction::Call(layout.charge()));
+                }
                 let loops = matches!(operator, Operator::Loop { .. });
                 function.instruction(&translation.instruction(operator)?);
                 if loops {

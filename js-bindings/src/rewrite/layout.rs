@@ -18,7 +18,7 @@ pub(super) struct Import {
 /// Numbers of the old module, and where they are in the new one.
 ///
 /// Functions are, in this order: the module's imports, those of the engine, the module's own, a wrapper for each import,
-/// and the two of [`Layout::check`] and [`Layout::grow`]. Globals are the process's number, the module's own, and the
+/// and those of [`Layout::check`], [`Layout::grow`] and [`Layout::charge`]. Globals are the process's number, the module's own, and the
 /// counter.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
@@ -126,6 +126,11 @@ impl Layout {
     /// What stands for `memory.grow`.
     pub(super) fn grow(&self) -> u32 {
         self.check() + 1
+    }
+
+    /// What takes the length of a piece of memory off the counter before it is filled or copied.
+    pub(super) fn charge(&self) -> u32 {
+        self.check() + 2
     }
 
     /// The number of the process, a global that the engine gives.

@@ -104,7 +104,7 @@ impl Sections {
             self.imports.import(ENGINE, name, EntityType::Function(first + at));
         }
         self.imports.import(ENGINE, "pid", GlobalType { val_type: ValType::I32, mutable: false, shared: false });
-        // Of the two functions that are added beside the wrappers.
+        // Of the functions that are added beside the wrappers.
         self.types.ty().function([], []);
         self.types.ty().function([ValType::I32], [ValType::I32]);
         let added = first + super::layout::ENGINE_FUNCTIONS;
@@ -117,9 +117,9 @@ impl Sections {
             self.functions.function(added + 2 + at);
         }
         self.functions.function(added);
-        // Without a memory nothing can ask for more of it.
+        // Without a memory nothing can ask for more of it, or work on it.
         if layout.memory_pages.is_some() {
-            self.functions.function(added + 1);
+            self.functions.function(added + 1).function(added + 1);
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Sections {
         }
         self.code.function(&wrapper::check(layout));
         if layout.memory_pages.is_some() {
-            self.code.function(&wrapper::grow(layout));
+            self.code.function(&wrapper::grow(layout)).function(&wrapper::charge(layout));
         }
         let counter = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
         self.globals.global(counter, &ConstExpr::i32_const(TURN));

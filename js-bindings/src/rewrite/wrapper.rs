@@ -14,6 +14,9 @@ const ENDED: i32 = 0;
 /// The call is to be made again.
 const AGAIN: i32 = 1;
 
+/// Bytes that are filled or copied while a check is passed, as a power of two.
+const CHARGED: i32 = 4;
+
 const EMPTY: BlockType = BlockType::Empty;
 
 /// What stands for an imported function inside the module:
@@ -85,6 +88,17 @@ pub(super) fn grow(layout: &Layout) -> Function {
     let mut code = f.instructions();
     code.global_get(layout.pid()).memory_size(0).local_get(0).call(layout.may_grow());
     code.if_(BlockType::Result(ValType::I32)).local_get(0).memory_grow(0).else_().i32_const(-1).end().end();
+    f
+}
+
+/// What stands before `memory.fill` and `memory.copy`, which take their time: one check for each piece of memory that takes as
+/// long as one. Answers the length that it was given.
+pub(super) fn charge(layout: &Layout) -> Function {
+    let mut f = Function::new([]);
+    let mut code = f.instructions();
+    code.global_get(layout.counter()).local_get(0).i32_const(CHARGED).i32_shr_u().i32_sub();
+    code.global_set(layout.counter()).global_get(layout.counter()).i32_const(0).i32_lt_s();
+    code.if_(EMPTY).call(layout.check()).end().local_get(0).end();
     f
 }
 

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use tidebox_rt as rt;
 
 use crate::function::Function;
 use crate::ir::Bytes;
@@ -14,7 +13,7 @@ impl Shell {
     /// How many calls may be in progress: the sandbox's limit, or less when `FUNCNEST` says so.
     #[inline(never)]
     fn nesting_limit(&mut self) -> usize {
-        let limit = *self.nesting.get_or_insert_with(|| rt::limits().map_or(1000, |limits| limits.nesting));
+        let limit = self.sandbox_nesting();
         let own = self.vars.get(b"FUNCNEST").and_then(|var| var.scalar()).and_then(|text| plain_number(text));
         let limit = limit as usize;
         own.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).map_or(limit, |n| n.min(limit))
