@@ -129,7 +129,25 @@ fn memory_and_tables_get_the_maximum_and_growth_asks_first() {
     let functions = functions(&wasm);
     let grows: Vec<bool> =
         functions.iter().map(|f| f.iter().any(|operator| operator.starts_with("MemoryGrow"))).collect();
-    assert_eq!(grows, [false, false, false, true], "only the function that asks grows: {functions:?}");
+    assert_eq!(grows, [false, false, false, true, false], "only the function that asks grows: {functions:?}");
+}
+
+#[test]
+fn filling_and_copying_memory_counts_by_its_length() {
+    for operator in ["memory.fill", "memory.copy"] {
+        let body = format!("(func (local i32) local.get 0 local.get 0 local.get 0 {operator})");
+        let functions = functions(&rewritten(&format!("(memory 1) {body}")));
+        // Functions: those of the engine are 0 to 2, then the own one, `_start`, the check, growth and the charge.
+        let charged = functions[0].windows(2).any(|pair| {
+            pair[0] == "Call { function_index: 7 }"
+                && (pair[1].starts_with("MemoryFill") || pair[1].starts_with("MemoryCopy"))
+        });
+        assert!(charged, "{operator}: {:?}", functions[0]);
+        assert!(
+            functions.last().expect("there are some").iter().any(|operator| operator == "I32ShrU"),
+            "{functions:?}"
+        );
+    }
 }
 
 #[test]
