@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-
 use crate::function::Function;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
