@@ -5,7 +5,7 @@ mod format;
 mod hyperlink;
 mod options;
 mod order;
-mod quote;
+pub(crate) mod quote;
 
 use std::rc::Rc;
 

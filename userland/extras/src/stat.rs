@@ -1,5 +1,6 @@
 //! `stat`: the state of files.
 
+use crate::ls::quote::{self, Style};
 use tidebox_gnu::answer::{Answer, print};
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::command_line::CommandLine;
@@ -63,8 +64,8 @@ struct Printer {
     escapes: bool,
     /// A line end follows.
     lines: bool,
-    /// Names in `%N` are quoted.
-    quotes: bool,
+    /// How names in `%N` are quoted, if they are.
+    quotes: Option<Style>,
     users: Names,
     groups: Names,
     /// It is asked for the file system and not for the file.
@@ -99,6 +100,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     if file_system {
         (printer.file_system, follow) = (Some(FileSystem::now()), true);
     }
+    if file_system && files.iter().any(|file| file == b"-") {
+        return Answer::Failure("using '-' to denote standard input does not work in file system mode".to_owned(), 1);
+    }
     let mut out = Vec::new();
     let mut code = 0;
     for file in &files {
@@ -115,6 +119,21 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         }
     }
     Answer::PrintAndCode(out, code)
+}
+
+/// The style that the environment asks for, else quotes that a shell understands.
+fn quoting() -> Style {
+    let Some(word) = std::env::var_os("QUOTING_STYLE").map(|word| word.into_encoded_bytes()) else {
+        return Style::ShellEscapeAlways;
+    };
+    match quote::WORDS.iter().position(|names| names.iter().any(|name| name.as_bytes() == word)) {
+        Some(at) => quote::style(at),
+        None => {
+            let variable = "ignoring invalid value of environment variable QUOTING_STYLE";
+            complain("stat", &format!("{variable}: {}", cited(&word)));
+            Style::ShellEscapeAlways
+        }
+    }
 }
 
 /// A `%` that has flags or a width before it, or a directive without its letter.
@@ -141,8 +160,8 @@ impl Printer {
             (true, true) => file_system::TERSE,
         };
         let (format, escapes, lines, quotes) = match format {
-            Some((format, escapes)) => (format, escapes, !escapes, true),
-            None => (default.as_bytes().to_vec(), false, false, false),
+            Some((format, escapes)) => (format, escapes, !escapes, Some(quoting())),
+            None => (default.as_bytes().to_vec(), false, false, None),
         };
         let (users, groups) = (Names::load(Kind::User), Names::load(Kind::Group));
         Self { format, escapes, lines, quotes, users, groups, file_system: None }
@@ -241,7 +260,12 @@ impl Printer {
     }
 
     fn name_and_target(&self, file: &[u8], stat: &Stat) -> Vec<u8> {
-        let shown = |name: &[u8]| if self.quotes { quoted(name).into_bytes() } else { name.to_vec() };
+        let shown = |name: &[u8]| match self.quotes {
+            None => name.to_vec(),
+            // Only ls escapes blanks.
+            Some(Style::Escape) => quote::escaped(name, None),
+            Some(style) => quote::written(name, style, false),
+        };
         let mut text = shown(file);
         if stat.kind() == FileKind::Symlink {
             text.extend_from_slice(b" -> ");

@@ -47,7 +47,12 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     }
     let mut code = 0;
     for file in &files {
-        if let Err(error) = tidebox_rt::stat(file, true) {
+        let opened = match tidebox_rt::access(file, 4) {
+            // Who may only write opens it for that.
+            Err(tidebox_rt::Errno::ACCES) => tidebox_rt::access(file, 2),
+            other => other,
+        };
+        if let Err(error) = opened {
             complain("sync", &format!("error opening {}: {}", quoted(file), error.text()));
             code = 1;
         }

@@ -153,7 +153,10 @@ impl Options {
     fn send(&self, pid: u32, number: u32, command: &Command<'_>) {
         if self.verbose {
             let name = command.arguments.first().copied().unwrap_or_default();
-            let shown = signal::name(number).map_or_else(|| number.to_string(), str::to_owned);
+            let shown = match number {
+                0 => "EXIT".to_owned(),
+                number => signal::name(number).map_or_else(|| number.to_string(), str::to_owned),
+            };
             complain("timeout", &format!("sending signal {shown} to command {}", cited(name)));
         }
         let (Ok(pid), Some(number)) = (i32::try_from(pid), signal::to_kernel(number)) else {

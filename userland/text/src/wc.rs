@@ -143,8 +143,8 @@ fn names(list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Failure> {
     }
     let mut names = Vec::new();
     let mut skipped = 0;
-    let text = text.strip_suffix(b"\0").unwrap_or(&text);
-    for (at, name) in text.split(|byte| *byte == 0).enumerate().filter(|_| !text.is_empty()) {
+    let listed = text.strip_suffix(b"\0").unwrap_or(&text);
+    for (at, name) in listed.split(|byte| *byte == 0).enumerate().filter(|_| !text.is_empty()) {
         match name {
             b"" => {
                 complain("wc", &format!("{}:{}: invalid zero-length file name", named(list), at + 1));

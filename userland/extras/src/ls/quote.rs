@@ -107,7 +107,7 @@ fn plain_quotes(name: &[u8]) -> Vec<u8> {
 }
 
 /// With the escapes of C; so is `also`, if there is one.
-fn escaped(name: &[u8], also: Option<u8>) -> Vec<u8> {
+pub(crate) fn escaped(name: &[u8], also: Option<u8>) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
         for char in chunk.valid().chars() {

@@ -7,21 +7,17 @@ use crate::Failure;
 use crate::number::{Wrong, amount};
 
 impl Options {
-    /// Takes `-5`, `+5`, `-5f` and their kin, which stand first.
+    /// Takes `-5`, `+5`, `-5f`, `-l` and their kin, which stand first and before one file at most.
     pub(super) fn old_form(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let Some(part) = arguments.first().filter(|_| arguments.len() <= 2).and_then(|first| old_part(first)) else {
-            return self.leading_digits(arguments);
+        let is_option = |word: &Vec<u8>| word.len() > 1 && word.starts_with(b"-");
+        let alone = match arguments.as_slice() {
+            [_] => true,
+            [_, second] => !is_option(second) || second == b"--",
+            [_, second, _] => second == b"--",
+            _ => false,
         };
-        (self.part, self.following.wanted) = part;
-        arguments.remove(0);
-        arguments
-    }
-
-    /// `-5 a b`: digits that stand first count with several files, too.
-    pub(super) fn leading_digits(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let digits = arguments.first().and_then(|first| first.strip_prefix(b"-")).filter(|digits| !digits.is_empty());
-        if let Some(Ok(count)) = digits.filter(|digits| digits.iter().all(u8::is_ascii_digit)).map(amount) {
-            self.part.count = count;
+        if let Some(part) = arguments.first().filter(|_| alone).and_then(|first| old_part(first)) {
+            (self.part, self.following.wanted) = part;
             arguments.remove(0);
         }
         arguments
@@ -74,12 +70,14 @@ pub(super) fn part(bytes: bool, value: &[u8]) -> Result<Part, Failure> {
     };
     match amount(digits) {
         Ok(count) => Ok(Part { bytes, from_start, count }),
-        // More than there can be.
-        Err(Wrong::TooLarge) if !from_start => Ok(Part { bytes, from_start, count: u64::MAX }),
-        Err(_) => {
+        Err(wrong) => {
             let what = if bytes { "bytes" } else { "lines" };
             let shown = if from_start { value } else { digits };
-            Err(Failure::Unsupported(format!("invalid number of {what}: {}", cited(shown))))
+            let reason = match wrong {
+                Wrong::TooLarge => ": Value too large for defined data type",
+                _ => "",
+            };
+            Err(Failure::Unsupported(format!("invalid number of {what}: {}{reason}", cited(shown))))
         }
     }
 }
@@ -94,7 +92,7 @@ pub(super) fn old_part(word: &[u8]) -> Option<(Part, bool)> {
         None => (letters, false),
     };
     // What might be an option is one.
-    if digits.is_empty() && (*sign == b'-' || rest.is_empty()) {
+    if digits.is_empty() && ((*sign == b'-' && !matches!(letters, b"l" | b"b")) || rest.is_empty()) {
         return None;
     }
     let count = if digits.is_empty() { 10 } else { amount(digits).ok()? };
