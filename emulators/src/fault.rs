@@ -47,11 +47,27 @@ pub enum FaultKind {
         /// Bytes of one piece.
         bytes: usize,
     },
+    /// On a WebSocket, pieces of a stream come before the answer that names it.
+    EarlyPieces,
+    /// A WebSocket breaks without a word after so many messages of the server.
+    HangUpAfter {
+        /// Messages that still arrive.
+        messages: usize,
+    },
     /// The reply comes so many milliseconds late.
     Delay {
         /// Milliseconds.
         millis: u64,
     },
+}
+
+/// What goes wrong on a WebSocket that is opened now.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SocketFault {
+    /// Pieces come before the answer that names their stream.
+    pub(crate) early: bool,
+    /// It breaks after so many messages.
+    pub(crate) hang_up_after: Option<usize>,
 }
 
 /// A fault and the requests that it befalls.
@@ -94,12 +110,20 @@ impl Faults {
 }
 
 /// Befalls requests with the faults that were asked for.
-pub(crate) async fn befall(State(faults): State<Faults>, request: Request, next: Next) -> Response {
+pub(crate) async fn befall(State(faults): State<Faults>, mut request: Request, next: Next) -> Response {
     match faults.take(request.uri().path()) {
         None => next.run(request).await,
         Some(FaultKind::Refuse { status, retry_after, body }) => refuse(status, retry_after, body),
         Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {
             crate::modal::refused_with(code, &message, retry_after_secs)
+        }
+        Some(FaultKind::EarlyPieces) => {
+            request.extensions_mut().insert(SocketFault { early: true, hang_up_after: None });
+            next.run(request).await
+        }
+        Some(FaultKind::HangUpAfter { messages }) => {
+            request.extensions_mut().insert(SocketFault { early: false, hang_up_after: Some(messages) });
+            next.run(request).await
         }
         Some(FaultKind::Delay { millis }) => {
             tokio::time::sleep(Duration::from_millis(millis)).await;

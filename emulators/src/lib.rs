@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod daytona;
+pub mod deno;
 pub mod e2b;
 mod entries;
 mod fault;

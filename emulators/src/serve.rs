@@ -12,7 +12,7 @@ use crate::fault::Faults;
 use crate::house::House;
 
 /// The providers that can be emulated.
-pub const EMULATORS: &[&str] = &["daytona", "e2b", "langsmith", "modal", "runloop"];
+pub const EMULATORS: &[&str] = &["daytona", "deno", "e2b", "langsmith", "modal", "runloop"];
 
 /// Which provider is emulated, with which key.
 #[derive(Clone, Debug)]
@@ -53,6 +53,7 @@ impl Emulator {
                 let router = crate::daytona::router(house.clone(), &url, &self.key);
                 (router, crate::daytona::variables(&url, &self.key))
             }
+            "deno" => (crate::deno::router(house.clone(), &self.key), crate::deno::variables(&url, &self.key)),
             "e2b" => (crate::e2b::router(house.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
             "langsmith" => {
                 (crate::langsmith::router(house.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
@@ -121,6 +122,7 @@ impl Serving {
         let options = Options::default().with_api_url(self.url()).with_api_key(self.key.as_str());
         match self.provider.as_str() {
             "daytona" => options.with_api_url(format!("{}/api", self.url())),
+            "deno" => options.with_extra("sandbox_url", self.url()).with_extra("org", crate::deno::ORG),
             "e2b" => options.with_extra("sandbox_url", self.url()),
             "modal" => options.with_extra("token_id", crate::modal::token_id()),
             _ => options,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxProvider, Selector};
 
 use crate::daytona::DaytonaControl;
+use crate::deno::DenoControl;
 use crate::e2b::E2bControl;
 use crate::langsmith::LangSmithControl;
 use crate::options::Options;
@@ -12,7 +13,7 @@ use crate::provider::RemoteProvider;
 use crate::runloop::RunloopControl;
 
 /// The names that [`provider`] takes.
-pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith", "modal", "runloop"];
+pub const PROVIDERS: &[&str] = &["daytona", "deno", "e2b", "langsmith", "modal", "runloop"];
 
 /// The provider of this name.
 ///
@@ -22,6 +23,7 @@ pub const PROVIDERS: &[&str] = &["daytona", "e2b", "langsmith", "modal", "runloo
 pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>> {
     match name {
         "daytona" => Ok(Arc::new(RemoteProvider::new(DaytonaControl::new(options)?))),
+        "deno" => Ok(Arc::new(RemoteProvider::new(DenoControl::new(options)?))),
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
         "langsmith" => Ok(Arc::new(RemoteProvider::new(LangSmithControl::new(options)?))),
         #[cfg(not(target_family = "wasm"))]

@@ -106,6 +106,20 @@ static RUNLOOP_NODE: Client = Client {
     runner: node,
 };
 
+static LANGSMITH_PYTHON: Client = Client {
+    provider: "langsmith",
+    packages: include_str!("clients/langsmith.txt"),
+    script: "langsmith_session.py",
+    runner: python,
+};
+
+static LANGSMITH_NODE: Client = Client {
+    provider: "langsmith",
+    packages: include_str!("clients/langsmith.npm"),
+    script: "langsmith_session.cjs",
+    runner: node,
+};
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_e2b_works_a_session_over_the_emulator() {
     session(&E2B_PYTHON).await;
@@ -134,4 +148,14 @@ async fn the_official_client_of_runloop_works_a_session_over_the_emulator() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_runloop_in_javascript_works_a_session_over_the_emulator() {
     session(&RUNLOOP_NODE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_langsmith_works_a_session_over_the_emulator() {
+    session(&LANGSMITH_PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_langsmith_in_javascript_works_a_session_over_the_emulator() {
+    session(&LANGSMITH_NODE).await;
 }

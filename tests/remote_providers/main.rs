@@ -5,6 +5,7 @@
 mod by_name;
 mod clients;
 mod daytona;
+mod deno;
 mod e2b;
 #[path = "../deepagents/install.rs"]
 mod install;

@@ -85,6 +85,8 @@ pub fn router(house: House, key: &str) -> Router {
         .route("/glob", post(files::glob))
         .route("/grep", post(files::grep));
     Router::new()
+        // The client for Node leaves the first step out.
+        .nest("/v2/sandboxes", control.clone())
         .nest("/api/v2/sandboxes", control)
         .nest("/dp/{id}", data)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))

@@ -1,0 +1,212 @@
+//! Making, finding and ending.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::{Path, RawQuery, State, WebSocketUpgrade};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::ExecuteRequest;
+use tokio::sync::watch;
+
+use super::{HOME, Sandbox, Shared, refusal, rpc};
+use crate::fault::SocketFault;
+
+/// How far ahead an end may be set.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+/// The bounds of memory in MiB.
+const MEMORY: std::ops::RangeInclusive<u64> = 768..=4096;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Config {
+    stop_at_ms: Option<u64>,
+    /// What the client in Python sends instead.
+    timeout: Option<String>,
+    memory_mb: Option<u64>,
+    labels: BTreeMap<String, String>,
+    env: BTreeMap<String, String>,
+}
+
+impl Config {
+    /// How long the sandbox lives; `None` as long as its socket.
+    fn life(&self) -> Option<Duration> {
+        let at = self.stop_at_ms.map(until);
+        let words = self.timeout.as_deref().filter(|words| *words != "session");
+        at.or_else(|| {
+            words.and_then(|words| {
+                let number = |words: &str| words.parse::<u64>().ok();
+                match words.strip_suffix('m') {
+                    Some(minutes) => number(minutes).map(|minutes| Duration::from_secs(minutes * 60)),
+                    None => number(words.trim_end_matches('s')).map(Duration::from_secs),
+                }
+            })
+        })
+    }
+}
+
+/// The time until a moment in milliseconds since 1970, as far as it is granted.
+fn until(at: u64) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Duration::from_millis(at).saturating_sub(now).min(LONGEST)
+}
+
+/// `GET /api/v3/sandboxes/create`, a WebSocket
+pub(super) async fn create(
+    State(shared): State<Shared>,
+    fault: Option<axum::Extension<SocketFault>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let given = headers.get("x-deno-sandbox-config").and_then(|config| BASE64.decode(config.as_bytes()).ok());
+    let config: Config = match given.map(|bytes| serde_json::from_slice(&bytes)) {
+        Some(Ok(config)) => config,
+        Some(Err(error)) => return refusal(400, "INVALID_CONFIG", &error.to_string()),
+        None => return refusal(400, "INVALID_CONFIG", "the header x-deno-sandbox-config is missing or no base64"),
+    };
+    if config.labels.len() > 5 {
+        return refusal(400, "INVALID_CONFIG", "a sandbox has at most 5 labels");
+    }
+    if config.memory_mb.is_some_and(|memory| !MEMORY.contains(&memory)) {
+        return refusal(400, "INVALID_CONFIG", "memory_mb is from 768 to 4096");
+    }
+    let letters = "0123456789abcdefghjkmnpqrstvwxyz".as_bytes();
+    let letter = |_| char::from(letters.get(fastrand::usize(..letters.len())).copied().unwrap_or(b'0'));
+    let id = format!("sbx_ord_{}", (0..20).map(letter).collect::<String>());
+    let life = config.life();
+    let room = match shared.house.open(id.clone(), config.labels, Vec::new()).await {
+        Ok(room) => room,
+        Err(error) => return refusal(500, "INTERNAL_ERROR", &error.to_string()),
+    };
+    // Where it cannot be made, commands that begin there say so.
+    let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+    if let Some(life) = life {
+        shared.house.change(&id, |room| room.live(life));
+    }
+    shared.sandboxes().insert(id.clone(), Sandbox { env: config.env, end: watch::channel(false).0 });
+    socket(shared, id, life.is_none(), fault.map(|fault| fault.0), upgrade).await
+}
+
+/// `GET /api/v3/sandbox/{id}/connect`, a WebSocket
+pub(super) async fn connect(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    fault: Option<axum::Extension<SocketFault>>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    if shared.house.find(&id).await.is_none() {
+        return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
+    }
+    socket(shared, id, false, fault.map(|fault| fault.0), upgrade).await
+}
+
+/// Opens the socket of a sandbox, which takes the sandbox along when it closes, if it is `only` there for it.
+async fn socket(
+    shared: Shared,
+    id: String,
+    only: bool,
+    fault: Option<SocketFault>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let (room, end) = match (shared.house.find(&id).await, shared.sandboxes().get(&id)) {
+        (Some(room), Some(sandbox)) => (room, sandbox.end.subscribe()),
+        _ => return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found")),
+    };
+    let name = HeaderValue::from_str(&id);
+    let size = 64 << 20;
+    let mut response = upgrade.max_message_size(size).max_frame_size(size).on_upgrade(move |socket| async move {
+        rpc::serve(&shared, &id, room, socket, end, fault.unwrap_or_default()).await;
+        if only {
+            shared.forget(&id).await;
+        }
+    });
+    if let Ok(name) = name {
+        response.headers_mut().insert("x-deno-sandbox-id", name);
+        response.headers_mut().insert("x-deno-trace-id", HeaderValue::from_static("0"));
+    }
+    response
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Extend {
+    stop_at_ms: u64,
+}
+
+/// `PATCH /api/v3/sandbox/{id}`
+pub(super) async fn extend(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(extend): Json<Extend>,
+) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let life = until(extend.stop_at_ms);
+    if shared.house.find(&id).await.is_none() || !shared.house.change(&id, |room| room.live(life)) {
+        return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
+    }
+    let granted = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + life;
+    Json(json!({ "stop_at_ms": u64::try_from(granted.as_millis()).unwrap_or(extend.stop_at_ms) })).into_response()
+}
+
+/// `DELETE /api/v3/sandbox/{id}`
+pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    if shared.forget(&id).await {
+        (StatusCode::OK, Json(json!({}))).into_response()
+    } else {
+        refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"))
+    }
+}
+
+/// `GET /api/v2/sandboxes?labels[k]=v`, all at once. The client in Python writes its labels as Python does.
+pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    if let Err(refused) = shared.authorised(&headers) {
+        return *refused;
+    }
+    let mut labels = BTreeMap::new();
+    for (name, value) in query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('=')).map(plain) {
+        if let Some(label) = name.strip_prefix("labels[").and_then(|name| name.strip_suffix(']')) {
+            labels.insert(label.to_owned(), value);
+        } else if name == "labels" {
+            labels.extend(
+                serde_json::from_str::<BTreeMap<String, String>>(&value.replace('\'', "\"")).unwrap_or_default(),
+            );
+        }
+    }
+    let found = shared.house.list(&labels).await;
+    let entry = |id: &String, labels: &BTreeMap<String, String>| {
+        json!({
+            "id": id,
+            "createdAt": "2026-01-01T00:00:00Z",
+            "region": "ord",
+            "status": "running",
+            "stoppedAt": null,
+            "labels": labels,
+        })
+    };
+    Json(found.iter().map(|(id, room)| entry(id, &room.labels)).collect::<Vec<Value>>()).into_response()
+}
+
+/// A pair of a query without its escapes.
+fn plain((name, value): (&str, &str)) -> (String, String) {
+    let plain =
+        |text: &str| percent_encoding::percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    (plain(name), plain(value))
+}

@@ -1,0 +1,219 @@
+//! The calls for files by their paths.
+
+use std::time::SystemTime;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value, json};
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileInfo, FileKind, SandboxPath};
+
+use super::rpc::{Outcome, Peer};
+use super::{error, path};
+use crate::entries::{look, timestamp};
+
+/// The refusal of a file in the words of the service.
+pub(super) fn refusal(refused: &FileError) -> Value {
+    match refused.code {
+        FileErrorCode::FileNotFound => error("NotFound", "ENOENT", "No such file or directory (os error 2)"),
+        FileErrorCode::PermissionDenied => error("PermissionDenied", "EACCES", "Permission denied (os error 13)"),
+        FileErrorCode::IsDirectory => error("IsADirectory", "EISDIR", "Is a directory (os error 21)"),
+        FileErrorCode::NotADirectory => error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)"),
+        FileErrorCode::NoSpace | FileErrorCode::TooLarge => {
+            error("Error", "ENOSPC", "No space left on device (os error 28)")
+        }
+        _ => error("Error", "EINVAL", &refused.message),
+    }
+}
+
+fn stat(info: &FileInfo) -> Value {
+    let moment = timestamp(info.modified.unwrap_or(SystemTime::UNIX_EPOCH));
+    let (file, directory, link) =
+        (info.kind == FileKind::File, info.kind == FileKind::Directory, info.kind == FileKind::Symlink);
+    json!({
+        "isFile": file,
+        "isDirectory": directory,
+        "isSymlink": link,
+        "size": info.size.unwrap_or_default(),
+        "mtime": moment, "atime": moment, "birthtime": moment, "ctime": moment,
+        "mode": if directory { 0o40_755 } else { 0o100_644 },
+        "dev": 0, "ino": 0, "nlink": 1, "uid": 1000, "gid": 1000, "rdev": 0, "blksize": 4096, "blocks": 0,
+        "isBlockDevice": false, "isCharDevice": info.kind == FileKind::Other, "isFifo": false, "isSocket": false,
+    })
+}
+
+impl Peer {
+    /// A call for files; `None` when there is no such call.
+    pub(super) async fn file_call(&self, method: &str, params: &Value) -> Option<Outcome> {
+        let text = |name: &str| params[name].as_str().unwrap_or_default();
+        Some(match method {
+            "open" | "create" => self.open(method, params).await,
+            "readFile" | "readTextFile" => self.read_file(text("path"), method == "readTextFile").await,
+            "writeFile" | "writeTextFile" => self.write_file(params, method == "writeTextFile").await,
+            "readDir" => self.read_dir(text("path")).await,
+            "stat" | "lstat" => self.stat(text("path"), method == "stat").await,
+            "mkdir" => self.mkdir(text("path"), params["options"]["recursive"] == true).await,
+            "remove" => self.remove(text("path"), params["options"]["recursive"] == true).await,
+            "rename" => self.two("mv -T --", text("oldPath"), text("newPath")).await,
+            "copyFile" => self.two("cp --", text("fromPath"), text("toPath")).await,
+            "symlink" => self.two("ln -s --", text("target"), text("path")).await,
+            "readLink" => self.printed("readlink --", text("path")).await,
+            "realPath" => self.printed("realpath --", text("path")).await,
+            "chmod" => {
+                let mode = params["mode"].as_u64().unwrap_or_default();
+                self.shell(&format!("chmod {mode:o} -- {}", quote(text("path")))).await.map(|_| Value::Null)
+            }
+            _ => return self.handle_call(method, params).await,
+        })
+    }
+
+    /// The content of a file.
+    pub(super) async fn read(&self, name: &SandboxPath) -> Result<Vec<u8>, Value> {
+        match self.room.sandbox.download_files(vec![name.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+            Ok(Some(file)) => match file.result {
+                Ok(content) => Ok(content),
+                Err(refused) => Err(refusal(&refused)),
+            },
+            Ok(None) => Err(error("Error", "EIO", "nothing was said of the file")),
+            Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
+        }
+    }
+
+    /// Why a file is not there: what is above it may be a file, or not be seen.
+    pub(super) async fn absent(&self, name: &SandboxPath) -> Value {
+        let mut above = name.parent();
+        while let Some(path) = above {
+            match look(&self.room, &path).await {
+                Some(info) if info.kind != FileKind::File => break,
+                Some(_) => return error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)"),
+                None => above = path.parent(),
+            }
+        }
+        error("NotFound", "ENOENT", "No such file or directory (os error 2)")
+    }
+
+    async fn read_file(&self, name: &str, as_text: bool) -> Outcome {
+        let content = self.read(&path(name)?).await?;
+        match as_text {
+            false => Ok(json!(BASE64.encode(content))),
+            true => String::from_utf8(content)
+                .map(Value::String)
+                .map_err(|_| error("TypeError", "EILSEQ", "stream did not contain valid UTF-8")),
+        }
+    }
+
+    async fn write_file(&self, params: &Value, as_text: bool) -> Outcome {
+        let name = path(params["path"].as_str().unwrap_or_default())?;
+        let options = &params["options"];
+        let content = match (params["contentStreamId"].as_u64(), params["content"].as_str()) {
+            (Some(stream), _) => self.whole(stream).await?,
+            (None, Some(text)) if as_text => text.as_bytes().to_vec(),
+            (None, text) => BASE64
+                .decode(text.unwrap_or_default())
+                .map_err(|_| error("TypeError", "EINVAL", "the content is no base64"))?,
+        };
+        let there = look(&self.room, &name).await.is_some();
+        if there && options["createNew"] == true {
+            return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)"));
+        }
+        if !there && options["create"] == false {
+            return Err(self.absent(&name).await);
+        }
+        let before = if there && options["append"] == true { self.read(&name).await? } else { Vec::new() };
+        self.put(&name, [before, content].concat()).await.map(|()| Value::Null)
+    }
+
+    async fn read_dir(&self, name: &str) -> Outcome {
+        let name = path(name)?;
+        if self.stat(&name.to_text(), true).await?["isDirectory"] != true {
+            return Err(error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)"));
+        }
+        match self.room.sandbox.ls(&name).await {
+            Ok(Ok(listed)) => {
+                let entry = |info: &FileInfo| {
+                    let path = String::from_utf8_lossy(&info.path).into_owned();
+                    json!({
+                        "name": path.rsplit('/').next().unwrap_or_default(),
+                        "isFile": info.kind == FileKind::File,
+                        "isDirectory": info.is_dir(),
+                        "isSymlink": info.kind == FileKind::Symlink,
+                    })
+                };
+                Ok(listed.entries.iter().map(entry).collect())
+            }
+            Ok(Err(refused)) => Err(refusal(&refused)),
+            Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
+        }
+    }
+
+    pub(super) async fn stat(&self, name: &str, follow: bool) -> Outcome {
+        let mut name = path(name)?;
+        if follow && let Ok(real) = self.printed("realpath --", &name.to_text()).await {
+            name = path(real.as_str().unwrap_or_default())?;
+        }
+        match look(&self.room, &name).await {
+            Some(info) => Ok(stat(&info)),
+            // A directory that cannot be listed does not tell what is in it.
+            None => match self.read(&name).await {
+                Err(refused) => Err(refused),
+                Ok(_) => Err(self.absent(&name).await),
+            },
+        }
+    }
+
+    async fn mkdir(&self, name: &str, recursive: bool) -> Outcome {
+        let name = path(name)?;
+        match look(&self.room, &name).await {
+            Some(info) if recursive && info.is_dir() => return Ok(Value::Null),
+            Some(_) => return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)")),
+            None => {}
+        }
+        let option = if recursive { "-p " } else { "" };
+        self.shell(&format!("mkdir {option}-- {}", quote(&name.to_text()))).await.map(|_| Value::Null)
+    }
+
+    async fn remove(&self, name: &str, recursive: bool) -> Outcome {
+        let name = path(name)?;
+        let Some(info) = look(&self.room, &name).await else { return Err(self.absent(&name).await) };
+        let command = match (info.is_dir(), recursive) {
+            (_, true) => "rm -r --",
+            (true, false) => "rmdir --",
+            (false, false) => "rm --",
+        };
+        self.shell(&format!("{command} {}", quote(&name.to_text()))).await.map(|_| Value::Null)
+    }
+
+    async fn two(&self, command: &str, first: &str, second: &str) -> Outcome {
+        self.shell(&format!("{command} {} {}", quote(first), quote(second))).await.map(|_| Value::Null)
+    }
+
+    async fn printed(&self, command: &str, name: &str) -> Outcome {
+        let output = self.shell(&format!("{command} {}", quote(name))).await?;
+        Ok(json!(output.strip_suffix('\n').unwrap_or(&output)))
+    }
+
+    /// What a command prints, or its complaint as an error of the service.
+    async fn shell(&self, command: &str) -> Result<String, Value> {
+        let mut request = ExecuteRequest::new(command);
+        request.cwd = SandboxPath::parse(super::HOME).ok();
+        match self.room.sandbox.execute(request).await {
+            Ok(response) if response.exit_code == Some(0) => Ok(response.stdout_text().into_owned()),
+            Ok(response) => {
+                let said = response.stderr_text();
+                let words = said.trim_end();
+                let (class, code) = match words.rsplit(": ").next().unwrap_or_default() {
+                    "No such file or directory" => ("NotFound", "ENOENT"),
+                    "Permission denied" => ("PermissionDenied", "EACCES"),
+                    "File exists" => ("AlreadyExists", "EEXIST"),
+                    "Not a directory" => ("NotADirectory", "ENOTDIR"),
+                    "Is a directory" => ("IsADirectory", "EISDIR"),
+                    "Directory not empty" => ("Error", "ENOTEMPTY"),
+                    "No space left on device" => ("Error", "ENOSPC"),
+                    _ => ("Error", "EINVAL"),
+                };
+                Err(error(class, code, words))
+            }
+            Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
+        }
+    }
+}

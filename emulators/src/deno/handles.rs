@@ -1,0 +1,195 @@
+//! Files that are open.
+
+use std::collections::BTreeMap;
+use std::sync::{MutexGuard, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::{SandboxPath, Upload};
+
+use super::rpc::{Outcome, Peer};
+use super::{error, path};
+
+/// Files by the numbers that the client has for them.
+#[derive(Debug, Default)]
+pub(super) struct Handles {
+    next: u64,
+    open: BTreeMap<u64, Open>,
+}
+
+/// One file: its content when it was opened, and what was written since. It is put back when it is closed.
+#[derive(Clone, Debug)]
+struct Open {
+    path: SandboxPath,
+    content: Vec<u8>,
+    at: usize,
+    append: bool,
+    writable: bool,
+    changed: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Options {
+    read: Option<bool>,
+    write: Option<bool>,
+    append: Option<bool>,
+    truncate: Option<bool>,
+    create: Option<bool>,
+    create_new: Option<bool>,
+}
+
+fn is(flag: Option<bool>) -> bool {
+    flag.unwrap_or_default()
+}
+
+impl Peer {
+    fn handles(&self) -> MutexGuard<'_, Handles> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `open` and `create`
+    pub(super) async fn open(&self, method: &str, params: &Value) -> Outcome {
+        let name = path(params["path"].as_str().unwrap_or_default())?;
+        let options: Options = if method == "create" {
+            Options {
+                read: Some(true),
+                write: Some(true),
+                create: Some(true),
+                truncate: Some(true),
+                ..Options::default()
+            }
+        } else {
+            serde_json::from_value(params["options"].clone()).unwrap_or_default()
+        };
+        let writable = is(options.write) || is(options.append);
+        let there = self.read(&name).await;
+        let content = match there {
+            Ok(_) if is(options.create_new) => {
+                return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)"));
+            }
+            Ok(_) if is(options.truncate) => Vec::new(),
+            Ok(content) => content,
+            Err(missing) if missing["code"] == "ENOENT" && (is(options.create) || is(options.create_new)) => Vec::new(),
+            Err(refused) => return Err(refused),
+        };
+        if writable {
+            // Whether it may be written shows now, as it would there.
+            self.put(&name, content.clone()).await?;
+        }
+        let mut handles = self.handles();
+        handles.next += 1;
+        let number = handles.next;
+        let open = Open { path: name, content, at: 0, append: is(options.append), writable, changed: false };
+        handles.open.insert(number, open);
+        Ok(json!({ "fileHandleId": number }))
+    }
+
+    /// The calls for a file that is open.
+    pub(super) async fn handle_call(&self, method: &str, params: &Value) -> Option<Outcome> {
+        let number = params["fileHandleId"].as_u64().unwrap_or_default();
+        let bad = || error("BadResource", "EBADF", "Bad file descriptor (os error 9)");
+        if method == "fileClose" || method == "fileSync" || method == "fileSyncData" {
+            let open = {
+                let mut handles = self.handles();
+                if method == "fileClose" { handles.open.remove(&number) } else { handles.open.get(&number).cloned() }
+            };
+            return Some(match open {
+                Some(open) if open.changed => self.put(&open.path, open.content).await.map(|()| Value::Null),
+                Some(_) => Ok(Value::Null),
+                None => Err(bad()),
+            });
+        }
+        let mut handles = self.handles();
+        let open = handles.open.get_mut(&number);
+        Some(match (method, open) {
+            ("fileRead" | "fileWrite" | "fileSeek" | "fileTruncate", None) => Err(bad()),
+            ("fileRead", Some(open)) => Ok(open.read(params["length"].as_u64().unwrap_or(65_536))),
+            ("fileWrite", Some(open)) if !open.writable => Err(bad()),
+            ("fileWrite", Some(open)) => {
+                let data = params["data"].as_str().and_then(|data| BASE64.decode(data).ok()).unwrap_or_default();
+                open.write(&data);
+                Ok(json!({ "bytesWritten": data.len() }))
+            }
+            ("fileSeek", Some(open)) => open.seek(params),
+            ("fileTruncate", Some(open)) => {
+                let length = params["len"].as_u64().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
+                open.content.resize(length, 0);
+                open.changed = true;
+                Ok(Value::Null)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Puts back what is still open, at the end of a client.
+    pub(super) async fn close_files(&self) {
+        let open = std::mem::take(&mut self.handles().open);
+        for file in open.into_values().filter(|file| file.changed) {
+            // There is nobody left who could be told.
+            let _ = self.put(&file.path, file.content).await;
+        }
+    }
+
+    /// Writes a whole file. The directories above are not made.
+    pub(super) async fn put(&self, name: &SandboxPath, content: Vec<u8>) -> Result<(), Value> {
+        let above = name.parent().unwrap_or_else(SandboxPath::root);
+        match self.stat(&above.to_text(), true).await {
+            Ok(stat) if stat["isDirectory"] == true => {}
+            Ok(_) => return Err(error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)")),
+            Err(_) => return Err(self.absent(name).await),
+        }
+        let uploaded = self.room.sandbox.upload_files(vec![Upload::new(name.as_bytes(), content)]).await;
+        match uploaded.map(|mut results| results.pop().map(|result| result.result)) {
+            Ok(Some(Ok(()))) => Ok(()),
+            Ok(Some(Err(refused))) => Err(super::files::refusal(&refused)),
+            Ok(None) => Err(error("Error", "EIO", "nothing was said of the file")),
+            Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
+        }
+    }
+}
+
+impl Open {
+    fn read(&mut self, length: u64) -> Value {
+        let end = self.at.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)).min(self.content.len());
+        let piece = self.content.get(self.at..end).unwrap_or_default();
+        let data = if piece.is_empty() { Value::Null } else { json!(BASE64.encode(piece)) };
+        self.at = end.max(self.at);
+        json!({ "data": data })
+    }
+
+    fn write(&mut self, data: &[u8]) {
+        if self.append {
+            self.at = self.content.len();
+        }
+        let end = self.at + data.len();
+        if self.content.len() < end {
+            self.content.resize(end, 0);
+        }
+        if let Some(place) = self.content.get_mut(self.at..end) {
+            place.copy_from_slice(data);
+        }
+        (self.at, self.changed) = (end, true);
+    }
+
+    fn seek(&mut self, params: &Value) -> Outcome {
+        let offset = &params["offset"];
+        let offset = offset.as_i64().or_else(|| offset.as_str()?.parse().ok()).unwrap_or_default();
+        let from = match params["whence"].as_u64() {
+            Some(1) => self.at,
+            Some(2) => self.content.len(),
+            _ => 0,
+        };
+        let to =
+            i64::try_from(from).ok().and_then(|from| from.checked_add(offset)).and_then(|to| usize::try_from(to).ok());
+        match to {
+            Some(to) => {
+                self.at = to;
+                Ok(json!({ "position": to }))
+            }
+            None => Err(error("TypeError", "EINVAL", "Invalid argument (os error 22)")),
+        }
+    }
+}

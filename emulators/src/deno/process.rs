@@ -1,0 +1,202 @@
+//! Processes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tidebox_core::shell_backend::quote;
+use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream};
+use tokio::sync::{oneshot, watch};
+
+use super::rpc::{Outcome, Peer};
+use super::{HOME, error, path};
+
+/// What runs, and what has run, of one client.
+pub(super) type Processes = BTreeMap<u64, Process>;
+
+/// One process.
+#[derive(Debug)]
+pub(super) struct Process {
+    kill: Option<oneshot::Sender<String>>,
+    ended: watch::Receiver<Option<Value>>,
+}
+
+/// The longest time that a command may take.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Numbers of processes: none that a program of the sandbox has itself.
+static NEXT_PID: AtomicU64 = AtomicU64::new(3_000_000);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Spawn {
+    command: String,
+    args: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    clear_env: Option<bool>,
+    cwd: Option<String>,
+    stdin_stream_id: Option<u64>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Spawn {
+    /// The process as a line for the sandbox's shell. What is a shell already is not started twice.
+    fn line(&self) -> String {
+        let args = self.args.as_deref().unwrap_or_default();
+        match args {
+            [option, script]
+                if option == "-c" && self.command.ends_with("bash") && !self.clear_env.unwrap_or_default() =>
+            {
+                script.clone()
+            }
+            args => {
+                let words = std::iter::once(&self.command).chain(args).map(|word| quote(word));
+                let line = words.collect::<Vec<_>>().join(" ");
+                if self.clear_env.unwrap_or_default() {
+                    let env = self.env.iter().flatten().map(|(name, value)| quote(&format!("{name}={value}")));
+                    format!("exec env -i {} {line}", env.collect::<Vec<_>>().join(" "))
+                } else {
+                    format!("exec {line}")
+                }
+            }
+        }
+    }
+}
+
+impl Peer {
+    fn processes(&self) -> std::sync::MutexGuard<'_, Processes> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `spawn`
+    pub(super) async fn spawn(self: &Arc<Self>, params: &Value) -> Outcome {
+        let spawn: Spawn =
+            serde_json::from_value(params.clone()).map_err(|wrong| error("TypeError", "EINVAL", &wrong.to_string()))?;
+        let cwd = spawn.cwd.as_deref().unwrap_or(HOME);
+        let directory = path(cwd)?;
+        if !self.stat(&directory.to_text(), true).await.is_ok_and(|stat| stat["isDirectory"] == true) {
+            let message = format!("Failed to spawn '{}': No such cwd '{cwd}'", spawn.command);
+            return Err(error("NotFound", "ENOENT", &message));
+        }
+        let mut env = self.shared.sandboxes().get(&self.id).map(|sandbox| sandbox.env.clone()).unwrap_or_default();
+        env.extend(spawn.env.clone().unwrap_or_default());
+        let mut request = ExecuteRequest::new(spawn.line()).with_timeout(LONGEST).with_cwd(directory);
+        request.env = env.into_iter().collect();
+        let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
+        let stream = |wanted: &str| (wanted == "piped").then(|| self.stream());
+        let (stdout, stderr) = (stream(&spawn.stdout), stream(&spawn.stderr));
+        let (kill, killed) = oneshot::channel();
+        let (ending, ended) = watch::channel(None);
+        self.processes().insert(pid, Process { kill: Some(kill), ended });
+        let running = Running { peer: Arc::clone(self), stdout, stderr, stdin: spawn.stdin_stream_id };
+        let (begin, begun) = oneshot::channel();
+        let first = running.run(request, killed, begun);
+        tokio::spawn(async move {
+            let end = first.await;
+            ending.send_replace(Some(end));
+        });
+        // A command that begins at once may write before the answer is on its way.
+        let _ = begin.send(());
+        if self.early {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+        Ok(json!({ "pid": pid, "stdoutStreamId": stdout, "stderrStreamId": stderr }))
+    }
+
+    /// `processWait`
+    pub(super) async fn process_wait(&self, params: &Value) -> Outcome {
+        let pid = params["pid"].as_u64().unwrap_or_default();
+        let Some(mut ended) = self.processes().get(&pid).map(|process| process.ended.clone()) else {
+            return Err(error("NotFound", "ENOENT", &format!("no process {pid}")));
+        };
+        match ended.wait_for(Option::is_some).await {
+            Ok(end) => Ok(end.clone().unwrap_or_default()),
+            Err(_) => Err(error("Error", "ECHILD", &format!("process {pid} is gone"))),
+        }
+    }
+
+    /// `processKill`: any signal ends the command and what it has started.
+    pub(super) fn process_kill(&self, params: &Value) -> Outcome {
+        let pid = params["pid"].as_u64().unwrap_or_default();
+        let signal = params["signal"].as_str().unwrap_or("SIGTERM").to_owned();
+        let kill = self.processes().get_mut(&pid).and_then(|process| process.kill.take());
+        match kill.map(|kill| kill.send(signal)) {
+            Some(Ok(())) => Ok(Value::Null),
+            _ => Err(error("TypeError", "ENOENT", "Child process has already terminated")),
+        }
+    }
+}
+
+/// A command and where its output goes.
+struct Running {
+    peer: Arc<Peer>,
+    stdout: Option<u64>,
+    stderr: Option<u64>,
+    stdin: Option<u64>,
+}
+
+impl Running {
+    async fn run(
+        self,
+        mut request: ExecuteRequest,
+        killed: oneshot::Receiver<String>,
+        begun: oneshot::Receiver<()>,
+    ) -> Value {
+        // It begins with the call, or when that is over.
+        let _ = begun.await;
+        for stream in self.stdout.into_iter().chain(self.stderr) {
+            self.peer.begin_stream(stream);
+        }
+        let mut killed = Box::pin(killed);
+        if let Some(stdin) = self.stdin {
+            // A command of an emulated sandbox gets its input at once, so it begins when all of it is there.
+            let input = Box::pin(self.peer.whole(stdin));
+            match select(input, killed).await {
+                Either::Left((input, rest)) => {
+                    request.stdin = input.unwrap_or_default();
+                    killed = rest;
+                }
+                Either::Right((signal, _)) => return self.end(json_end(None, signal.ok())),
+            }
+        }
+        let (peer, stdout, stderr) = (Arc::clone(&self.peer), self.stdout, self.stderr);
+        let mut sink = move |event: OutputEvent| {
+            let stream = if event.stream == OutputStream::Stdout { stdout } else { stderr };
+            if let Some(stream) = stream {
+                peer.enqueue(stream, &event.bytes);
+            }
+        };
+        let end = {
+            let running = self.peer.room.sandbox.execute_streaming(request, &mut sink);
+            match select(running, killed).await {
+                Either::Left((Ok(response), _)) => json_end(response.exit_code, None),
+                Either::Left((Err(_), _)) => json_end(None, None),
+                Either::Right((signal, _)) => json_end(None, signal.ok()),
+            }
+        };
+        self.end(end)
+    }
+
+    fn end(&self, end: Value) -> Value {
+        for stream in self.stdout.into_iter().chain(self.stderr) {
+            self.peer.end_stream(stream);
+        }
+        end
+    }
+}
+
+/// What `processWait` answers. A shell tells a signal by a code, and so does the service.
+fn json_end(code: Option<i32>, signal: Option<String>) -> Value {
+    let number = match signal.as_deref() {
+        None => code.unwrap_or(1),
+        Some("SIGKILL") => 137,
+        Some("SIGINT") => 130,
+        Some(_) => 143,
+    };
+    json!({ "success": number == 0, "code": number, "signal": signal, "oom": null })
+}
