@@ -9,7 +9,9 @@ use crate::path::SandboxPath;
 use crate::shell_mode::ShellMode;
 
 /// One command line and what it is run with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `Debug` shows the names of variables and not their values, which may be secrets, and how much there is to read.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecuteRequest {
     /// What the shell gets, as after `bash -c`. Bytes that are not UTF-8 are written `$'\xff'`.
@@ -26,6 +28,19 @@ pub struct ExecuteRequest {
     /// [`ShellMode::Fresh`] unless its maker chose otherwise. A backend without sessions answers
     /// [`ErrorKind::Unsupported`] to [`ShellMode::Persistent`].
     pub shell_mode: Option<ShellMode>,
+}
+
+impl fmt::Debug for ExecuteRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecuteRequest")
+            .field("command", &self.command)
+            .field("timeout", &self.timeout)
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("stdin_bytes", &self.stdin.len())
+            .field("shell_mode", &self.shell_mode)
+            .finish()
+    }
 }
 
 impl ExecuteRequest {

@@ -1,6 +1,7 @@
 //! A session is one `execute`: its standard input, its captured output, its processes and how it ended.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::conversation::Conversation;
@@ -12,7 +13,7 @@ use crate::signal::Signal;
 pub struct SessionId(pub u64);
 
 /// What a session starts with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct SessionSpec {
     /// Arguments of the root process, the program's name first.
     pub argv: Vec<Vec<u8>>,
@@ -31,6 +32,19 @@ pub struct SessionSpec {
     pub shell_state: Option<Arc<[u8]>>,
     /// Whether the caller talks with the root process ([`Kernel::ask`](crate::Kernel::ask)).
     pub conversation: bool,
+}
+
+/// What it is to run, and how much it is given: variables and input may hold secrets.
+impl fmt::Debug for SessionSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionSpec")
+            .field("program", &String::from_utf8_lossy(&self.program))
+            .field("arguments", &self.argv.len())
+            .field("variables", &self.env.len())
+            .field("stdin_bytes", &self.stdin.len())
+            .field("output_bytes", &self.output_bytes)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Which of the two captured streams.

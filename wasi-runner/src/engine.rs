@@ -12,7 +12,7 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAlloc
 use crate::aot::CacheDir;
 use crate::guest::Guest;
 use crate::prepared::Provision;
-use crate::program::{Linkers, Programs};
+use crate::program::{Compiling, Linkers, Programs};
 use crate::scheduler;
 use crate::ticker::Ticker;
 
@@ -61,6 +61,8 @@ pub struct WasmtimeEngine {
 pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) programs: Programs,
+    /// Where programs of guests are compiled.
+    pub(crate) compiling: Compiling,
     pub(crate) ticker: Ticker,
 }
 
@@ -87,7 +89,7 @@ impl WasmtimeEngine {
         let linkers = Linkers::new(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
         let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
         let programs = Programs::new(linkers, config.cache);
-        Ok(Self { inner: Arc::new(Inner { engine, programs, ticker }) })
+        Ok(Self { inner: Arc::new(Inner { engine, programs, compiling: Compiling::default(), ticker }) })
     }
 
     /// Has a file of a sandbox stand for a prepared program: starting it starts that, whatever the file holds. The program

@@ -3,13 +3,14 @@
 //! The caller's stack is not copied as a native stack would be. The child enters an exported function instead, and finds
 //! everything that the caller's linear memory held where it was, so pointers into it stay valid.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidebox_kernel::wasi::{Sys, ext};
 use tidebox_kernel::{Errno, Start};
 use wasmtime::{AsContextMut, Caller, Instance, Memory, Val};
 
-use crate::call::{enter, finish};
+use crate::call::{enter, finish, give_way};
 use crate::engine::Store;
 use crate::guest::{Guest, lock};
 use crate::process;
@@ -19,6 +20,9 @@ pub(crate) const ENTRY: &str = "tidebox_fork_child";
 
 /// The shadow stack's pointer, which the toolchain keeps in a global of this name.
 const STACK_POINTER: &str = "__stack_pointer";
+
+/// Bytes that are copied before others have a turn.
+const PIECE_BYTES: usize = 4 << 20;
 
 /// Bytes in a page of linear memory.
 const PAGE: usize = 65_536;
@@ -112,8 +116,16 @@ async fn copy(caller: &mut Caller<'_, Guest>, parent: &Parent, start: Start, arg
     }
     // Below the stack pointer lies what no frame uses any more: the larger part of a stack that is sized for recursion.
     let live = usize::try_from(parent.stack_pointer).unwrap_or(0).min(source.len());
-    let target = memory.data_mut(&mut store);
-    copy_pages(source, target, live);
+    let (mut at, end) = (live, source.len());
+    while at < end {
+        let next = end.min(at.saturating_add(PIECE_BYTES));
+        copy_pages(parent.memory.data(&*caller), memory.data_mut(&mut store), at..next);
+        at = next;
+        // The parent waits meanwhile, so that its memory stays as it is.
+        if at < end {
+            give_way().await;
+        }
+    }
     for (name, value) in &parent.globals {
         let global = instance.get_global(&mut store, name).ok_or(Refused)?;
         global.set(&mut store, *value).map_err(|_| Refused)?;
@@ -121,10 +133,10 @@ async fn copy(caller: &mut Caller<'_, Guest>, parent: &Parent, start: Start, arg
     Ok(Forked { start, store, instance, arg })
 }
 
-/// Copies everything from `live` on.
-fn copy_pages(source: &[u8], target: &mut [u8], live: usize) {
-    let end = source.len().min(target.len());
-    if let (Some(target), Some(source)) = (target.get_mut(live..end), source.get(live..end)) {
+/// Copies what both memories have of the range.
+fn copy_pages(source: &[u8], target: &mut [u8], range: Range<usize>) {
+    let range = range.start..range.end.min(source.len()).min(target.len());
+    if let (Some(target), Some(source)) = (target.get_mut(range.clone()), source.get(range)) {
         target.copy_from_slice(source);
     }
 }

@@ -31,10 +31,60 @@ macro_rules! blocking {
 }
 pub(crate) use blocking;
 
+/// Links functions that move bytes, with others having a turn between the pieces of a long transfer.
+macro_rules! in_pieces {
+    ($linker:ident: $($name:ident $piece:ident),*) => {$(
+        $linker.func_wrap_async(
+            MODULE,
+            stringify!($name),
+            |mut caller: Caller<'_, Guest>, (fd, iovs, iovs_len, out): (u32, u32, u32, u32)| {
+                Box::new(async move {
+                    let mut progress = p1::Progress::default();
+                    loop {
+                        let answer = enter_blocking(&mut caller, |kernel, pid, memory| {
+                            p1::$piece(kernel, pid, memory, fd, iovs, iovs_len, out, &mut progress)
+                        });
+                        let answer = answer.await?;
+                        if !progress.more() {
+                            return Ok(answer);
+                        }
+                        give_way().await;
+                    }
+                })
+            },
+        )?;
+    )*};
+}
+
+/// Random bytes that are made at a time.
+const RANDOM_BYTES: u32 = 256 << 10;
+
+async fn random_get(caller: &mut Caller<'_, Guest>, at: u32, len: u32) -> wasmtime::Result<u32> {
+    let (mut at, mut left) = (at, len);
+    loop {
+        let piece = left.min(RANDOM_BYTES);
+        let answer = finish(enter(caller, |kernel, pid, memory| p1::random_get(kernel, pid, memory, at, piece)))?;
+        left -= piece;
+        if answer != tidebox_kernel::Errno::Success as u32 || left == 0 {
+            return Ok(answer);
+        }
+        let Some(next) = at.checked_add(piece) else { return Ok(tidebox_kernel::Errno::Fault as u32) };
+        at = next;
+        give_way().await;
+    }
+}
+
 pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     preview1_at_once!(direct!(linker, MODULE,));
     // Calls that others' doings show in never wait, but a guest that repeats one until they show must let them run.
     preview1_in_turn!(blocking!(linker, MODULE,));
+    // These may have as much to do as a guest has memory, so they do it in pieces.
+    linker.allow_shadowing(true);
+    in_pieces! { linker: fd_read fd_read_piece, fd_write fd_write_piece }
+    linker.func_wrap_async(MODULE, "random_get", |mut caller: Caller<'_, Guest>, (at, len): (u32, u32)| {
+        Box::new(async move { random_get(&mut caller, at, len).await })
+    })?;
+    linker.allow_shadowing(false);
     linker.func_wrap_async(MODULE, "sched_yield", |mut caller: Caller<'_, Guest>, (): ()| {
         Box::new(async move {
             let mut repeatable = false;

@@ -127,10 +127,11 @@ async fn program(around: &Surroundings, start: &Start) -> Result<Program, NotAPr
     let inner = Arc::clone(&around.inner);
     let contents = start.image.contents.clone();
     // Compiling takes up to seconds; the other processes go on meanwhile.
-    let compiled = tokio::task::spawn_blocking(move || match contents.shared() {
-        Some(wasm) => inner.programs.installed(&inner.engine, wasm),
-        None => inner.programs.of_guest(&inner.engine, &contents),
-    });
+    let Some(wasm) = contents.shared().cloned() else {
+        let compiler = Arc::clone(&inner);
+        return compiler.compiling.run(move || inner.programs.of_guest(&inner.engine, &contents)).await;
+    };
+    let compiled = tokio::task::spawn_blocking(move || inner.programs.installed(&inner.engine, &wasm));
     compiled.await.unwrap_or_else(|_| Err(NotAProgram::compiler_failed()))
 }
 

@@ -1,5 +1,7 @@
 //! Programs: compiled modules and components, linked and ready to be instantiated.
 
+mod bulk;
+mod compiling;
 mod known;
 
 use std::fmt;
@@ -14,6 +16,7 @@ use crate::aot::{CacheDir, Native};
 use crate::guest::Guest;
 use crate::prepared::{Prepared, Provided, Provision};
 use crate::{component, ext};
+pub(crate) use compiling::Compiling;
 use known::Known;
 pub(crate) use known::{Digest, digest};
 
@@ -129,9 +132,9 @@ impl Programs {
         let known = self.known().touch(&digest);
         let program = match known {
             Some(program) => program,
-            None => self.make(engine, &wasm, None)?,
+            None => self.make(engine, &bulk::bound(&wasm, component::is_component(&wasm))?, None)?,
         };
-        self.known().keep(digest, contents, program.clone());
+        self.known().keep(digest, contents, wasm.len() as u64, program.clone());
         Ok(program)
     }
 

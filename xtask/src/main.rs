@@ -34,6 +34,8 @@ usage: cargo xtask <command>
   layers    check which package may depend on which
   npm       build the npm package and pack it into js-bindings/package
   npm test  the same from the guest programs that are there, then install it elsewhere and run its tests in Node
+  soak [--minutes N]
+            keep a thousand sandboxes busy for ten or N minutes, and say what went wrong or did not come back
   spec record [FILE]
             run the cases of tests/spec (those whose file name contains FILE) on this machine's bash and tools, as
             root, and write down what they do
@@ -53,6 +55,8 @@ fn main() -> ExitCode {
         ["layers"] => run(layers::step),
         ["npm"] => run(npm::npm),
         ["npm", "test"] => run(npm_tests::npm_tests),
+        ["soak"] => run(|project, progress| soak(project, progress, "10")),
+        ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
         ["spec", what] => run(|project, progress| spec::run(project, progress, what, "")),
         ["spec", what, files] => run(|project, progress| spec::run(project, progress, what, files)),
         [] | ["help" | "--help" | "-h"] => {
@@ -71,6 +75,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs `benches/load.rs`, which prints its figures.
+fn soak(project: &Project, progress: &mut Progress, minutes: &str) -> Result<()> {
+    setup::guests(project, progress)?;
+    let mut command =
+        project.cargo(&["bench", "--locked", "--workspace", "--bench", "load", "--", "soak", "--minutes", minutes]);
+    anyhow::ensure!(command.status()?.success(), "the soak found mistakes; they are listed above");
+    Ok(())
 }
 
 fn run(command: impl FnOnce(&Project, &mut Progress) -> Result<()>) -> Result<()> {

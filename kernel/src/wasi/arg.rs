@@ -98,6 +98,31 @@ impl Buffers {
         Ok(list)
     }
 
+    /// The bytes from `skip` on, at most `most` of them.
+    pub(super) fn window(mut self, skip: u32, most: u32) -> Self {
+        if skip == 0 && self.total <= most {
+            return self;
+        }
+        let (mut skip, mut room) = (skip, most);
+        let mut kept = Vec::new();
+        for (at, len) in self.pieces() {
+            let over = skip.min(len);
+            skip -= over;
+            let taken = (len - over).min(room);
+            room -= taken;
+            if taken > 0 {
+                kept.push((at.saturating_add(over), taken));
+            }
+        }
+        self.total = most - room;
+        (self.many, self.count) = (kept, 0);
+        self
+    }
+
+    pub(super) fn total(&self) -> u32 {
+        self.total
+    }
+
     fn pieces(&self) -> impl Iterator<Item = (u32, u32)> {
         let list = if self.many.is_empty() { self.few.get(..self.count).unwrap_or(&[]) } else { &self.many };
         list.iter().copied()

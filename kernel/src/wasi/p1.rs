@@ -14,7 +14,9 @@ pub use super::p1_fd::{
     fd_filestat_get, fd_filestat_set_size, fd_filestat_set_times, fd_prestat_dir_name, fd_prestat_get, fd_renumber,
     fd_sync,
 };
-pub use super::p1_io::{fd_pread, fd_pwrite, fd_read, fd_seek, fd_tell, fd_write};
+pub use super::p1_io::{
+    Progress, fd_pread, fd_pwrite, fd_read, fd_read_piece, fd_seek, fd_tell, fd_write, fd_write_piece,
+};
 pub use super::p1_path::{
     path_create_directory, path_filestat_get, path_filestat_set_times, path_link, path_open, path_readlink,
     path_remove_directory, path_rename, path_symlink, path_unlink_file,

@@ -1,12 +1,97 @@
 //! Moving bytes: `fd_read`, `fd_write` and their positioned forms, and offsets.
 
 use super::arg::{Buffers, InGuest, put_u32, put_u64};
-use super::{GuestMem, Sys, blocking_call, call};
+use super::{GuestMem, Halt, Sys, blocking_call, call};
 use crate::errno::Errno;
 use crate::kernel::Kernel;
 use crate::open_file::What;
 use crate::process::Pid;
 use crate::transfer::{Until, read, write};
+
+/// Most bytes of one piece of a transfer: a fraction of a millisecond of copying.
+const PIECE_BYTES: u32 = 1 << 20;
+
+/// Most bytes of one positioned transfer, which is not made in pieces: some milliseconds of copying. The count says how many
+/// there were.
+const POSITIONED_BYTES: u32 = 16 << 20;
+
+/// How far a transfer has come that an engine makes in pieces, so that others have a turn in between and a deadline is kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    done: u32,
+    more: bool,
+}
+
+impl Progress {
+    /// Whether the call is to be made again to go on. If not, it is over and its answer the guest's.
+    pub fn more(&self) -> bool {
+        self.more
+    }
+}
+
+/// The next piece of a transfer. What fails after something was moved is left for the next call to find.
+fn piece(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    (fd, iovs, iovs_len, out): (u32, u32, u32, u32),
+    progress: &mut Progress,
+    run: impl FnOnce(&mut Kernel, &mut dyn GuestMem, &Buffers, u32) -> Result<u32, Halt>,
+) -> Sys {
+    progress.more = false;
+    blocking_call(k, pid, |k| {
+        let file = k.file_of(pid, fd)?;
+        let all = Buffers::read(m, iovs, iovs_len)?;
+        let left = all.total().saturating_sub(progress.done);
+        let window = all.window(progress.done, PIECE_BYTES);
+        let moved = match run(k, m, &window, file) {
+            Err(Halt::Errno(_)) if progress.done > 0 => 0,
+            moved => moved?,
+        };
+        progress.done += moved;
+        progress.more = moved == window.total() && left > moved;
+        Ok(put_u32(m, out, progress.done)?)
+    })
+}
+
+/// As [`fd_read`], a piece at a time.
+#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
+pub fn fd_read_piece(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    fd: u32,
+    iovs: u32,
+    iovs_len: u32,
+    out: u32,
+    progress: &mut Progress,
+) -> Sys {
+    let begun = progress.done > 0;
+    piece(k, pid, m, (fd, iovs, iovs_len, out), progress, |k, m, list, file| {
+        match read(k, pid, &mut InGuest { m, list }, file, None) {
+            // What there was has been read.
+            Err(Halt::Block(_)) if begun => Ok(0),
+            read => read,
+        }
+    })
+}
+
+/// As [`fd_write`], a piece at a time.
+#[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
+pub fn fd_write_piece(
+    k: &mut Kernel,
+    pid: Pid,
+    m: &mut dyn GuestMem,
+    fd: u32,
+    iovs: u32,
+    iovs_len: u32,
+    out: u32,
+    progress: &mut Progress,
+) -> Sys {
+    piece(k, pid, m, (fd, iovs, iovs_len, out), progress, |k, m, list, file| {
+        write(k, pid, &mut InGuest { m, list }, file, None, Until::All)
+    })
+}
 
 /// Reads from where the file stands. On a directory `ISDIR`.
 pub fn fd_read(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, iovs: u32, iovs_len: u32, out: u32) -> Sys {
@@ -18,7 +103,7 @@ pub fn fd_read(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, iovs: u3
     })
 }
 
-/// Reads at `offset`, and leaves where the file stands. `SPIPE` on what has no offset.
+/// Reads at `offset`, and leaves where the file stands. `SPIPE` on what has no offset. At most 16 MiB.
 #[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
 pub fn fd_pread(
     k: &mut Kernel,
@@ -32,7 +117,7 @@ pub fn fd_pread(
 ) -> Sys {
     call(k, pid, |k| {
         let file = k.file_of(pid, fd)?;
-        let buffers = Buffers::read(m, iovs, iovs_len)?;
+        let buffers = Buffers::read(m, iovs, iovs_len)?.window(0, POSITIONED_BYTES);
         let n = read(k, pid, &mut InGuest { m, list: &buffers }, file, Some(offset))?;
         Ok(put_u32(m, out, n)?)
     })
@@ -48,7 +133,7 @@ pub fn fd_write(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, iovs: u
     })
 }
 
-/// Writes at `offset`, and leaves where the file stands.
+/// Writes at `offset`, and leaves where the file stands. At most 16 MiB.
 #[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
 pub fn fd_pwrite(
     k: &mut Kernel,
@@ -62,7 +147,7 @@ pub fn fd_pwrite(
 ) -> Sys {
     call(k, pid, |k| {
         let file = k.file_of(pid, fd)?;
-        let buffers = Buffers::read(m, iovs, iovs_len)?;
+        let buffers = Buffers::read(m, iovs, iovs_len)?.window(0, POSITIONED_BYTES);
         let n = write(k, pid, &mut InGuest { m, list: &buffers }, file, Some(offset), Until::All)?;
         Ok(put_u32(m, out, n)?)
     })

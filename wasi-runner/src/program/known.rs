@@ -11,6 +11,10 @@ use super::Program;
 /// holds several times its own size in native code.
 const KEPT_OF_GUESTS: usize = 32;
 
+/// Bytes of such programs, as WebAssembly, that are kept: who brings many large ones has them compiled again, and does not fill
+/// the memory of the host.
+const KEPT_BYTES: u64 = 64 << 20;
+
 /// Compiled programs of the application that are kept after the last sandbox with their bytes is gone.
 const KEPT_OF_THE_PAST: usize = 32;
 
@@ -27,10 +31,17 @@ pub(super) struct Known {
     /// address is theirs alone, but not them alive.
     installed: HashMap<usize, Installed>,
     /// What guests brought, by its place in memory: the same file started again is neither read nor hashed.
-    seen: VecDeque<(Contents, Program)>,
+    seen: VecDeque<(Contents, u64, Program)>,
     /// The same by content: a file written anew with the same bytes is not compiled again.
-    by_digest: HashMap<Digest, (u64, Program)>,
+    by_digest: HashMap<Digest, Kept>,
     clock: u64,
+}
+
+/// A guest's program.
+struct Kept {
+    used: u64,
+    bytes: u64,
+    program: Program,
 }
 
 struct Installed {
@@ -80,26 +91,38 @@ impl Known {
     }
 
     pub(super) fn seen(&self, contents: &Contents) -> Option<Program> {
-        self.seen.iter().find(|(seen, _)| seen.is_same(contents)).map(|(_, program)| program.clone())
+        self.seen.iter().find(|(seen, _, _)| seen.is_same(contents)).map(|(_, _, program)| program.clone())
     }
 
     pub(super) fn touch(&mut self, digest: &Digest) -> Option<Program> {
         self.clock += 1;
-        let (used, program) = self.by_digest.get_mut(digest)?;
-        *used = self.clock;
-        Some(program.clone())
+        let kept = self.by_digest.get_mut(digest)?;
+        kept.used = self.clock;
+        Some(kept.program.clone())
     }
 
-    pub(super) fn keep(&mut self, digest: Digest, contents: &Contents, program: Program) {
+    pub(super) fn keep(&mut self, digest: Digest, contents: &Contents, bytes: u64, program: Program) {
         self.clock += 1;
-        self.seen.truncate(KEPT_OF_GUESTS - 1);
-        self.seen.push_front((contents.clone(), program.clone()));
-        if self.by_digest.len() >= KEPT_OF_GUESTS && !self.by_digest.contains_key(&digest) {
-            let oldest = self.by_digest.iter().min_by_key(|(_, (used, _))| *used).map(|(digest, _)| *digest);
-            if let Some(oldest) = oldest {
-                self.by_digest.remove(&oldest);
+        self.seen.push_front((contents.clone(), bytes, program.clone()));
+        let mut room = KEPT_BYTES;
+        let kept = self.seen.iter().take(KEPT_OF_GUESTS).take_while(|(_, bytes, _)| fits(&mut room, *bytes)).count();
+        self.seen.truncate(kept);
+        self.by_digest.insert(digest, Kept { used: self.clock, bytes, program });
+        let mut room = KEPT_BYTES;
+        let mut latest: Vec<(u64, u64, Digest)> =
+            self.by_digest.iter().map(|(digest, kept)| (kept.used, kept.bytes, *digest)).collect();
+        latest.sort_unstable_by_key(|(used, _, _)| std::cmp::Reverse(*used));
+        for (at, (_, bytes, digest)) in latest.into_iter().enumerate() {
+            if at >= KEPT_OF_GUESTS || !fits(&mut room, bytes) {
+                self.by_digest.remove(&digest);
             }
         }
-        self.by_digest.insert(digest, (self.clock, program));
     }
+}
+
+/// Takes room for a program. The first that does not fit leaves none for those after it.
+fn fits(room: &mut u64, bytes: u64) -> bool {
+    let left = room.checked_sub(bytes);
+    *room = left.unwrap_or(0);
+    left.is_some()
 }

@@ -1,7 +1,7 @@
 //! Reading, writing and offsets.
 
 use crate::testing::{DATA, Guest, MEMORY_BYTES, OK, OUT, call, done};
-use crate::wasi::{ext, p1};
+use crate::wasi::{Sys, ext, p1};
 use crate::{Chunk, Errno, Stream};
 use tidebox_core::Limits;
 
@@ -232,4 +232,54 @@ fn a_fault_after_progress_is_left_for_the_next_call() {
         assert_eq!(g.out(), 2);
         assert_eq!(g.read(fd, 9), Ok(b"llo\n".to_vec()), "nothing was lost");
     }
+}
+
+/// Makes a transfer in pieces, as an engine does, and answers the count and how many pieces there were.
+fn in_pieces(g: &mut Guest, reads: bool, fd: u32, list: &[(u32, u32)]) -> (Sys, u32, u32) {
+    let (iovs, count) = g.buffers(list);
+    let mut progress = p1::Progress::default();
+    let mut pieces = 0;
+    loop {
+        pieces += 1;
+        let (k, pid, m) = (&mut g.k, g.pid, &mut g.m);
+        let sys = match reads {
+            true => p1::fd_read_piece(k, pid, m, fd, iovs, count, OUT, &mut progress),
+            false => p1::fd_write_piece(k, pid, m, fd, iovs, count, OUT, &mut progress),
+        };
+        if !progress.more() {
+            return (sys, g.out(), pieces);
+        }
+        assert_eq!(sys, OK);
+    }
+}
+
+#[test]
+fn a_long_transfer_is_made_in_pieces_and_counts_all_of_them() {
+    for lends in [true, false] {
+        let mut g = Guest::new();
+        g.m.lends = lends;
+        let zero = g.open(b"dev/zero", "r").expect("there");
+        let file = g.open(b"workspace/f", "rwc").expect("made");
+        // The same place over and over: 5 MiB and a bit through a memory that is smaller.
+        let list: Vec<(u32, u32)> = (0..53).map(|n| (DATA + n, 100_000)).collect();
+        assert_eq!(in_pieces(&mut g, true, zero, &list), (OK, 5_300_000, 6));
+        assert_eq!(in_pieces(&mut g, false, file, &list), (OK, 5_300_000, 6));
+        assert_eq!(seek(&mut g, file, 0, 1), Ok(5_300_000));
+        assert_eq!(seek(&mut g, file, 3_000_000, 0), Ok(3_000_000));
+        assert_eq!(in_pieces(&mut g, true, file, &list), (OK, 2_300_000, 3), "the end of the file is the end");
+        assert_eq!(in_pieces(&mut g, true, file, &list), (OK, 0, 1));
+        assert_eq!(in_pieces(&mut g, true, 1, &list).0, Sys::Done(Errno::Badf));
+        assert_eq!(in_pieces(&mut g, true, zero, &[]), (OK, 0, 1));
+    }
+}
+
+#[test]
+fn what_fails_after_the_first_piece_is_told_by_the_next_call() {
+    let mut limits = Limits::default();
+    limits.single_file_bytes = 1_500_000;
+    let mut g = Guest::with(limits, &[]);
+    let file = g.open(b"workspace/f", "rwc").expect("made");
+    let list: Vec<(u32, u32)> = (0..30).map(|_| (DATA, 100_000)).collect();
+    assert_eq!(in_pieces(&mut g, false, file, &list), (OK, 1_500_000, 2));
+    assert_eq!(in_pieces(&mut g, false, file, &list).0, Sys::Done(Errno::Fbig));
 }

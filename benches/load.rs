@@ -1,0 +1,295 @@
+//! Many sandboxes in one process: what they cost while they live, and that nothing of them stays.
+//!
+//! - `cargo bench --bench load -- soak --minutes 10`: a thousand sandboxes live, and commands of every kind run in them at random;
+//! - `cargo bench --bench load -- idle 10000`: sandboxes that were made and do nothing;
+//! - `cargo bench --bench load -- churn 100000`: sandboxes made, used and dropped.
+//!
+//! Each prints its figures and ends with 1 when something was wrong: a failed command, a wrong output, or memory, descriptors or
+//! threads that did not come back. Without a word all three run on a small scale.
+
+#![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tidebox::{ExecuteRequest, Limits, Sandbox, SandboxBackend, WriteRequest};
+use tokio::task::JoinSet;
+
+/// Sandboxes that live through a soak.
+const LIVE: usize = 1000;
+
+/// What may be left of memory, as a part of what was there when all was warm.
+const GROWTH: f64 = 0.10;
+
+/// Resident bytes, descriptors and threads of this process.
+#[derive(Clone, Copy, Debug)]
+struct Footprint {
+    resident: u64,
+    descriptors: usize,
+    threads: usize,
+}
+
+impl Footprint {
+    /// Nothing where there is no `/proc` to ask.
+    fn now() -> Option<Self> {
+        let count = |folder| std::fs::read_dir(folder).map(Iterator::count).ok();
+        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+        Some(Self { resident: pages * 4096, descriptors: count("/proc/self/fd")?, threads: count("/proc/self/task")? })
+    }
+
+    fn mib(self) -> f64 {
+        self.resident as f64 / f64::from(1 << 20)
+    }
+}
+
+/// Repeatable choices.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+/// Commands with what they print; `None` for those that chance or a limit ends.
+const COMMANDS: [(&str, Option<&str>); 14] = [
+    ("echo hi", Some("hi\n")),
+    ("seq 1 1000 | grep 7 | sort -r | head -1", Some("997\n")),
+    ("for i in 1 2 3; do echo $i; done | wc -l", Some("3\n")),
+    ("printf '%s\\n' b a | sort > s; cat s; rm s", Some("a\nb\n")),
+    ("awk 'BEGIN { for (i = 0; i < 1000; i++) s += i; print s }'", Some("499500\n")),
+    ("echo '{\"a\": [1, 2]}' | jq -c .a", Some("[1,2]\n")),
+    ("mkdir -p d/e; tar cf t d; tar tf t | wc -l; rm -r d t", Some("2\n")),
+    ("(exit 3) & wait $!; echo $?", Some("3\n")),
+    ("x=$(head -c 100000 /dev/zero | tr '\\0' x); echo ${#x}", Some("100000\n")),
+    ("false || nothing-by-that-name 2> /dev/null; echo $?", Some("127\n")),
+    ("yes | head -c 10000 | wc -c", Some("10000\n")),
+    (":() { : | : & }; :", None),
+    ("f() { f; }; f", None),
+    ("while :; do :; done", None),
+];
+
+fn sandbox() -> Sandbox {
+    let mut limits = Limits::default();
+    limits.processes = 24;
+    tidebox::sandbox().and_then(|builder| builder.limits(limits).build()).expect("the sandbox is made")
+}
+
+/// Runs one command at random in a sandbox; what was wrong with it.
+async fn step(sandbox: &Sandbox, dice: &mut Dice) -> Option<String> {
+    let (command, expected) = COMMANDS[dice.below(COMMANDS.len())];
+    let endless = expected.is_none();
+    let wall_time = if endless { Duration::from_millis(20) } else { Duration::from_secs(300) };
+    let request = ExecuteRequest::new(command).with_timeout(wall_time);
+    if endless && dice.below(2) == 0 {
+        // Given up somewhere on its way.
+        let _ = tokio::time::timeout(Duration::from_millis(5), sandbox.execute(request)).await;
+        return None;
+    }
+    match (sandbox.execute(request).await, expected) {
+        (Err(error), _) => Some(format!("{command}: {error}")),
+        (Ok(answer), Some(expected)) if answer.output_text() != expected => {
+            Some(format!("{command}: {:?} {}", answer.exit_code, answer.output_text()))
+        }
+        _ => None,
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let number = |text: &str| text.parse().expect("a number");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("the runtime starts");
+    let wrong = match arguments.as_slice() {
+        ["soak", "--minutes", minutes] => {
+            runtime.block_on(soak(Duration::from_secs_f64(minutes.parse::<f64>().expect("a number") * 60.0), LIVE))
+        }
+        ["idle", count] => runtime.block_on(idle(number(count))),
+        ["churn", count] => runtime.block_on(churn(number(count))),
+        _ => runtime
+            .block_on(async { [soak(Duration::from_secs(2), 20).await, idle(50).await, churn(50).await].concat() }),
+    };
+    for what in &wrong {
+        println!("wrong: {what}");
+    }
+    std::process::exit(i32::from(!wrong.is_empty()));
+}
+
+/// Lets what is shared become warm: native code, the allocator, the threads, and the pool, which keeps some MiB of each slot that
+/// was in use.
+async fn warm(workers: usize) {
+    let mut running = JoinSet::new();
+    for seed in 0..workers as u64 {
+        running.spawn(async move {
+            let (sandbox, mut dice) = (sandbox(), Dice(seed));
+            for _ in 0..60 {
+                step(&sandbox, &mut dice).await;
+            }
+        });
+    }
+    while running.join_next().await.is_some() {}
+}
+
+/// Sandboxes of one worker, so that there is always one to choose from.
+const EACH: usize = 20;
+
+async fn soak(length: Duration, live: usize) -> Vec<String> {
+    warm(live.div_ceil(EACH)).await;
+    let before = Footprint::now();
+    let ends = Instant::now() + length;
+    let commands = Arc::new(AtomicU64::new(0));
+    let mut workers = JoinSet::new();
+    for seed in 0..live.div_ceil(EACH) {
+        let commands = Arc::clone(&commands);
+        workers.spawn(async move {
+            let mut dice = Dice(seed as u64);
+            let mut wrong = Vec::new();
+            let mut all: Vec<Sandbox> = (0..EACH.min(live)).map(|_| sandbox()).collect();
+            for sandbox in &all {
+                let mark = tidebox::SandboxPath::parse("/workspace/mark").expect("a path");
+                let write = WriteRequest::new(mark, format!("{seed}"));
+                if !matches!(sandbox.write(write).await, Ok(Ok(_))) {
+                    wrong.push("a file could not be written".to_owned());
+                }
+            }
+            while Instant::now() < ends && wrong.len() < 10 {
+                let at = dice.below(all.len());
+                match dice.below(40) {
+                    // A sandbox goes, and a fork of another takes its place.
+                    0 => {
+                        let from = dice.below(all.len());
+                        match all[from].fork() {
+                            Ok(fork) => all[at] = fork,
+                            Err(error) => wrong.push(error.to_string()),
+                        }
+                    }
+                    1 => {
+                        let seen = all[at].execute(ExecuteRequest::new("cat mark")).await;
+                        if !seen.as_ref().is_ok_and(|seen| seen.stdout == seed.to_string().into_bytes()) {
+                            wrong.push(format!("the file is lost: {seen:?}"));
+                        }
+                    }
+                    _ => wrong.extend(step(&all[at], &mut dice).await),
+                }
+                commands.fetch_add(1, Ordering::Relaxed);
+                let left = all[at].holdings();
+                if (left.processes, left.open_files, left.memory_bytes) != (0, 0, 0) {
+                    wrong.push(format!("something is left: {left:?}"));
+                }
+            }
+            wrong
+        });
+    }
+    let mut wrong = Vec::new();
+    let mut peak: f64 = 0.0;
+    while let Some(ended) = workers.join_next().await {
+        peak = peak.max(Footprint::now().map_or(0.0, Footprint::mib));
+        match ended {
+            Ok(mistakes) => wrong.extend(mistakes),
+            Err(panic) => wrong.push(panic.to_string()),
+        }
+    }
+    let count = commands.load(Ordering::Relaxed);
+    println!("soak: {live} sandboxes, {count} commands in {:.0} s, {peak:.0} MiB at its end", length.as_secs_f64());
+    wrong.extend(compare("soak", before, live));
+    wrong
+}
+
+/// Room that ten thousand sandboxes may take.
+const IDLE_BYTES: f64 = 2.0 * (1u64 << 30) as f64 / 10_000.0;
+
+async fn idle(count: usize) -> Vec<String> {
+    warm(8).await;
+    let Some(before) = Footprint::now() else {
+        println!("idle: left out, there is no /proc to ask");
+        return Vec::new();
+    };
+    let mut wrong = Vec::new();
+    let mut peaks = Vec::new();
+    // Twice: what the allocator keeps from the first time serves the second, and a leak does not.
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let all: Vec<Sandbox> = (0..count).map(|_| sandbox()).collect();
+        let fresh = Footprint::now().map_or(0.0, Footprint::mib);
+        let made = begun.elapsed();
+        for sandbox in &all {
+            sandbox.execute(ExecuteRequest::new("echo hi > file")).await.expect("the command runs");
+        }
+        let used = Footprint::now().map_or(0.0, Footprint::mib);
+        println!(
+            "idle: {count} sandboxes made in {made:.1?}: {:.0} MiB before, {fresh:.0} MiB with them, {used:.0} MiB after a command each",
+            before.mib()
+        );
+        peaks.push(used);
+    }
+    let most = IDLE_BYTES * count as f64 / f64::from(1 << 20);
+    if count >= LIVE && peaks.iter().any(|peak| *peak > most) {
+        wrong.push(format!("{count} idle sandboxes take more than {most:.0} MiB"));
+    }
+    if let [first, second] = peaks.as_slice()
+        && *second > first * (1.0 + GROWTH)
+    {
+        wrong.push(format!("the second {count} sandboxes took {:.0} MiB more than the first", second - first));
+    }
+    wrong
+}
+
+async fn churn(count: usize) -> Vec<String> {
+    warm(8).await;
+    let before = Footprint::now();
+    let begun = Instant::now();
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let mut running = JoinSet::new();
+    for worker in 0..workers {
+        running.spawn(async move {
+            let mut wrong = Vec::new();
+            let mut dice = Dice(worker as u64);
+            for _ in 0..count.div_ceil(workers) {
+                let sandbox = sandbox();
+                let command = ["echo hi > f; cat f", "seq 9 | tail -1 > f; echo hi", "(echo hi) | cat"][dice.below(3)];
+                match sandbox.execute(ExecuteRequest::new(command)).await {
+                    Ok(answer) if answer.stdout == b"hi\n" => {}
+                    other => wrong.push(format!("{command}: {other:?}")),
+                }
+            }
+            wrong
+        });
+    }
+    let mut wrong = Vec::new();
+    while let Some(ended) = running.join_next().await {
+        wrong.extend(ended.expect("no worker panics"));
+    }
+    println!("churn: {count} sandboxes made, used and dropped in {:.1?}", begun.elapsed());
+    wrong.extend(compare("churn", before, count));
+    wrong
+}
+
+/// What did not come back.
+fn compare(what: &str, before: Option<Footprint>, scale: usize) -> Vec<String> {
+    let Some((before, after)) = before.zip(Footprint::now()) else { return Vec::new() };
+    println!(
+        "{what}: {:.0} MiB, {} descriptors, {} threads before; {:.0} MiB, {} descriptors, {} threads after",
+        before.mib(),
+        before.descriptors,
+        before.threads,
+        after.mib(),
+        after.descriptors,
+        after.threads
+    );
+    let mut wrong = Vec::new();
+    // On a small scale the allocator's own habits are larger than what is measured.
+    if scale >= LIVE && after.mib() > before.mib() * (1.0 + GROWTH) {
+        wrong.push(format!("{what} kept {:.0} MiB", after.mib() - before.mib()));
+    }
+    if after.descriptors > before.descriptors {
+        wrong.push(format!("{what} kept {} descriptors", after.descriptors - before.descriptors));
+    }
+    // Tokio's threads for blocking work go when they were idle for some seconds.
+    if after.threads > before.threads + 8 {
+        wrong.push(format!("{what} kept {} threads", after.threads - before.threads));
+    }
+    wrong
+}

@@ -1,0 +1,123 @@
+//! Giving a command up at any moment: its future is dropped after one poll, after two, and so on until it would have ended. Each time
+//! everything that it had is free again, the files that it did not touch are as they were, and the sandbox goes on.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tidebox::{ExecuteRequest, Holdings, Runtime, RuntimeConfig, Sandbox, SandboxBackend, ShellMode, Upload};
+
+/// Processes that may live at once: so few that a handful which were not freed would be noticed.
+const SLOTS: u32 = 12;
+
+/// Most polls after which a command is dropped. Commands that end by themselves need fewer.
+const MOST_POLLS: u32 = 40;
+
+/// Commands of every kind: pipes, subshells, background jobs, signals, files, programs of one's own, waiting and computing.
+const COMMANDS: [&str; 10] = [
+    "seq 20000 | sort -rn | head -3 | cat",
+    "for i in 1 2 3 4; do (echo $i; (sleep 0.001; echo $i)) & done; wait",
+    "x=$(seq 3000); echo \"${x#1}\" | while read -r n; do [ \"$n\" = 50 ] && break; done",
+    "head -c 3000000 /dev/zero > big; cp big other; rm big other",
+    "sleep 1000 & sleep 1000 & kill %1; sleep 0.005; kill %2; wait",
+    "trap 'echo bye' TERM; (sleep 0.002; kill $$) & sleep 0.01; wait",
+    "while :; do :; done",
+    "chmod +x guest; ./guest; ./guest; timeout 0.005 yes > /dev/null",
+    "coproc cat; echo a >&${COPROC[1]}; read -r a <&${COPROC[0]}; diff <(seq 100) <(seq 101)",
+    "exec {fd}<> f; echo kept >&$fd; rm f; mkdir -p a/b/c; find . -name c; tar cf t.tar a; rm -r a t.tar",
+];
+
+/// A program that is new every time, so that it has to be compiled.
+fn guest(number: u32) -> Vec<u8> {
+    let text = format!(
+        r#"(module (memory 1) (func (export "_start") (local i32) (local.set 0 (i32.const {number}))
+             (loop $more (local.set 0 (i32.add (local.get 0) (i32.const 1)))
+               (br_if $more (i32.lt_u (local.get 0) (i32.const 1000000))))))"#
+    );
+    wat::parse_str(text).expect("the guest is valid")
+}
+
+/// Polls a command as often as that. Whether it ended by itself.
+async fn run_for(sandbox: &Sandbox, request: ExecuteRequest, polls: u32) -> bool {
+    let mut running = pin!(sandbox.execute(request));
+    let mut left = polls;
+    poll_fn(|cx| {
+        if let Poll::Ready(answer) = running.as_mut().poll(cx) {
+            answer.expect("the sandbox answers");
+            return Poll::Ready(true);
+        }
+        left -= 1;
+        if left == 0 { Poll::Ready(false) } else { Poll::Pending }
+    })
+    .await
+}
+
+fn expect_nothing_left(sandbox: &Sandbox, what: &str) {
+    let left = sandbox.holdings();
+    let nothing = Holdings::default();
+    let seen = [left.commands, left.processes, left.open_files, left.pipes, left.memory_bytes, left.pipe_bytes];
+    assert_eq!(seen, [0; 6], "{what}: {left:?}");
+    assert_eq!(left.argument_bytes, nothing.argument_bytes, "{what}");
+}
+
+fn runtime() -> Runtime {
+    let mut config = RuntimeConfig::default();
+    config.processes = SLOTS;
+    Runtime::new(config).expect("the engine starts")
+}
+
+#[tokio::test]
+async fn a_command_that_is_dropped_after_any_number_of_polls_leaves_nothing_behind() {
+    let runtime = runtime();
+    let mut module = 0;
+    for mode in [ShellMode::Fresh, ShellMode::Persistent] {
+        for command in COMMANDS {
+            let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+            for polls in 1..=MOST_POLLS {
+                module += 1;
+                let upload = Upload::new("/workspace/guest", guest(module));
+                sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+                let request = ExecuteRequest::new(command).with_shell_mode(mode).with_timeout(Duration::from_secs(60));
+                let ended = run_for(&sandbox, request, polls).await;
+                expect_nothing_left(&sandbox, &format!("{command} after {polls} polls"));
+                if ended {
+                    break;
+                }
+            }
+            let look = "rm -rf /workspace/*; ls /proc | grep -c '^[0-9]'; ls -A /workspace; echo alive";
+            let response = sandbox.execute(ExecuteRequest::new(look)).await.expect("the sandbox answers");
+            assert_eq!(response.output_text(), "3\nalive\n", "after {command}");
+            assert!(sandbox.holdings().files.file_bytes < 1 << 16, "{command}: {:?}", sandbox.holdings());
+        }
+    }
+    // All slots of the engine are there: nothing that was dropped holds one.
+    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    let full = ExecuteRequest::new("echo x | cat | cat | cat | cat | cat | cat | cat");
+    assert_eq!(sandbox.execute(full).await.expect("the sandbox answers").output_text(), "x\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_of_one_sandbox_that_are_dropped_at_once_leave_the_others_alone() {
+    let sandbox = std::sync::Arc::new(tidebox::sandbox().and_then(|builder| builder.build()).expect("it is made"));
+    for round in 0..6 {
+        let mut running = tokio::task::JoinSet::new();
+        for number in 0..6u32 {
+            let sandbox = std::sync::Arc::clone(&sandbox);
+            running.spawn(async move {
+                let command = COMMANDS[(round + number as usize) % COMMANDS.len()];
+                if number % 2 == 0 {
+                    run_for(&sandbox, ExecuteRequest::new(command), number + 1).await;
+                    return;
+                }
+                let request = ExecuteRequest::new(format!("seq {number} 99 | tail -1; echo $$ > /tmp/p{number}"));
+                let response = sandbox.execute(request).await.expect("the sandbox answers");
+                assert_eq!(response.output_text(), "99\n");
+            });
+        }
+        while let Some(ended) = running.join_next().await {
+            ended.expect("no command failed");
+        }
+        expect_nothing_left(&sandbox, "all at once");
+    }
+}

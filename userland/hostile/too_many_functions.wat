@@ -1,0 +1,4 @@
+;; More functions than are compiled.
+(module
+  @(func) *200001@
+  (func (export "_start")))
