@@ -313,8 +313,20 @@ impl Shell {
             let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
             self.vars.insert(name.into(), Var { value, flags: 0 });
         }
-        let level = self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v));
-        self.set_exported(b"SHLVL", level.unwrap_or(0).saturating_add(1).to_string().into_bytes());
+        let level =
+            self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v.trim_ascii()));
+        // Beyond a bound it begins anew.
+        let level = match level.unwrap_or(0).saturating_add(1) {
+            i64::MIN..0 => 0,
+            level @ 0..1000 => level,
+            high => {
+                let why = format!(": warning: shell level ({high}) too high, resetting to 1\n");
+                // Where standard error is closed there is nobody to tell.
+                let _ = self.io.write(2, &[called, why.as_bytes()].concat());
+                1
+            }
+        };
+        self.set_exported(b"SHLVL", level.to_string().into_bytes());
         for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
             self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
         }

@@ -77,6 +77,9 @@ pub(super) fn print_one(shell: &mut Shell, arg: &DeclArg) -> u8 {
     let mut name = name_of(arg);
     if let DeclArg::Assign(assign) = arg {
         // With a value it is no name.
+        if let Some(subscript) = &assign.subscript {
+            name.extend([b"[", &subscript.key.raw[..], b"]"].concat());
+        }
         name.extend_from_slice(b"=");
         if let crate::ir::AssignValue::Word(word) = &assign.value {
             name.extend_from_slice(&word.raw);
