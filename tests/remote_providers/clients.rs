@@ -106,6 +106,12 @@ static RUNLOOP_NODE: Client = Client {
     runner: node,
 };
 
+static DENO_PYTHON: Client =
+    Client { provider: "deno", packages: include_str!("clients/deno.txt"), script: "deno_session.py", runner: python };
+
+static DENO_NODE: Client =
+    Client { provider: "deno", packages: include_str!("clients/deno.npm"), script: "deno_session.cjs", runner: node };
+
 static LANGSMITH_PYTHON: Client = Client {
     provider: "langsmith",
     packages: include_str!("clients/langsmith.txt"),
@@ -158,4 +164,14 @@ async fn the_official_client_of_langsmith_works_a_session_over_the_emulator() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_langsmith_in_javascript_works_a_session_over_the_emulator() {
     session(&LANGSMITH_NODE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_deno_works_a_session_over_the_emulator() {
+    session(&DENO_PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_client_of_deno_in_javascript_works_a_session_over_the_emulator() {
+    session(&DENO_NODE).await;
 }

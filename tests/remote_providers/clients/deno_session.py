@@ -1,0 +1,59 @@
+"""A working session by Deno's official client for Python: whatever it meets is an emulator or the service, it cannot tell."""
+
+from deno_sandbox import DenoDeploy
+
+deno = DenoDeploy()
+
+
+def raises(call):
+    try:
+        call()
+    except Exception as error:
+        return str(error)
+    raise AssertionError("nothing was raised")
+
+
+with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m") as sandbox:
+    # Commands: both streams, variables, directory, codes.
+    process = sandbox.spawn(
+        "/bin/bash", args=["-c", "echo out; echo $A $X; pwd; exit 3"], env={"X": "1"}, cwd="/tmp", stdout="piped", stderr="piped"
+    )
+    status = process.wait()
+    assert (status["success"], status["code"]) == (False, 3), status
+    # Leaving the block kills what still runs.
+    with sandbox.spawn("sleep", args=["100"], stdout="piped", stderr="piped") as endless:
+        assert endless.pid > 0
+    assert "No such cwd" in raises(lambda: sandbox.spawn("true", cwd="/nowhere", stdout="piped", stderr="piped"))
+
+    # Files: text, bytes, parts, lists, moves.
+    fs = sandbox.fs
+    fs.mkdir("/home/app/a/b", recursive=True)
+    fs.write_text_file("/home/app/a/b/text", "héllo\n")
+    assert fs.read_text_file("/home/app/a/b/text") == "héllo\n"
+    every_byte = bytes(range(256)) * 2048
+    fs.write_file("/home/app/bytes", every_byte)
+    assert fs.read_file("/home/app/bytes") == every_byte
+    assert {entry["name"]: entry["is_directory"] for entry in fs.read_dir("/home/app")} == {"a": True, "bytes": False}
+    stat = fs.stat("/home/app/bytes")
+    assert (stat["is_file"], stat["size"]) == (True, len(every_byte)), stat
+    fs.rename("/home/app/bytes", "/home/app/a/moved")
+    assert "ENOENT" in raises(lambda: fs.read_file("/home/app/bytes"))
+    fs.copy_file("/home/app/a/moved", "/home/app/copy")
+    assert fs.read_file("/home/app/copy") == every_byte
+    fs.symlink("/home/app/copy", "/home/app/link")
+    assert fs.read_link("/home/app/link") == "/home/app/copy"
+    fs.remove("/home/app/a", recursive=True)
+    assert sorted(entry["name"] for entry in fs.read_dir("/home/app")) == ["copy", "link"]
+
+    # The environment, lists and lives.
+    sandbox.env.set("B", "c")
+    assert (sandbox.env.get("A"), sandbox.env.get("B")) == ("b", "c")
+    found = deno.sandbox.list(labels={"thread": "t1"})
+    assert [one["id"] for one in found.items] == [sandbox.id], found.items
+    assert deno.sandbox.list(labels={"thread": "t2"}).items == []
+    sandbox.extend_timeout(60)
+    with deno.sandbox.connect(sandbox.id) as again:
+        assert again.fs.read_file("/home/app/copy") == every_byte
+    sandbox.kill()
+assert deno.sandbox.list().items == []
+print("the session is done")
