@@ -19,6 +19,42 @@ async fn subprocesses_are_processes_of_the_sandbox() {
 }
 
 #[tokio::test]
+async fn subprocesses_take_directories_environments_and_streams() {
+    let Some(sandbox) = sandbox() else { return };
+    let program = r#"
+import os, subprocess as s, sys
+run = lambda *a, **k: s.run(*a, capture_output=True, text=True, **k)
+print(run(["pwd"], cwd="/tmp").stdout, run(["env"], env={"A": "b"}).stdout, end="")
+print(s.check_output(["tr", "a-z", "A-Z"], input="text", text=True))
+print(run("echo out; echo err >&2; exit 5", shell=True))
+try:
+    s.check_call(["false"])
+except s.CalledProcessError as error:
+    print(error.returncode)
+print(run(["sh", "-c", "kill -9 $$"]).returncode)
+both = s.run(["sh", "-c", "echo 1; echo 2 >&2"], stdout=s.PIPE, stderr=s.STDOUT)
+print(both.stdout, s.getoutput("echo x"))
+with s.Popen(["sh", "-c", "for i in 1 2 3; do echo $i; read reply; done"], stdin=s.PIPE, stdout=s.PIPE, text=True, bufsize=1) as p:
+    for line in p.stdout:
+        print("got", line.strip())
+        print("next", file=p.stdin)
+first = s.Popen(["seq", "5"], stdout=s.PIPE)
+last = s.Popen(["tail", "-1"], stdin=first.stdout, stdout=s.PIPE)
+first.stdout.close()
+print(last.communicate()[0], first.wait(), p.returncode)
+with open("log", "w") as log:
+    s.run(["echo", "logged"], stdout=log)
+print(open("log").read(), os.system("test -e log"), s.run(["ls", "/nosuch"], stderr=s.DEVNULL).returncode)
+p = s.Popen(["sleep", "600"])
+p.terminate()
+print(p.wait(), p.poll())
+"#;
+    let expected = "/tmp\n A=b\nTEXT\nCompletedProcess(args='echo out; echo err >&2; exit 5', returncode=5, stdout='out\\n', \
+        stderr='err\\n')\n1\n-9\nb'1\\n2\\n' x\ngot 1\ngot 2\ngot 3\nb'5\\n' 0 0\nlogged\n 0 2\n-15 -15\n";
+    prints(&sandbox, &format!("cat > p.py <<'P'{program}P\npython3 p.py"), expected).await;
+}
+
+#[tokio::test]
 async fn what_cannot_be_started_is_an_exception() {
     let Some(sandbox) = sandbox() else { return };
     fails(
