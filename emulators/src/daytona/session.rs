@@ -5,8 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::Json;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -284,16 +287,57 @@ pub(super) async fn command(
     }
 }
 
-/// `GET /process/session/{session}/command/{command}/logs`
+/// `GET /process/session/{session}/command/{command}/logs`: what there is, or over a WebSocket what comes until the end.
 pub(super) async fn logs(
     State(shared): State<Shared>,
     Path((id, name, command)): Path<(String, String, String)>,
     headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    match shared.known(&id, name, &command, &headers).await {
-        Ok(known) if is_split(&headers) => Json(split(&headers, &known)).into_response(),
-        Ok(known) => joined(&known).into_response(),
-        Err(refused) => *refused,
+    match (shared.known(&id, name.clone(), &command, &headers).await, upgrade) {
+        (Err(refused), _) => *refused,
+        (Ok(_), Ok(upgrade)) => {
+            upgrade.on_upgrade(move |socket| follow(socket, shared.sessions, (id, name), command)).into_response()
+        }
+        (Ok(known), Err(_)) if is_split(&headers) => Json(split(&headers, &known)).into_response(),
+        (Ok(known), Err(_)) => joined(&known).into_response(),
+    }
+}
+
+/// How often the output of a command is looked at that is followed.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Hands on the output of a command, each piece behind the mark of its stream, until it has ended.
+async fn follow(mut socket: WebSocket, sessions: Sessions, key: (String, String), command: String) {
+    let mut sent = 0;
+    loop {
+        let known = sessions.with(&key, |session| {
+            let known = session.commands.iter().find(|known| known.id == command)?;
+            let fresh: Vec<_> = known.output.iter().skip(sent).cloned().collect();
+            Some((fresh, known.exit_code.is_some() || session.ended))
+        });
+        let Some(Some((fresh, is_over))) = known else { break };
+        sent += fresh.len();
+        for piece in &fresh {
+            if socket.send(Message::Binary(marked(piece).into())).await.is_err() {
+                return;
+            }
+        }
+        if is_over {
+            break;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    // A client that went first has no use for a farewell.
+    let _ = socket.send(Message::Close(Some(CloseFrame { code: 1000, reason: "".into() }))).await;
+}
+
+/// A piece of output behind the mark of its stream.
+fn marked((stream, text): &(OutputStream, String)) -> String {
+    match stream {
+        _ if text.is_empty() => String::new(),
+        OutputStream::Stdout => format!("{STDOUT}{text}"),
+        OutputStream::Stderr => format!("{STDERR}{text}"),
     }
 }
 
@@ -331,11 +375,6 @@ fn split(headers: &HeaderMap, command: &Command) -> Value {
     }
     let of = |wanted: OutputStream| -> String {
         command.output.iter().filter(|(stream, _)| *stream == wanted).map(|(_, text)| text.as_str()).collect()
-    };
-    let marked = |(stream, text): &(OutputStream, String)| match stream {
-        _ if text.is_empty() => String::new(),
-        OutputStream::Stdout => format!("{STDOUT}{text}"),
-        OutputStream::Stderr => format!("{STDERR}{text}"),
     };
     let output: String = command.output.iter().map(marked).collect();
     json!({ "output": output, "stdout": of(OutputStream::Stdout), "stderr": of(OutputStream::Stderr) })

@@ -1,5 +1,6 @@
 """A working session by Daytona's official client: whatever it meets is an emulator or the service, it cannot tell."""
 
+import asyncio
 import time
 
 from daytona import (
@@ -51,6 +52,9 @@ said = process.execute_session_command("s", SessionExecuteRequest(command="pwd; 
 assert (said.stdout, said.stderr, said.exit_code) == ("/tmp\nx y\nf\n", "err\n", 3), said
 running = process.execute_session_command("s", SessionExecuteRequest(command="echo one; sleep 1; printf two", run_async=True))
 assert process.get_session_command("s", running.cmd_id).exit_code is None
+out, err = [], []
+asyncio.run(process.get_session_command_logs_async("s", running.cmd_id, out.append, err.append))
+assert "".join(out) == "one\ntwo\n" and err == [], (out, err)
 while process.get_session_command("s", running.cmd_id).exit_code is None:
     time.sleep(0.1)
 logs = process.get_session_command_logs("s", running.cmd_id)
