@@ -10,7 +10,9 @@ mod e2b;
 #[path = "../deepagents/install.rs"]
 mod install;
 mod langsmith;
+mod live;
 mod modal;
+mod page;
 mod runloop;
 
 use std::net::{Ipv4Addr, SocketAddr};

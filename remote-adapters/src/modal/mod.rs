@@ -9,6 +9,8 @@ mod exec;
 pub mod messages;
 mod provider;
 mod sandbox;
+#[cfg(test)]
+mod tests;
 mod token;
 pub mod wire;
 

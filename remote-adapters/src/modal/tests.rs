@@ -1,0 +1,200 @@
+//! Messages against those that the official client's own classes write, and pure functions against what it was recorded to send.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use prost::Message;
+use serde_json::Value;
+use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, Secret};
+
+use super::config::ModalConfig;
+use super::messages::*;
+use super::wire::{self, Task};
+use crate::options::{NetworkAccess as Access, Options};
+use crate::plane::{Command, Ending};
+use crate::transport::{Frame, FrameReader, HeaderValue};
+
+fn config(change: impl FnOnce(&mut Options)) -> ModalConfig {
+    let mut options = Options::default().with_api_key("ak-name:planted-secret");
+    change(&mut options);
+    ModalConfig::new(&options).unwrap()
+}
+
+fn task() -> Task {
+    Task::new("ta-1".to_owned(), RouterAccess { jwt: "planted-jwt".to_owned(), url: "https://router/".to_owned() })
+}
+
+fn command() -> Command {
+    let env = vec![("X".to_owned(), "1".to_owned())];
+    Command { script: "echo hi".to_owned(), cwd: Some("/tmp".to_owned()), env, time: Duration::from_millis(1500) }
+}
+
+/// Reads a message of the official client and writes it again: nothing may be lost on the way.
+fn same<M: Message + Default + std::fmt::Debug>(messages: &BTreeMap<String, Vec<u8>>, name: &str) {
+    let theirs = &messages[name];
+    let read = M::decode(theirs.as_slice()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(read.encode_to_vec(), *theirs, "{name} was read as {read:?}");
+}
+
+#[test]
+fn every_message_has_the_numbers_and_types_of_the_official_client() {
+    let file: Value = serde_json::from_str(include_str!("../../traces/modal-messages.json")).unwrap();
+    let digits =
+        |text: &str| (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
+    let messages: BTreeMap<String, Vec<u8>> = file["messages"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, hex)| (name.clone(), digits(hex.as_str().unwrap())))
+        .collect();
+    let mut seen = 0;
+    macro_rules! all {
+        ($($message:ident)*) => { $( same::<$message>(&messages, stringify!($message)); seen += 1; )* };
+    }
+    all!(AppGetOrCreateRequest AppGetOrCreateResponse EnvironmentGetOrCreateRequest EnvironmentGetOrCreateResponse
+        ImageGetOrCreateRequest ImageGetOrCreateResponse ImageJoinStreamingRequest ImageJoinStreamingResponse
+        AuthTokenGetResponse SandboxCreateV2Request SandboxCreateV2Response SandboxRequest SandboxGetTaskIdResponse
+        RouterAccess RouterAccessRequest SandboxGetFromNameRequest SandboxGetFromNameResponse SandboxListRequest
+        SandboxListResponse SandboxWaitRequest SandboxWaitResponse SandboxTerminateResponse SandboxTagsResponse
+        SandboxTagsSetRequest TaskExecStartRequest TaskExecRequest TaskExecStdioReadRequest TaskExecStdioReadResponse
+        TaskExecEndResponse TaskExecStdinWriteRequest TaskExecStdinWriteStreamRequest TaskExecStdinStatusResponse
+        RpcRetryPolicy);
+    for (name, of) in [("data", "TaskExecStdinWriteStreamRequest"), ("end", "TaskExecStdinWriteStreamRequest")] {
+        same::<TaskExecStdinWriteStreamRequest>(&messages, &format!("{of}.{name}"));
+        seen += 1;
+    }
+    same::<TaskExecEndResponse>(&messages, "TaskExecEndResponse.code");
+    assert_eq!(seen + 1, messages.len(), "every message of the file was read");
+}
+
+#[test]
+fn a_new_sandbox_has_what_the_official_client_was_recorded_to_ask_for() {
+    let config = config(|options| {
+        options.network = Access::Blocked;
+        options.image = Some("python:3.12-slim".to_owned());
+    });
+    let labels = BTreeMap::from([("thread_id".to_owned(), "t1".to_owned())]);
+    let env = [("A".to_owned(), "b".to_owned())];
+    let asked = wire::create(&config, ("ap-1", "im-1"), &labels, &env, None);
+    let definition = asked.definition.unwrap();
+    assert_eq!((asked.app_id.as_str(), definition.image_id.as_str(), definition.timeout_secs), ("ap-1", "im-1", 1800));
+    assert_eq!(definition.network_access.unwrap().network_access_type, 2);
+    assert_eq!((definition.resources.unwrap().gpu_config, definition.open_ports), (Some(Empty {}), Some(Empty {})));
+    assert_eq!(asked.tags, [SandboxTag { tag_name: "thread_id".to_owned(), tag_value: "t1".to_owned() }]);
+    assert_eq!(asked.secret_sources[0].env.as_ref().unwrap().contents["A"], "b");
+    let image = wire::image(&config, "ap-1", "2025.06".to_owned());
+    assert_eq!(
+        (image.namespace, image.image.unwrap().dockerfile_commands),
+        (1, vec!["FROM python:3.12-slim".to_owned()])
+    );
+    assert_eq!(wire::app(&config).object_creation_type, 1);
+}
+
+#[test]
+fn hosts_and_ranges_are_told_apart() {
+    let only =
+        ["a.example", "*.b.example", "10.0.0.0/8", "2001:db8::/32", "c.example/path"].map(str::to_owned).to_vec();
+    let config = config(|options| options.network = Access::Only(only));
+    let asked = wire::create(&config, ("ap-1", "im-1"), &BTreeMap::new(), &[], None);
+    let access = asked.definition.unwrap().network_access.unwrap();
+    assert_eq!(access.network_access_type, 3);
+    assert_eq!(access.allowed_cidrs, ["10.0.0.0/8", "2001:db8::/32"]);
+    assert_eq!(access.allowed_domains, ["a.example", "*.b.example", "c.example/path"]);
+}
+
+#[test]
+fn a_command_has_the_words_the_place_and_the_variables_of_the_recording_and_a_mark() {
+    let mark = ("TIDEBOX_EXEC_ID".to_owned(), "e".to_owned());
+    let asked = wire::start_command(&task(), "e", "bash", &command(), mark);
+    assert_eq!(asked.command_args, ["bash", "-c", "echo hi"]);
+    assert_eq!((asked.stdout_config, asked.stderr_config, asked.workdir.as_deref()), (1, 1, Some("/tmp")));
+    assert_eq!(asked.timeout_secs, Some(4), "a second and a half, two more, rounded up");
+    let env = &asked.secret_sources[0].env.as_ref().unwrap().contents;
+    assert_eq!((env["X"].as_str(), env["TIDEBOX_EXEC_ID"].as_str()), ("1", "e"));
+}
+
+#[test]
+fn input_goes_in_chunks_that_are_the_messages_of_the_interface() {
+    let input = Bytes::from((0..600_000_u32).map(|n| (n % 251) as u8).collect::<Vec<u8>>());
+    for from in [0, 1, 262_144, 600_000] {
+        let request = task().input("e", &input, from);
+        let frames = FrameReader::default().push(&request.body.concat()).unwrap();
+        let messages: Vec<_> = frames
+            .into_iter()
+            .map(|frame| TaskExecStdinWriteStreamRequest::decode(frame.message.as_slice()).unwrap().payload.unwrap())
+            .collect();
+        let (first, rest) = messages.split_first().unwrap();
+        let (last, data) = rest.split_last().unwrap();
+        assert!(matches!(first, StdinPayload::Start(start) if start.offset == from as u64 && start.exec_id == "e"));
+        assert_eq!(*last, StdinPayload::End(Empty {}));
+        let sent: Vec<u8> = data
+            .iter()
+            .flat_map(|payload| match payload {
+                StdinPayload::Data(data) => data.to_vec(),
+                other => panic!("{other:?} is no data"),
+            })
+            .collect();
+        assert!(sent == input[from..], "from {from}");
+    }
+}
+
+#[test]
+fn credentials_are_secret_headers_and_no_call_shows_them() {
+    let config = config(|_| {});
+    let request = wire::control(&config, wire::control::TOKEN, &Empty {}, Some(&Secret::new("planted-token")));
+    let value = |name: &str| {
+        let header = request.headers.iter().find(|(given, _)| *given == name);
+        header.map(|(_, value)| String::from_utf8_lossy(value.expose()).into_owned())
+    };
+    assert_eq!(value("x-modal-token-id").as_deref(), Some("ak-name"));
+    assert_eq!(value("x-modal-token-secret").as_deref(), Some("planted-secret"));
+    assert_eq!(value("x-modal-auth-token").as_deref(), Some("planted-token"));
+    assert_eq!(
+        (value("te").as_deref(), value("content-type").as_deref()),
+        (Some("trailers"), Some("application/grpc"))
+    );
+    assert_eq!(request.body.concat(), Frame::write(0, b""));
+    let call = task().of(wire::router::WAIT, "e");
+    assert_eq!(call.url, "https://router/modal.task_command_router.TaskCommandRouter/TaskExecWait");
+    assert!(
+        call.headers.iter().any(|(name, value)| *name == "authorization" && matches!(value, HeaderValue::Secret(_)))
+    );
+    assert!(!format!("{request:?} {call:?} {config:?} {:?}", task()).contains("planted"));
+}
+
+#[test]
+fn a_page_ends_with_the_time_of_its_last_sandbox_and_an_empty_one_is_the_last() {
+    let config = config(|_| {});
+    let sandbox = SandboxInfo { id: "sb-1".to_owned(), created_at: 1000.125, ..SandboxInfo::default() };
+    let page = wire::listed(SandboxListResponse { sandboxes: vec![sandbox] }).unwrap();
+    let request = ListRequest { cursor: page.cursor, labels: BTreeMap::new() };
+    assert_eq!(wire::list(&config, "ap-1", &request).unwrap().before_timestamp, 1000.125);
+    assert_eq!(wire::listed(SandboxListResponse::default()).unwrap().cursor, None);
+    let wrong = ListRequest { cursor: Some("elsewhere".to_owned()), labels: BTreeMap::new() };
+    assert_eq!(wire::list(&config, "ap-1", &wrong).unwrap_err().kind(), ErrorKind::InvalidRequest);
+}
+
+#[test]
+fn ends_and_refusals_are_read() {
+    let end = |exit_status| wire::ending(TaskExecEndResponse { exit_status });
+    assert_eq!(end(Some(ExitStatus::Code(3))), Ending::Exit(3));
+    assert_eq!(end(Some(ExitStatus::Signal(15))), Ending::Exit(143));
+    assert_eq!(end(None), Ending::Unknown);
+    let path = tidebox_core::SandboxPath::parse("/a").unwrap();
+    let refusal =
+        |json: &str| wire::file_refusal(json.as_bytes(), &path).map(|error| error.code).map_err(|error| error.kind());
+    assert_eq!(
+        refusal("{\"error_kind\": \"NotFound\", \"message\": \"No such file\"}\n"),
+        Ok(FileErrorCode::FileNotFound)
+    );
+    assert_eq!(refusal("{\"error_kind\":\"AlreadyExists\",\"message\":\"x\"}"), Ok(FileErrorCode::NotADirectory));
+    assert_eq!(refusal("{\"error_kind\":\"Io\",\"message\":\"No space left\"}"), Ok(FileErrorCode::NoSpace));
+    assert_eq!(refusal("{\"error_kind\":\"New\",\"message\":\"x\"}"), Ok(FileErrorCode::InvalidPath));
+    assert_eq!(refusal("killed"), Err(ErrorKind::Protocol));
+    assert_eq!(wire::read_file(&path)[1], "{\"ReadFile\":{\"path\":\"/a\"}}");
+    let read = task().read("e", OutputStream::Stderr, 9);
+    let frame = FrameReader::default().push(&read.body.concat()).unwrap().remove(0);
+    let read = TaskExecStdioReadRequest::decode(frame.message.as_slice()).unwrap();
+    assert_eq!((read.offset, read.file_descriptor), (9, 1));
+}
