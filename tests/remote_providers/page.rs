@@ -12,8 +12,10 @@ use crate::emulator;
 const BEGIN: &str = "<!-- tables: begin -->\n";
 const END: &str = "<!-- tables: end -->\n";
 
+type Ask = fn(&mut Options);
+
 /// What may be asked for when a sandbox is made.
-const ASKED: [(&str, fn(&mut Options)); 8] = [
+const ASKED: [(&str, Ask); 8] = [
     ("`image`", |options| options.image = Some("base".to_owned())),
     ("`cpus`", |options| options.cpus = Some(2)),
     ("`memory_mib`", |options| options.memory_mib = Some(2048)),
