@@ -14,7 +14,7 @@ use tidebox_vfs_backend::{SandboxBuilder, VfsProvider};
 /// The name of the development backend: sandboxes of this process.
 pub const LOCAL: &str = "local";
 
-/// The provider of this name: [`LOCAL`], or one of [`PROVIDERS`](tidebox_remote_adapters::PROVIDERS).
+/// The provider of this name: [`LOCAL`], or one of [`PROVIDERS`].
 ///
 /// A program that takes the name from its configuration runs on this machine and at any provider without another change. What
 /// says how a service is reached (`api_key`, `api_url`, `proxy`, `transport`) means nothing to sandboxes of this process and is
