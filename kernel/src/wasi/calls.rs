@@ -94,7 +94,7 @@ macro_rules! tidebox_v1_at_once {
     };
 }
 
-/// Functions of `tidebox_v1` ([`ext`](crate::wasi::ext)) that are as those of [`preview1_in_turn`](crate::preview1_in_turn).
+/// Functions of `tidebox_v1` ([`ext`](crate::wasi::ext)) that are as those of [`preview1_in_turn`].
 #[macro_export]
 macro_rules! tidebox_v1_in_turn {
     ($with:ident!($($context:tt)*)) => {
