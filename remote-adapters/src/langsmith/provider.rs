@@ -70,11 +70,11 @@ impl LangSmithControl {
             Err(error) => error,
         };
         // It may be there all the same: made by an attempt whose answer was lost, made but not ready in time, or another's.
-        let Ok(Some(body)) = self.ask(operation, &wire::get(&self.config, &name)).await else { return Err(error) };
+        let taken = error.context().iter().any(|(name, value)| name == "status" && value == "409");
+        let Some(body) = self.bearer(operation, &name, taken).await else { return Err(error) };
         let found: Sandbox = wire::parse(operation, &body)?;
         let id = found.sandbox_id()?;
         let borne = found.labels.clone().unwrap_or_default();
-        let taken = error.context().iter().any(|(name, value)| name == "status" && value == "409");
         if borne.get(ATTEMPT) == Some(&attempt) {
             let plane = if taken { self.ready(found).await } else { Err(error) };
             return Ok(Created { id, made: true, plane });
@@ -84,6 +84,18 @@ impl LangSmithControl {
         }
         // The name belongs to something else, so that there is nobody to meet.
         if taken && key.is_some() { Box::pin(self.made(labels, None)).await } else { Err(error) }
+    }
+
+    /// What bears a name. A name that is `taken` may be so before there is something to see, while another program's sandbox
+    /// is being made.
+    async fn bearer(&self, operation: &'static str, name: &str, taken: bool) -> Option<Vec<u8>> {
+        let mut polling = Polling::new(operation, self.config.ready_time);
+        loop {
+            match self.ask(operation, &wire::get(&self.config, name)).await {
+                Ok(None) if taken => polling.pause().await.ok()?,
+                found => return found.ok().flatten(),
+            }
+        }
     }
 
     /// Waits until a sandbox is ready, and wakes it where it has stopped.
