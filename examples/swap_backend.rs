@@ -10,22 +10,22 @@ use tidebox::{EditRequest, Error, ExecuteRequest, LOCAL, SandboxBackend, Sandbox
 
 /// What an agent does: writes a program, runs it, reads why it fails, mends it, and takes the result along.
 async fn work(sandbox: &dyn SandboxBackend) -> Result<Vec<u8>, Error> {
-    let script = SandboxPath::parse("/tmp/work/count.sh")?;
-    let program = "sort /tmp/work/fruit | uniq -c | sort -rn | awk '{ print $2, $1 }' > /tmp/work/counts\nexit 1\n";
+    let script = SandboxPath::parse("/tmp/market/count.sh")?;
+    let program = "sort /tmp/market/fruit | uniq -c | sort -rn | awk '{ print $2, $1 }' > /tmp/market/counts\nexit 1\n";
     sandbox.write(WriteRequest::new(script.clone(), program)).await??;
 
-    let fruit = SandboxPath::parse("/tmp/work/fruit")?;
+    let fruit = SandboxPath::parse("/tmp/market/fruit")?;
     sandbox.write(WriteRequest::new(fruit, "pear\nfig\npear\napple\nfig\npear\n")).await??;
-    let first = sandbox.execute(ExecuteRequest::new("sh /tmp/work/count.sh")).await?;
+    let first = sandbox.execute(ExecuteRequest::new("sh /tmp/market/count.sh")).await?;
     assert_eq!(first.exit_code, Some(1));
 
     sandbox.edit(EditRequest::new(script, "exit 1", "exit 0")).await??;
     let second = sandbox
-        .execute(ExecuteRequest::new("sh count.sh && cat counts").with_cwd(SandboxPath::parse("/tmp/work")?))
+        .execute(ExecuteRequest::new("sh count.sh && cat counts").with_cwd(SandboxPath::parse("/tmp/market")?))
         .await?;
     second.success()?;
 
-    let files = sandbox.download_files(vec![b"/tmp/work/counts".to_vec()]).await?;
+    let files = sandbox.download_files(vec![b"/tmp/market/counts".to_vec()]).await?;
     let counts = files.into_iter().next().expect("one result for each path");
     Ok(counts.result?)
 }
