@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
+use axum::serve::ListenerExt as _;
 use tidebox_remote_adapters::Options;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -69,6 +70,11 @@ impl Emulator {
         let router = with_faults(router, &faults);
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
+            // Messages are small and follow one another: none waits until the client has confirmed the one before.
+            let listener = listener.tap_io(|connection| {
+                // A connection that is gone is noticed when it is used.
+                let _ = connection.set_nodelay(true);
+            });
             let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
                 // Dropping the sender ends it as well.
                 let _ = stopped.await;
@@ -100,6 +106,11 @@ impl Serving {
         self.house.close_all().await;
         // A client that keeps a connection open keeps nobody here.
         let _ = tokio::time::timeout(LAST_REQUESTS, self.task).await;
+    }
+
+    /// The provider that it stands in for.
+    pub fn provider(&self) -> &str {
+        &self.provider
     }
 
     /// Where it serves.

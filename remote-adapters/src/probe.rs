@@ -1,7 +1,29 @@
 //! Why a file was refused, asked of the sandbox itself, for providers whose answers do not tell.
 
+use std::time::Duration;
+
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{FileErrorCode, SandboxPath};
+use tidebox_core::{FileErrorCode, Result, SandboxPath};
+
+use crate::output::Output;
+use crate::plane::{Command, Plane};
+
+/// How long a script of ours may take. It looks at one path.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Runs a script and returns the one word that it prints.
+pub(crate) async fn ask<P: Plane + ?Sized>(plane: &P, script: String) -> Result<String> {
+    let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), time: TIME };
+    let mut output = Output::new(1 << 10, None);
+    plane.run(command, &mut output).await?;
+    Ok(output.into_response().stdout_text().trim().to_owned())
+}
+
+/// Whether the word that [`place`] printed means that the file may be there: the directories were made by it, or by somebody
+/// else between the refusal and the question, as another upload of the same batch does.
+pub(crate) fn has_room(word: &str) -> bool {
+    matches!(word, "made" | "unknown")
+}
 
 /// A script that makes the directories above a file and prints `made`, or why the file cannot be there.
 pub(crate) fn place(path: &SandboxPath) -> String {

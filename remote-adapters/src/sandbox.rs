@@ -208,7 +208,7 @@ impl<P: Plane> RemoteSandbox<P> {
                 self.flush(&mut batch, &mut places, &mut results).await?;
                 paths.clear();
             }
-            paths.insert(path.clone());
+            paths.insert(path.as_bytes().to_vec());
             batch.push((path, file));
             places.push(place);
         }
@@ -251,10 +251,12 @@ impl<P: Plane> RemoteSandbox<P> {
 }
 
 /// Whether a path is one of these, or above or below one of them.
-fn meets(paths: &BTreeSet<SandboxPath>, path: &SandboxPath) -> bool {
-    let above = std::iter::successors(Some(path.clone()), SandboxPath::parent).any(|path| paths.contains(&path));
+fn meets(paths: &BTreeSet<Vec<u8>>, path: &SandboxPath) -> bool {
+    let above =
+        std::iter::successors(Some(path.clone()), SandboxPath::parent).any(|path| paths.contains(path.as_bytes()));
+    // What is below it begins with it and a slash, and stands together in the order of bytes.
     let beginning = path.join(b"");
-    above || paths.iter().any(|other| other.as_bytes().starts_with(&beginning))
+    above || paths.range(beginning.clone()..).next().is_some_and(|other| other.starts_with(&beginning))
 }
 
 /// A path of a transfer. Who transfers is outside and has no working directory, and a slash at the end asks for a directory.
@@ -384,10 +386,16 @@ mod tests {
     #[test]
     fn files_meet_where_one_is_the_other_or_above_it() {
         let path = |text: &str| SandboxPath::parse(text).expect("a path");
-        let paths = BTreeSet::from([path("/a/b"), path("/a/c")]);
-        for (text, expected) in
-            [("/a/b", true), ("/a/b/c", true), ("/a", true), ("/a/bc", false), ("/a/d", false), ("/", true)]
-        {
+        let paths = BTreeSet::from(["/a/b", "/a/c"].map(|text| text.as_bytes().to_vec()));
+        for (text, expected) in [
+            ("/a/b", true),
+            ("/a/b/c", true),
+            ("/a", true),
+            ("/a/bc", false),
+            ("/a/d", false),
+            ("/a/", true),
+            ("/", true),
+        ] {
             assert_eq!(meets(&paths, &path(text)), expected, "{text}");
         }
     }

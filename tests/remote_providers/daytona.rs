@@ -2,55 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Capabilities};
-use tidebox::{
-    Dialect, ErrorKind, ExecuteRequest, ListRequest, OutputEvent, SandboxPath, Selector, StopReason, Upload,
-};
-use tidebox_emulators::{Fault, FaultKind, Serving};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason, Upload};
+use tidebox_emulators::FaultKind;
 
-use crate::{adapter, emulator};
-
-fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
-}
-
-fn refuse(status: u16, retry_after: Option<u64>) -> FaultKind {
-    FaultKind::Refuse { status, retry_after, body: String::new() }
-}
+use crate::{adapter, contract, emulator, fault, made, refuse};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_daytona_keeps_the_contract_over_its_emulator() {
-    for dialect in [Dialect::Js, Dialect::Python] {
-        let serving = emulator("daytona").await;
-        let mut options = serving.options();
-        options.dialect = dialect;
-        options.output_bytes = 1 << 20;
-        let sandbox = adapter("daytona", options).get_or_create(Selector::any_new()).await.expect("it is made");
-        let capabilities = Capabilities {
-            dialect,
-            // Its transfers name files in URLs and in JSON.
-            byte_names: false,
-            output_bytes: Some(1 << 20),
-            glob_files: Some(10_000),
-            timeout_slack: Duration::from_secs(20),
-            may_close: true,
-            ..Capabilities::FULL
-        };
-        let root = SandboxPath::parse("/home/daytona").expect("the path is absolute");
-        let report = conformance::run(&*sandbox, &capabilities, &root).await;
-        println!("{report}");
-        report.assert();
-    }
+    contract::sandboxes_keep_it("daytona", "/home/daytona", |_| {}).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_of_daytona_keeps_the_contract_over_its_emulator() {
-    let serving = emulator("daytona").await;
-    let provider = adapter("daytona", serving.options());
-    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
-    println!("{report}");
-    report.assert();
+    contract::provider_keeps_it("daytona").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,7 +61,7 @@ async fn two_clients_that_ask_for_the_same_labels_at_once_get_the_same_sandbox()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_whose_answer_is_lost_is_followed_to_its_end_and_is_never_sent_twice() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let run = |command: &str| sandbox.execute(ExecuteRequest::new(command));
     let path = format!("/toolbox/{}/process/execute", sandbox.id());
     for kind in [FaultKind::BreakAfter { bytes: 20 }, FaultKind::BreakAfter { bytes: 0 }] {
@@ -112,7 +76,7 @@ async fn a_command_whose_answer_is_lost_is_followed_to_its_end_and_is_never_sent
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_never_began_is_an_error_and_not_an_exit_code() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     fault(&serving, &format!("/toolbox/{}/process/execute", sandbox.id()), 1, refuse(502, None));
     let error = sandbox.execute(ExecuteRequest::new("echo x > /tmp/ran")).await.expect_err("nobody ran it");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
@@ -123,7 +87,7 @@ async fn a_command_that_never_began_is_an_error_and_not_an_exit_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_in_single_bytes_is_the_same_reply() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     fault(&serving, "/toolbox/", 1, FaultKind::Split { bytes: 1 });
     let request = ExecuteRequest::new("printf 'é\\377\\000'; echo oh >&2; exit 7");
     let response = sandbox.execute(request).await.expect("it runs");
@@ -189,7 +153,7 @@ async fn a_set_up_script_that_fails_leaves_nothing_running() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
     assert!(tokio::time::timeout(Duration::from_millis(1500), endless).await.is_err(), "it was dropped while it ran");
     tokio::time::sleep(Duration::from_millis(1500)).await;
@@ -205,7 +169,7 @@ async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let request = ExecuteRequest::new("echo before; while sleep 0.1; do echo x >> /tmp/grows; done")
         .with_timeout(Duration::from_secs(2));
     let response = sandbox.execute(request).await.expect("it runs");
@@ -220,7 +184,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command(
 #[tokio::test(flavor = "multi_thread")]
 async fn output_is_seen_while_the_command_still_runs() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     let mut sink = |event: OutputEvent| pieces.push(event.bytes);
     // It goes on only when what it said was seen: nobody else makes the file.
@@ -247,7 +211,7 @@ async fn much_output_is_kept_up_to_the_limit_and_the_rest_is_said_to_be_cut() {
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_of_any_length_run() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let script = format!("text='{}'\necho ${{#text}} it\\'s; exit 4", "é".repeat(200_000));
     let response = sandbox.execute(ExecuteRequest::new(script)).await.expect("it runs");
     assert_eq!(
@@ -261,7 +225,7 @@ async fn scripts_of_any_length_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
     let serving = emulator("daytona").await;
-    let sandbox = adapter("daytona", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let files = vec![
         Upload::new("/home/daytona/a", "1"),
         Upload::new("relative", "2"),

@@ -1,64 +1,26 @@
 //! Deno Sandbox.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Capabilities};
-use tidebox::{
-    Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxBackend, SandboxPath, Selector, StopReason, Upload,
-};
-use tidebox_emulators::{Fault, FaultKind, Serving};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
+use tidebox_emulators::FaultKind;
 
-use crate::{KEY, adapter, emulator};
-
-/// Adds a fault.
-fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
-}
-
-async fn made(serving: &Serving) -> Arc<dyn SandboxBackend> {
-    adapter("deno", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made")
-}
+use crate::{KEY, adapter, contract, emulator, fault, made, refuse};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_deno_keeps_the_contract_over_its_emulator() {
-    for dialect in [Dialect::Js, Dialect::Python] {
-        let serving = emulator("deno").await;
-        let mut options = serving.options();
-        options.dialect = dialect;
-        options.output_bytes = 1 << 20;
-        let sandbox = adapter("deno", options).get_or_create(Selector::any_new()).await.expect("it is made");
-        let capabilities = Capabilities {
-            dialect,
-            // Its transfers name files in JSON.
-            byte_names: false,
-            output_bytes: Some(1 << 20),
-            glob_files: Some(10_000),
-            timeout_slack: Duration::from_secs(20),
-            may_close: true,
-            ..Capabilities::FULL
-        };
-        let root = SandboxPath::parse("/home/app").expect("the path is absolute");
-        let report = conformance::run(&*sandbox, &capabilities, &root).await;
-        println!("{report}");
-        report.assert();
-    }
+    contract::sandboxes_keep_it("deno", "/home/app", |_| {}).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_of_deno_keeps_the_contract_over_its_emulator() {
-    let serving = emulator("deno").await;
-    let provider = adapter("deno", serving.options());
-    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
-    println!("{report}");
-    report.assert();
+    contract::provider_keeps_it("deno").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
     let serving = emulator("deno").await;
-    let refuse = FaultKind::Refuse { status: 429, retry_after: Some(1), body: String::new() };
+    let refuse = refuse(429, Some(1));
     fault(&serving, "/api/v3/sandboxes/create", 1, refuse);
     let begun = Instant::now();
     let provider = adapter("deno", serving.options());
@@ -70,7 +32,7 @@ async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_creation_that_failed_on_their_side_is_not_repeated() {
     let serving = emulator("deno").await;
-    let refuse = FaultKind::Refuse { status: 502, retry_after: None, body: String::new() };
+    let refuse = refuse(502, None);
     fault(&serving, "/api/v3/sandboxes/create", 1, refuse);
     let error = adapter("deno", serving.options()).get_or_create(Selector::any_new()).await.expect_err("it failed");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");

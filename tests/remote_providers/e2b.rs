@@ -2,63 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Capabilities};
-use tidebox::{Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
-use tidebox_emulators::{Fault, FaultKind, Serving};
-use tidebox_remote_adapters::Options;
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
+use tidebox_emulators::FaultKind;
 
-use crate::{adapter, emulator};
-
-fn options(serving: &Serving) -> Options {
-    Options::default().with_api_url(serving.url()).with_extra("sandbox_url", serving.url())
-}
-
-fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
-}
+use crate::{adapter, contract, emulator, fault, made, refuse};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_e2b_keeps_the_contract_over_its_emulator() {
-    for dialect in [Dialect::Js, Dialect::Python] {
-        let serving = emulator("e2b").await;
-        let mut options = options(&serving);
-        options.dialect = dialect;
-        options.output_bytes = 1 << 20;
-        let sandbox = adapter("e2b", options).get_or_create(Selector::any_new()).await.expect("it is made");
-        let capabilities = Capabilities {
-            dialect,
-            // Its transfers name files in URLs and in JSON.
-            byte_names: false,
-            output_bytes: Some(1 << 20),
-            glob_files: Some(10_000),
-            timeout_slack: Duration::from_secs(20),
-            may_close: true,
-            ..Capabilities::FULL
-        };
-        let root = SandboxPath::parse("/home/user").expect("the path is absolute");
-        let report = conformance::run(&*sandbox, &capabilities, &root).await;
-        println!("{report}");
-        report.assert();
-    }
+    contract::sandboxes_keep_it("e2b", "/home/user", |_| {}).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_of_e2b_keeps_the_contract_over_its_emulator() {
-    let serving = emulator("e2b").await;
-    let provider = adapter("e2b", options(&serving));
-    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
-    println!("{report}");
-    report.assert();
+    contract::provider_keeps_it("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
     let serving = emulator("e2b").await;
-    let refuse = FaultKind::Refuse { status: 429, retry_after: Some(1), body: String::new() };
+    let refuse = refuse(429, Some(1));
     fault(&serving, "/v2/sandboxes", 1, refuse);
     let begun = Instant::now();
-    let provider = adapter("e2b", options(&serving));
+    let provider = adapter("e2b", serving.options());
     provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
     assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
@@ -67,7 +32,7 @@ async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_whose_stream_breaks_is_an_error_and_is_never_sent_twice() {
     let serving = emulator("e2b").await;
-    let sandbox = adapter("e2b", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     fault(&serving, "/process.Process/Start", 1, FaultKind::BreakAfter { bytes: 60 });
     let request = ExecuteRequest::new("echo once >> /tmp/count; echo something that is long enough to be cut");
     let error = sandbox.execute(request).await.expect_err("the stream broke");
@@ -79,7 +44,7 @@ async fn a_command_whose_stream_breaks_is_an_error_and_is_never_sent_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_in_single_bytes_is_the_same_reply() {
     let serving = emulator("e2b").await;
-    let sandbox = adapter("e2b", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     fault(&serving, "/process.Process/Start", 1, FaultKind::Split { bytes: 1 });
     let request = ExecuteRequest::new("printf 'é\\377\\000'; echo oh >&2; exit 7");
     let response = sandbox.execute(request).await.expect("it runs");
@@ -90,7 +55,7 @@ async fn a_reply_in_single_bytes_is_the_same_reply() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_is_no_longer_good_is_told_as_such() {
     let serving = emulator("e2b").await;
-    let sandbox = adapter("e2b", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     serving.house().change(sandbox.id().as_str(), |room| room.token = "another".to_owned());
     let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("the token is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
@@ -99,7 +64,7 @@ async fn a_token_that_is_no_longer_good_is_told_as_such() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists() {
     let serving = emulator("e2b").await;
-    let mut options = options(&serving);
+    let mut options = serving.options();
     options.time_to_live = Duration::from_secs(1);
     let provider = adapter("e2b", options);
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
@@ -113,7 +78,7 @@ async fn a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
     let serving = emulator("e2b").await;
-    let mut options = options(&serving);
+    let mut options = serving.options();
     options.setup = Some("echo reason >&2; exit 3".to_owned());
     let provider = adapter("e2b", options);
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
@@ -124,7 +89,7 @@ async fn a_set_up_script_that_fails_leaves_nothing_running() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
     let serving = emulator("e2b").await;
-    let sandbox = adapter("e2b", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
     assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -140,7 +105,7 @@ async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
     let serving = emulator("e2b").await;
-    let sandbox = adapter("e2b", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let request = ExecuteRequest::new("echo before; sleep 30; echo after").with_timeout(Duration::from_secs(1));
     let response = sandbox.execute(request).await.expect("it runs");
     assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
@@ -150,7 +115,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
     let serving = emulator("e2b").await;
-    let sandbox = adapter("e2b", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let files = vec![
         Upload::new("/home/user/a", "1"),
         Upload::new("relative", "2"),

@@ -2,63 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Capabilities};
-use tidebox::{Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
-use tidebox_emulators::{Fault, FaultKind, Serving};
-use tidebox_remote_adapters::Options;
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
+use tidebox_emulators::{FaultKind, Serving};
 
-use crate::{KEY, adapter, emulator};
-
-fn options(serving: &Serving) -> Options {
-    Options::default().with_api_url(serving.url())
-}
-
-fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
-}
+use crate::{KEY, adapter, contract, emulator, fault, made, refuse};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_langsmith_keeps_the_contract_over_its_emulator() {
-    for dialect in [Dialect::Js, Dialect::Python] {
-        let serving = emulator("langsmith").await;
-        let mut options = options(&serving);
-        options.dialect = dialect;
-        options.output_bytes = 1 << 20;
-        let sandbox = adapter("langsmith", options).get_or_create(Selector::any_new()).await.expect("it is made");
-        let capabilities = Capabilities {
-            dialect,
-            // Its transfers name files in URLs and in JSON.
-            byte_names: false,
-            output_bytes: Some(1 << 20),
-            glob_files: Some(10_000),
-            timeout_slack: Duration::from_secs(20),
-            may_close: true,
-            ..Capabilities::FULL
-        };
-        let root = SandboxPath::parse("/home/user").expect("the path is absolute");
-        let report = conformance::run(&*sandbox, &capabilities, &root).await;
-        println!("{report}");
-        report.assert();
-    }
+    contract::sandboxes_keep_it("langsmith", "/home/user", |_| {}).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_of_langsmith_keeps_the_contract_over_its_emulator() {
-    let serving = emulator("langsmith").await;
-    let provider = adapter("langsmith", options(&serving));
-    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
-    println!("{report}");
-    report.assert();
+    contract::provider_keeps_it("langsmith").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
     let serving = emulator("langsmith").await;
-    let refuse = FaultKind::Refuse { status: 429, retry_after: Some(1), body: String::new() };
+    let refuse = refuse(429, Some(1));
     fault(&serving, "/api/v2/sandboxes/boxes", 1, refuse);
     let begun = Instant::now();
-    let provider = adapter("langsmith", options(&serving));
+    let provider = adapter("langsmith", serving.options());
     provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
     assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
@@ -69,7 +34,7 @@ async fn a_creation_whose_answer_is_lost_makes_one_sandbox() {
     let serving = emulator("langsmith").await;
     // The request has its effect, and its answer breaks.
     fault(&serving, "/api/v2/sandboxes/boxes", 1, FaultKind::BreakAfter { bytes: 10 });
-    let provider = adapter("langsmith", options(&serving));
+    let provider = adapter("langsmith", serving.options());
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is known by its label");
     sandbox.execute(ExecuteRequest::new("true")).await.expect("it runs");
     let listed = provider.list(ListRequest::default()).await.expect("a list").sandboxes;
@@ -160,7 +125,7 @@ async fn a_key_that_is_no_longer_good_is_told_as_such_and_never_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sandbox_that_stopped_is_woken_and_keeps_its_files() {
     let serving = emulator("langsmith").await;
-    let provider = adapter("langsmith", options(&serving));
+    let provider = adapter("langsmith", serving.options());
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
     sandbox.execute(ExecuteRequest::new("echo kept > /tmp/kept")).await.expect("it runs");
     stop(&serving, sandbox.id().as_str()).await;
@@ -177,7 +142,7 @@ async fn a_sandbox_that_stopped_is_woken_and_keeps_its_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_programs_that_ask_for_the_same_labels_at_once_get_one_sandbox() {
     let serving = emulator("langsmith").await;
-    let providers: Vec<_> = (0..4).map(|_| adapter("langsmith", options(&serving))).collect();
+    let providers: Vec<_> = (0..4).map(|_| adapter("langsmith", serving.options())).collect();
     let ask = |at: usize| providers[at].get_or_create(Selector::labels([("thread", "7")]));
     let (a, b, c, d) = tokio::join!(ask(0), ask(1), ask(2), ask(3));
     let ids = [a, b, c, d].map(|sandbox| sandbox.expect("each of them gets one").id().clone());
@@ -188,10 +153,10 @@ async fn two_programs_that_ask_for_the_same_labels_at_once_get_one_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_something_else_bears_is_no_obstacle() {
     let serving = emulator("langsmith").await;
-    let mut other = options(&serving);
+    let mut other = serving.options();
     other.labels.insert("team".to_owned(), "b".to_owned());
     let selector = || Selector::labels([("thread", "7")]);
-    let first = adapter("langsmith", options(&serving)).get_or_create(selector()).await.expect("it is made");
+    let first = adapter("langsmith", serving.options()).get_or_create(selector()).await.expect("it is made");
     serving.house().change(first.id().as_str(), |room| room.labels.clear());
     let second = adapter("langsmith", other).get_or_create(selector()).await.expect("it is made under another name");
     assert_ne!(first.id(), second.id());
@@ -200,7 +165,7 @@ async fn a_name_that_something_else_bears_is_no_obstacle() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
     let serving = emulator("langsmith").await;
-    let mut options = options(&serving);
+    let mut options = serving.options();
     options.setup = Some("echo reason >&2; exit 3".to_owned());
     let provider = adapter("langsmith", options);
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
@@ -264,21 +229,35 @@ async fn of_many_files_each_has_its_own_result() {
 async fn a_service_that_makes_no_directories_is_helped() {
     let serving = emulator("langsmith").await;
     let sandbox = made(&serving).await;
-    let body = r#"{"detail":{"error":"WriteError","message":"no such file or directory"}}"#.to_owned();
-    fault(
-        &serving,
-        &format!("/dp/{}/upload", sandbox.id()),
-        1,
-        FaultKind::Refuse { status: 500, retry_after: None, body },
-    );
+    fault(&serving, &format!("/dp/{}/upload", sandbox.id()), 1, no_directory());
     let uploaded = sandbox.upload_files(vec![Upload::new("/tmp/new/below/file", "1")]).await.expect("a transfer");
     uploaded[0].result.as_ref().expect("it is there after all");
     let response = sandbox.execute(ExecuteRequest::new("cat /tmp/new/below/file")).await.expect("it runs");
     assert_eq!(response.stdout_text(), "1");
 }
 
-async fn made(serving: &Serving) -> std::sync::Arc<dyn tidebox::SandboxBackend> {
-    adapter("langsmith", options(serving)).get_or_create(Selector::any_new()).await.expect("it is made")
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_are_refused_together_for_want_of_a_directory_are_all_there_in_the_end() {
+    let serving = emulator("langsmith").await;
+    let sandbox = made(&serving).await;
+    let upload = format!("/dp/{}/upload", sandbox.id());
+    // Each is refused, and only the first to look finds that the directory is missing.
+    fault(&serving, &upload, 6, no_directory());
+    let files = (0..6).map(|number| Upload::new(format!("/tmp/new/below/{number}"), "x")).collect();
+    for file in sandbox.upload_files(files).await.expect("a transfer") {
+        file.result.expect("it is there after all");
+    }
+    // Somebody else made it between the refusal and the look.
+    fault(&serving, &upload, 1, no_directory());
+    let file = Upload::new("/tmp/new/below/6", "x");
+    sandbox.upload_files(vec![file]).await.expect("a transfer")[0].result.as_ref().expect("it is there after all");
+    let response = sandbox.execute(ExecuteRequest::new("cat /tmp/new/below/*")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "xxxxxxx");
+}
+
+fn no_directory() -> FaultKind {
+    let body = r#"{"detail":{"error":"WriteError","message":"no such file or directory"}}"#.to_owned();
+    FaultKind::Refuse { status: 500, retry_after: None, body }
 }
 
 fn absent() -> FaultKind {

@@ -4,6 +4,7 @@
 
 mod by_name;
 mod clients;
+mod contract;
 mod daytona;
 mod deno;
 mod e2b;
@@ -18,8 +19,8 @@ mod runloop;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use tidebox::{SandboxBackend, SandboxProvider};
-use tidebox_emulators::{Emulator, House, Serving};
+use tidebox::{SandboxBackend, SandboxProvider, Selector};
+use tidebox_emulators::{Emulator, Fault, FaultKind, House, Serving};
 use tidebox_remote_adapters::{Options, provider};
 
 /// The key that the emulators ask for.
@@ -47,4 +48,20 @@ async fn emulator(provider: &str) -> Serving {
 /// Our adapter, pointed to an emulator.
 fn adapter(name: &str, options: Options) -> Arc<dyn SandboxProvider> {
     provider(name, options.with_api_key(KEY)).expect("the options are good")
+}
+
+/// A new sandbox behind an emulator.
+async fn made(serving: &Serving) -> Arc<dyn SandboxBackend> {
+    let adapter = adapter(serving.provider(), serving.options());
+    adapter.get_or_create(Selector::any_new()).await.expect("it is made")
+}
+
+/// Lets requests whose paths begin so be befallen by something, so many of them.
+fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
+    serving.faults().add(Fault { path: path.to_owned(), times, kind });
+}
+
+/// A refusal without words.
+fn refuse(status: u16, retry_after: Option<u64>) -> FaultKind {
+    FaultKind::Refuse { status, retry_after, body: String::new() }
 }

@@ -2,64 +2,29 @@
 
 use std::time::{Duration, Instant};
 
-use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Capabilities};
-use tidebox::{Dialect, ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
-use tidebox_emulators::{Fault, FaultKind, Serving};
-use tidebox_remote_adapters::Options;
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
+use tidebox_emulators::FaultKind;
 
-use crate::{adapter, emulator};
+use crate::{adapter, contract, emulator, fault, made, refuse};
 
 const ROUTER: &str = "/modal.task_command_router.TaskCommandRouter";
 const CONTROL: &str = "/modal.client.ModalClient";
 
-fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
-}
-
-fn options(serving: &Serving) -> Options {
-    serving.options()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_modal_keeps_the_contract_over_its_emulator() {
-    for dialect in [Dialect::Js, Dialect::Python] {
-        let serving = emulator("modal").await;
-        let mut options = options(&serving);
-        options.dialect = dialect;
-        options.output_bytes = 1 << 20;
-        let sandbox = adapter("modal", options).get_or_create(Selector::any_new()).await.expect("it is made");
-        let capabilities = Capabilities {
-            dialect,
-            // Its transfers name files in JSON.
-            byte_names: false,
-            output_bytes: Some(1 << 20),
-            glob_files: Some(10_000),
-            timeout_slack: Duration::from_secs(20),
-            may_close: true,
-            ..Capabilities::FULL
-        };
-        let root = SandboxPath::parse("/workspace").expect("the path is absolute");
-        let report = conformance::run(&*sandbox, &capabilities, &root).await;
-        println!("{report}");
-        report.assert();
-    }
+    contract::sandboxes_keep_it("modal", "/workspace", |_| {}).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_of_modal_keeps_the_contract_over_its_emulator() {
-    let serving = emulator("modal").await;
-    let provider = adapter("modal", options(&serving));
-    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
-    println!("{report}");
-    report.assert();
+    contract::provider_keeps_it("modal").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_that_ask_modal_for_the_same_labels_meet() {
     let serving = emulator("modal").await;
     let ask = || {
-        let provider = adapter("modal", options(&serving));
+        let provider = adapter("modal", serving.options());
         tokio::spawn(async move { provider.get_or_create(Selector::labels([("thread", "1")])).await })
     };
     let asked: Vec<_> = (0..6).map(|_| ask()).collect();
@@ -69,14 +34,14 @@ async fn two_processes_that_ask_modal_for_the_same_labels_meet() {
     }
     names.dedup();
     assert_eq!(names.len(), 1, "{names:?}");
-    let provider = adapter("modal", options(&serving));
+    let provider = adapter("modal", serving.options());
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_stream_of_output_is_taken_up_where_it_broke_and_the_command_runs_once() {
     let serving = emulator("modal").await;
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     fault(&serving, &format!("{ROUTER}/TaskExecStdioRead"), 2, FaultKind::BreakAfter { bytes: 100_000 });
     fault(&serving, &format!("{ROUTER}/TaskExecWait"), 1, FaultKind::BreakAfter { bytes: 0 });
     fault(&serving, &format!("{ROUTER}/TaskExecStart"), 1, FaultKind::BreakAfter { bytes: 2 });
@@ -93,7 +58,7 @@ async fn a_broken_stream_of_output_is_taken_up_where_it_broke_and_the_command_ru
 async fn modals_replies_in_single_bytes_are_the_same_replies() {
     let serving = emulator("modal").await;
     fault(&serving, "/", 40, FaultKind::Split { bytes: 1 });
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let request = ExecuteRequest::new("printf 'é\\377\\000'; echo oh >&2; exit 7");
     let response = sandbox.execute(request).await.expect("it runs");
     assert_eq!((response.stdout.as_slice(), response.exit_code), (b"\xc3\xa9\xff\0".as_slice(), Some(7)));
@@ -103,11 +68,11 @@ async fn modals_replies_in_single_bytes_are_the_same_replies() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_is_away_for_a_moment_is_asked_again_and_makes_one_sandbox() {
     let serving = emulator("modal").await;
-    let away = |status| FaultKind::Refuse { status, retry_after: None, body: String::new() };
+    let away = |status| refuse(status, None);
     fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, away(502));
     fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, FaultKind::BreakAfter { bytes: 3 });
     fault(&serving, &format!("{ROUTER}/TaskExecPoll"), 2, away(503));
-    let provider = adapter("modal", options(&serving));
+    let provider = adapter("modal", serving.options());
     provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
     assert_eq!(serving.faults().left(), 0);
@@ -121,7 +86,7 @@ async fn a_pause_that_modal_asks_for_is_kept_and_a_quota_without_one_is_told() {
         message: "too many sandboxes".to_owned(),
         retry_after_secs,
     };
-    let provider = adapter("modal", options(&serving));
+    let provider = adapter("modal", serving.options());
     fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, exhausted(Some(1.0)));
     let begun = Instant::now();
     provider.get_or_create(Selector::any_new()).await.expect("it is made after the pause");
@@ -135,7 +100,7 @@ async fn a_pause_that_modal_asks_for_is_kept_and_a_quota_without_one_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credential_of_the_router_that_is_no_longer_good_is_renewed() {
     let serving = emulator("modal").await;
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     serving.house().change(sandbox.id().as_str(), |room| room.token = "another".to_owned());
     let response = sandbox.execute(ExecuteRequest::new("echo still here")).await.expect("it runs");
     assert_eq!(response.stdout_text(), "still here\n");
@@ -149,7 +114,7 @@ async fn a_wrong_key_is_told_and_neither_key_nor_tokens_are_shown() {
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the key is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     assert!(!format!("{error} {error:?} {provider:?}").contains("planted"), "{error:?}");
-    let provider = adapter("modal", options(&serving));
+    let provider = adapter("modal", serving.options());
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
     sandbox.execute(ExecuteRequest::new("true")).await.expect("it runs");
     let mut token = String::new();
@@ -161,7 +126,7 @@ async fn a_wrong_key_is_told_and_neither_key_nor_tokens_are_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sandbox_of_modal_whose_time_is_over_is_gone_by_name_and_in_lists() {
     let serving = emulator("modal").await;
-    let mut options = options(&serving);
+    let mut options = serving.options();
     options.time_to_live = Duration::from_secs(1);
     let provider = adapter("modal", options);
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
@@ -177,9 +142,9 @@ async fn a_sandbox_of_modal_whose_time_is_over_is_gone_by_name_and_in_lists() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_modal_sandbox_that_does_not_become_ready_is_deleted_again() {
     let serving = emulator("modal").await;
-    let mut options = options(&serving);
+    let mut options = serving.options();
     options.ready_time = Duration::from_secs(2);
-    let away = FaultKind::Refuse { status: 503, retry_after: None, body: String::new() };
+    let away = refuse(503, None);
     fault(&serving, ROUTER, 1000, away);
     let provider = adapter("modal", options);
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("its router does not answer");
@@ -190,7 +155,7 @@ async fn a_modal_sandbox_that_does_not_become_ready_is_deleted_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running_at_modal() {
     let serving = emulator("modal").await;
-    let mut options = options(&serving);
+    let mut options = serving.options();
     options.setup = Some("echo reason >&2; exit 3".to_owned());
     let provider = adapter("modal", options);
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
@@ -201,7 +166,7 @@ async fn a_set_up_script_that_fails_leaves_nothing_running_at_modal() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timeout_at_modal_has_the_output_so_far_and_kills_all_that_was_started() {
     let serving = emulator("modal").await;
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let line = "echo before; (while :; do echo x >> /tmp/grows; sleep 0.05; done) & sleep 30; echo after";
     let request = ExecuteRequest::new(line).with_timeout(Duration::from_millis(700));
     let response = sandbox.execute(request).await.expect("it runs");
@@ -213,7 +178,7 @@ async fn a_timeout_at_modal_has_the_output_so_far_and_kills_all_that_was_started
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_at_modal_that_nobody_waits_for_any_more_is_killed_there_too() {
     let serving = emulator("modal").await;
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
     assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -234,7 +199,7 @@ async fn assert_still(sandbox: &dyn tidebox::SandboxBackend) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_longer_than_modals_arguments_runs_and_reads_its_input() {
     let serving = emulator("modal").await;
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let script = format!("x='{}'\necho ${{#x}}; cat; ls -a /tmp | grep -c script", "y".repeat(200_000));
     let request = ExecuteRequest::new(script).with_stdin("from outside\n");
     let response = sandbox.execute(request).await.expect("it runs");
@@ -244,7 +209,7 @@ async fn a_command_longer_than_modals_arguments_runs_and_reads_its_input() {
 #[tokio::test(flavor = "multi_thread")]
 async fn large_files_and_refusals_go_to_and_from_modal_each_with_its_own_result() {
     let serving = emulator("modal").await;
-    let sandbox = adapter("modal", options(&serving)).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let every_byte: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     fault(&serving, &format!("{ROUTER}/TaskExecStdinWriteStream"), 1, FaultKind::BreakAfter { bytes: 0 });
     let files = vec![

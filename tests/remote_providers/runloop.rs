@@ -2,57 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Capabilities};
 use tidebox::remote::NetworkAccess;
-use tidebox::{
-    Dialect, ErrorKind, ExecuteRequest, ListRequest, OutputEvent, SandboxPath, Selector, StopReason, Upload,
-};
-use tidebox_emulators::{Fault, FaultKind, Serving};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason, Upload};
+use tidebox_emulators::FaultKind;
 
-use crate::{adapter, emulator};
-
-fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
-}
-
-fn refuse(status: u16, retry_after: Option<u64>) -> FaultKind {
-    FaultKind::Refuse { status, retry_after, body: String::new() }
-}
+use crate::{adapter, contract, emulator, fault, made, refuse};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_runloop_keeps_the_contract_over_its_emulator() {
-    for dialect in [Dialect::Js, Dialect::Python] {
-        let serving = emulator("runloop").await;
-        let mut options = serving.options();
-        options.dialect = dialect;
-        options.output_bytes = 1 << 20;
-        let sandbox = adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("it is made");
-        let capabilities = Capabilities {
-            dialect,
-            // Output is text, and transfers name files in JSON.
-            binary_output: false,
-            byte_names: false,
-            output_bytes: Some(1 << 20),
-            glob_files: Some(10_000),
-            timeout_slack: Duration::from_secs(20),
-            may_close: true,
-            ..Capabilities::FULL
-        };
-        let root = SandboxPath::parse("/home/user").expect("the path is absolute");
-        let report = conformance::run(&*sandbox, &capabilities, &root).await;
-        println!("{report}");
-        report.assert();
-    }
+    contract::sandboxes_keep_it("runloop", "/home/user", |claimed| {
+        // Output is text.
+        claimed.binary_output = false;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_provider_of_runloop_keeps_the_contract_over_its_emulator() {
-    let serving = emulator("runloop").await;
-    let provider = adapter("runloop", serving.options());
-    let report = provider::run(&*provider, &ProviderCapabilities::full()).await;
-    println!("{report}");
-    report.assert();
+    contract::provider_keeps_it("runloop").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,7 +36,7 @@ async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_is_repeated_because_a_proxy_failed_is_done_once() {
     let serving = emulator("runloop").await;
-    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let path = format!("/v1/devboxes/{}/execute", sandbox.id());
     fault(&serving, &path, 1, refuse(502, None));
     let response = sandbox.execute(ExecuteRequest::new("echo once >> /tmp/count; echo done")).await.expect("it runs");
@@ -81,7 +48,7 @@ async fn a_request_that_is_repeated_because_a_proxy_failed_is_done_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn long_polls_that_end_without_an_answer_are_asked_again() {
     let serving = emulator("runloop").await;
-    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let path = format!("/v1/devboxes/{}/executions/", sandbox.id());
     let mut seen = Vec::new();
     let mut sink = |event: OutputEvent| seen.extend(event.bytes);
@@ -96,7 +63,7 @@ async fn long_polls_that_end_without_an_answer_are_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn output_whose_stream_breaks_goes_on_where_it_broke() {
     let serving = emulator("runloop").await;
-    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     for kind in [FaultKind::BreakAfter { bytes: 100 }, FaultKind::Split { bytes: 1 }] {
         fault(&serving, &format!("/v1/devboxes/{}/executions/", sandbox.id()), 2, kind);
         let mut seen = Vec::new();
@@ -128,7 +95,7 @@ async fn output_of_many_lines_is_whole_and_beyond_the_limit_said_to_be_cut() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command() {
     let serving = emulator("runloop").await;
-    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let request = ExecuteRequest::new("echo before; while sleep 0.1; do echo x >> /tmp/grows; done")
         .with_timeout(Duration::from_millis(1500));
     let response = sandbox.execute(request).await.expect("it runs");
@@ -143,7 +110,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
     let serving = emulator("runloop").await;
-    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
     assert!(tokio::time::timeout(Duration::from_millis(1500), endless).await.is_err(), "it was dropped while it ran");
     tokio::time::sleep(Duration::from_millis(2500)).await;
@@ -228,7 +195,7 @@ async fn a_wrong_key_is_told_as_such_and_shown_to_nobody() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
     let serving = emulator("runloop").await;
-    let sandbox = adapter("runloop", serving.options()).get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = made(&serving).await;
     let files = vec![
         Upload::new("/home/user/new/deep/a", "1"),
         Upload::new("relative", "2"),

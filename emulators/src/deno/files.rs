@@ -112,14 +112,21 @@ impl Peer {
                 .decode(text.unwrap_or_default())
                 .map_err(|_| error("TypeError", "EINVAL", "the content is no base64"))?,
         };
-        let there = look(&self.room, &name).await.is_some();
-        if there && options["createNew"] == true {
-            return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)"));
+        let (create_new, append) = (options["createNew"] == true, options["append"] == true);
+        let mut before = Vec::new();
+        // Most writes do not care what is there.
+        if create_new || append || options["create"] == false {
+            let there = look(&self.room, &name).await.is_some();
+            if there && create_new {
+                return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)"));
+            }
+            if !there && options["create"] == false {
+                return Err(self.absent(&name).await);
+            }
+            if there && append {
+                before = self.read(&name).await?;
+            }
         }
-        if !there && options["create"] == false {
-            return Err(self.absent(&name).await);
-        }
-        let before = if there && options["append"] == true { self.read(&name).await? } else { Vec::new() };
         self.put(&name, [before, content].concat()).await.map(|()| Value::Null)
     }
 

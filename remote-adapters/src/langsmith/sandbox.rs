@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tidebox_core::shell_backend::{PieceSink, quote};
+use tidebox_core::shell_backend::PieceSink;
 use tidebox_core::{
     BoxFuture, Error, ErrorKind, FileError, FileErrorCode, FileResult, Outcome, Result, SandboxId, SandboxPath, Upload,
     UploadResult,
@@ -16,6 +16,7 @@ use super::execute::Way;
 use super::wire::{self, DataPlane};
 use crate::output::Output;
 use crate::plane::{Command, Ending, Plane};
+use crate::probe;
 use crate::sandbox::TRANSFERS;
 use crate::transport::{Client, Reply};
 
@@ -80,24 +81,12 @@ impl LangSmithSandbox {
         if !is_of_file(&error) {
             return Err(error);
         }
-        let above = path.parent().unwrap_or_else(SandboxPath::root).to_text().into_owned();
-        let script = format!(
-            "p={}; d={}; if [ -d \"$p\" ]; then echo is_directory; \
-             elif [ -e \"$p\" ] && [ ! -w \"$p\" ]; then echo permission_denied; \
-             elif [ -d \"$d\" ]; then if [ -w \"$d\" ]; then echo unknown; else echo permission_denied; fi; \
-             elif mkdir -p -- \"$d\" 2>/dev/null; then echo made; \
-             else while [ ! -e \"$d\" ]; do d=${{d%/*}}; d=${{d:-/}}; done; \
-             if [ -d \"$d\" ]; then echo permission_denied; else echo not_a_directory; fi; fi",
-            quote(&path.to_text()),
-            quote(&above),
-        );
-        match self.ask(script).await?.as_str() {
-            "made" => {
-                let reply = self.client.send(&self.plane.upload(path, content)).await?;
-                if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
-            }
-            answer => code(answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes())))),
+        let answer = probe::ask(self, probe::place(path)).await?;
+        if !probe::has_room(&answer) {
+            return probe::code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))));
         }
+        let reply = self.client.send(&self.plane.upload(path, content)).await?;
+        if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
     }
 
     /// Why a file was not handed out: the service has one word for several reasons.
@@ -105,25 +94,8 @@ impl LangSmithSandbox {
         if !is_of_file(&error) {
             return Err(error);
         }
-        let script = format!(
-            "p={}; if [ -d \"$p\" ]; then echo is_directory; elif [ -e \"$p\" ]; then \
-             if [ ! -f \"$p\" ]; then echo not_a_regular_file; elif [ ! -r \"$p\" ]; then echo permission_denied; \
-             else echo unknown; fi; \
-             elif ls -d -- \"$p\" 2>&1 | grep -q 'ermission denied'; then echo permission_denied; \
-             else echo file_not_found; fi",
-            quote(&path.to_text()),
-        );
-        let answer = self.ask(script).await?;
-        code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))))
-    }
-
-    /// The one word that a script of ours prints.
-    async fn ask(&self, script: String) -> Result<String> {
-        let time = std::time::Duration::from_secs(30);
-        let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), time };
-        let mut output = Output::new(1 << 10, None);
-        self.follow(command, &mut output).await?;
-        Ok(output.into_response().stdout_text().trim().to_owned())
+        let answer = probe::ask(self, probe::reason(path)).await?;
+        probe::code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))))
     }
 }
 
@@ -134,17 +106,6 @@ fn is_of_file(error: &Error) -> bool {
     };
     is("error", &["FileNotFound", "WriteError", "ReadError", "PermissionDenied", "InvalidPath"])
         || is("status", &["400", "403", "404", "409", "422", "500"]) && !is("error", &["NotReady"])
-}
-
-fn code(word: &str) -> Option<FileErrorCode> {
-    const CODES: [FileErrorCode; 5] = [
-        FileErrorCode::FileNotFound,
-        FileErrorCode::PermissionDenied,
-        FileErrorCode::IsDirectory,
-        FileErrorCode::NotADirectory,
-        FileErrorCode::NotARegularFile,
-    ];
-    CODES.into_iter().find(|code| code.as_str() == word)
 }
 
 /// Paths are parts of URLs here.

@@ -50,22 +50,12 @@ impl RunloopSandbox {
         if !of_file {
             return Err(error);
         }
-        let answer = self.ask(probe::place(path)).await?;
-        // Another upload may have made the directory in this moment.
-        if !matches!(answer.as_str(), "made" | "unknown") {
+        let answer = probe::ask(self, probe::place(path)).await?;
+        if !probe::has_room(&answer) {
             return probe::code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))));
         }
         let reply = self.client.send(&wire::upload(&self.config, self.id.as_str(), path, content)).await?;
         if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
-    }
-
-    /// The one word that a script of ours prints.
-    async fn ask(&self, script: String) -> Result<String> {
-        let time = std::time::Duration::from_secs(30);
-        let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), time };
-        let mut output = Output::new(1 << 10, None);
-        self.follow(command, &mut output).await?;
-        Ok(output.into_response().stdout_text().trim().to_owned())
     }
 }
 
@@ -108,7 +98,7 @@ impl Plane for RunloopSandbox {
             if !reply.is_success() {
                 let of_file = may_be_of_file(reply.status);
                 let error = self.refused("download_files", reply).await?;
-                let answer = if of_file { self.ask(probe::reason(path)).await? } else { String::new() };
+                let answer = if of_file { probe::ask(self, probe::reason(path)).await? } else { String::new() };
                 return probe::code(&answer)
                     .map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))));
             }
