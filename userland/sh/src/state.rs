@@ -91,6 +91,8 @@ pub(crate) struct Shell {
     pub(crate) line: u32,
     /// The line was changed for good, and those of the commands to come with it.
     pub(crate) recounts: bool,
+    /// The text that was read last had a mistake in a condition, which bash's parser then still sees as open.
+    pub(crate) condition_open: bool,
     /// A default value could not be assigned to all of an array, for which subshells have a status of its own.
     pub(crate) bad_default: bool,
     /// The line from which a substitution counts, where it is another than the one that messages name.
@@ -215,6 +217,7 @@ impl Shell {
             frames: Vec::new(),
             line: 1,
             recounts: false,
+            condition_open: false,
             bad_default: false,
             text_line: None,
             ended_line: 1,

@@ -96,15 +96,18 @@ impl Shell {
         let subject = self.expand_text(left)?;
         match op {
             CondOp::Match | CondOp::Same | CondOp::NoMatch => {
-                let pattern = self.expand_pattern(right)?;
+                let pattern;
                 if self.options.xtrace {
                     let name: &[u8] = match op {
                         CondOp::Match => b"==",
                         CondOp::Same => b"=",
                         _ => b"!=",
                     };
-                    let shown = self.shown_pattern(right, &pattern);
+                    let shown;
+                    (pattern, shown) = self.traced_pattern(right)?;
                     self.trace_test(not, &[&subject, name, &shown]);
+                } else {
+                    pattern = self.expand_pattern(right)?;
                 }
                 let style = Style { extended: true, fold: self.options.nocasematch };
                 let matches = Pattern::new(&pattern, style).matches(&subject);

@@ -183,6 +183,7 @@ impl Shell {
         let texts = Texts::default();
         let mut parser = Parser::new(text, line, Rc::clone(&name));
         parser.set_texts(&texts);
+        parser.set_condition_open(self.condition_open);
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
@@ -206,6 +207,7 @@ impl Shell {
                 }
                 Err(error) => {
                     self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
+                    self.condition_open = matches!(error.problem, Problem::Condition { .. });
                     let read = parser.text_of_line(line, error.line);
                     self.syntax_error(&error, read, origin);
                     if error.place == Place::Elements
@@ -323,7 +325,13 @@ impl Shell {
         self.line = saved;
         self.status = match (error.place, &error.problem) {
             (Place::Elements, _) => 1,
-            (Place::Substitution, _) if self.options.from_string && self.levels == 0 && shows_line => 127,
+            (Place::Substitution, problem)
+                if self.options.from_string
+                    && self.levels == 0
+                    && (shows_line || matches!(problem, Problem::Condition { ended: false, .. })) =>
+            {
+                127
+            }
             // A script ends at such an error with the status that it has.
             (_, Problem::Condition { ended: false, .. }) if self.levels == 0 && !self.options.errexit => self.status,
             _ => 2,

@@ -101,25 +101,30 @@ impl Shell {
         }))
     }
 
-    /// The pattern of a test as it is shown: every character that was quoted has a backslash.
-    pub(crate) fn shown_pattern(&mut self, word: &Word, pattern: &[u8]) -> Bytes {
+    /// The pattern of a test, and how it is shown: every character that was quoted has a backslash.
+    #[inline(never)]
+    pub(crate) fn traced_pattern(&mut self, word: &Word) -> Run<(Bytes, Bytes)> {
         let quoted = |part: &Part| matches!(part, Part::Quoted(_) | Part::Double(_));
-        if !word.parts.iter().any(quoted) || !crate::parse::simple::is_pure(&word.parts, false) {
-            return pattern.to_vec();
+        if !word.parts.iter().any(quoted) {
+            let pattern = self.expand_pattern(word)?;
+            return Ok((pattern.clone(), pattern));
         }
-        let mut shown = Bytes::new();
+        let (mut pattern, mut shown) = (Bytes::new(), Bytes::new());
         for part in &word.parts {
-            let parts = std::slice::from_ref(part);
-            let Ok(text) = self.expand_as(parts, if quoted(part) { Mode::Text } else { Mode::Pattern }) else {
-                return pattern.to_vec();
-            };
+            // Each is expanded once, because expanding may change something.
+            let piece = self.expand_as(std::slice::from_ref(part), Mode::Pattern)?;
             if quoted(part) {
-                shown.extend(lossy(&text).chars().flat_map(|char| ['\\', char]).collect::<String>().into_bytes());
+                let mut bytes = piece.iter().copied();
+                let plain: Bytes =
+                    std::iter::from_fn(|| bytes.next().map(|b| if b == b'\\' { bytes.next().unwrap_or(b) } else { b }))
+                        .collect();
+                shown.extend(lossy(&plain).chars().flat_map(|char| ['\\', char]).collect::<String>().into_bytes());
             } else {
-                shown.extend(text);
+                shown.extend_from_slice(&piece);
             }
+            pattern.extend(piece);
         }
-        shown
+        Ok((pattern, shown))
     }
 
     /// A test of `[[ ]]` whose operands were just expanded; empty ones are shown as quotes.

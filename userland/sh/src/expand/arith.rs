@@ -109,6 +109,12 @@ impl Shell {
             return match self.eval(tree, &[]) {
                 Err(fault @ (Fault::Zero(_) | Fault::Exponent(_))) => {
                     let text = self.arith_text(arith, &arith.text.parts, &[])?;
+                    let place = |at| crate::parse::place_in_text(arith, text.len(), at);
+                    let fault = match fault {
+                        Fault::Zero(at) => Fault::Zero(place(at)),
+                        Fault::Exponent(at) => Fault::Exponent(place(at)),
+                        other => other,
+                    };
                     Err(located(fault, &text))
                 }
                 other => other,

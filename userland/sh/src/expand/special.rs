@@ -42,7 +42,7 @@ const COMPUTED: &[(&str, &str)] = &[
     ("PIPESTATUS", "a"),
     ("PPID", "ir"),
     ("RANDOM", "i"),
-    ("SECONDS", "-"),
+    ("SECONDS", "i"),
     ("SHELLOPTS", "r"),
     ("SRANDOM", "i"),
     ("UID", "ir"),
@@ -72,7 +72,7 @@ impl Shell {
 
     /// The letters of a computed variable's attributes.
     pub(crate) fn computed_letters(&self, name: &[u8]) -> &'static str {
-        computed_attributes(name).unwrap_or("-")
+        computed_attributes(name).filter(|_| !self.plain.contains(name)).unwrap_or("-")
     }
 
     /// What `unset` does to a computed variable: false when it cannot be.

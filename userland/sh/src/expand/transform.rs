@@ -25,6 +25,9 @@ impl Shell {
             _ => None,
         };
         let target = resolved.as_ref().unwrap_or(target);
+        if param.indirect && letter != 0 && matches!(content, Content::Unset) && !self.is_set_array(target) {
+            return Ok(content);
+        }
         match letter {
             0 => {
                 return match content {
@@ -48,7 +51,10 @@ impl Shell {
                 let (letters, array, bare) = match target {
                     Target::Var(name) => {
                         let var = self.vars.get(name);
-                        let array = var.is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)));
+                        let array = match var {
+                            Some(var) => matches!(var.value, Value::Indexed(_) | Value::Assoc(_)),
+                            None => self.computed_letters(name).starts_with('a'),
+                        };
                         let bare = var.is_some_and(|var| var.has(vars::BARE));
                         (self.attribute_letters(name).into_bytes(), array, bare)
                     }
@@ -92,6 +98,15 @@ impl Shell {
         })
     }
 
+    /// Whether it is an array that was given elements, be it none.
+    fn is_set_array(&self, target: &Target) -> bool {
+        let Target::Var(name) = target else { return false };
+        match self.vars.get(name) {
+            Some(var) => matches!(var.value, Value::Indexed(_) | Value::Assoc(_)) && !var.has(vars::BARE),
+            None => self.computed_letters(name).starts_with('a') && self.calls(name).is_some(),
+        }
+    }
+
     /// Keys and values in turn: as one text for `K`, as words for `k`.
     fn pairs(&mut self, name: &[u8], words: bool, star: bool) -> Content {
         let keys = self.keys(name);
@@ -118,7 +133,9 @@ impl Shell {
 
     /// The letters of a variable's attributes, as `declare` takes them.
     pub(crate) fn attribute_letters(&self, name: &[u8]) -> String {
-        let Some(var) = self.vars.get(name) else { return String::new() };
+        let Some(var) = self.vars.get(name) else {
+            return self.computed_letters(name).trim_start_matches('-').to_owned();
+        };
         let mut letters = String::new();
         match var.value {
             Value::Indexed(_) => letters.push('a'),
@@ -162,9 +179,14 @@ impl Shell {
         };
         let letters = self.attribute_letters(name);
         let text = match (content, self.vars.get(name).map(|var| &var.value)) {
-            (Content::Many { star, .. }, None) => return Content::Many { values: Vec::new(), star },
-            (Content::Many { star, .. }, Some(Value::Indexed(_) | Value::Assoc(_))) => {
-                let line = self.declaration(name);
+            (Content::Many { star, .. }, None) if letters.is_empty() => {
+                return Content::Many { values: Vec::new(), star };
+            }
+            (Content::Many { star, .. }, None | Some(Value::Indexed(_) | Value::Assoc(_))) => {
+                let line = match self.computed_declaration(name) {
+                    Some(line) if self.vars.get(name).is_none() => line,
+                    _ => self.declaration(name),
+                };
                 if star {
                     return Content::One(line);
                 }

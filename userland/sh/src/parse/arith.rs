@@ -23,6 +23,14 @@ type Parsed = Result<Expr, NoExpr>;
 type Place = (Name, Option<Rc<Subscript>>);
 
 impl Parser<'_> {
+    /// An expression that is a command or belongs to one, and no expansion.
+    pub(super) fn command_arith_until(&mut self, closers: &'static [u8]) -> Parse<Arith> {
+        let outer = std::mem::take(&mut self.quoted_substitution);
+        let arith = self.arith_until(closers);
+        self.quoted_substitution = outer;
+        arith
+    }
+
     /// An expression up to one of `closers`, which is not read.
     pub(super) fn arith_until(&mut self, closers: &'static [u8]) -> Parse<Arith> {
         let word = self.word_until(Stop::Arith(closers), true)?;
@@ -63,6 +71,15 @@ pub(crate) fn text_from(arith: &Arith, texts: &[Bytes], at: usize) -> usize {
     let rest = flat.get(at..).unwrap_or_default();
     let plain: usize = rest.split(|&byte| byte == MARK).step_by(2).map(<[u8]>::len).sum();
     plain + texts.iter().skip(before).map(Vec::len).sum::<usize>()
+}
+
+/// A place in the tree's text as one in the text of this length that it has with the expansions in subscripts.
+pub(crate) fn place_in_text(arith: &Arith, len: usize, at: usize) -> usize {
+    let (mut flat, mut parts) = (Bytes::new(), Vec::new());
+    flatten(&arith.text.parts, &mut flat, &mut parts);
+    let rest = flat.get(at..).unwrap_or_default();
+    let marked = flat.get(..at).is_some_and(|before| before.contains(&MARK)) && !rest.contains(&MARK);
+    if marked { len.saturating_sub(rest.len()) } else { at }
 }
 
 /// The text with marks for its expansions; false when it holds something that cannot be marked.
@@ -337,6 +354,7 @@ impl<'a> ExprParser<'a> {
         let start = self.pos;
         self.pos += 2;
         self.skip();
+        self.operand = self.pos;
         if let Some((name, subscript)) = self.lvalue()? {
             return Ok(Expr::Step { name, subscript, by, prefix: true });
         }

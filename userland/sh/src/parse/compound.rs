@@ -43,6 +43,9 @@ impl Parser<'_> {
             b"coproc" => return self.coproc().map(Some),
             b"[[" => {
                 self.pos += 2;
+                if self.condition_open {
+                    return Err(self.unexpected());
+                }
                 Kind::Cond(self.condition()?)
             }
             b"in" | b"]]" => return Err(self.unexpected()),
@@ -84,7 +87,7 @@ impl Parser<'_> {
     fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
         let (start, line) = (self.mark(), self.line);
         self.pos += 2;
-        match self.arith_until(b")") {
+        match self.command_arith_until(b")") {
             Ok(expression) if self.starts_with(b"))") => {
                 self.pos += 2;
                 return Ok(Some(expression));
@@ -224,7 +227,7 @@ impl Parser<'_> {
         self.pos += 2;
         let mut expressions = Vec::new();
         loop {
-            expressions.push(self.arith_until(b";)")?);
+            expressions.push(self.command_arith_until(b";)")?);
             if self.peek() != Some(b';') {
                 break;
             }

@@ -2,7 +2,7 @@
 
 use super::word::Stop;
 use super::{Parse, Parser, Problem, SyntaxError};
-use crate::ir::{Cond, CondOp, Word};
+use crate::ir::{Cond, CondOp, Part, Word};
 
 impl Parser<'_> {
     /// What stands between `[[` and `]]`, and the latter.
@@ -136,6 +136,9 @@ impl Parser<'_> {
             }
             _ => self.cond_word(matches!(op, CondOp::Match | CondOp::Same | CondOp::NoMatch), "binary")?,
         };
+        if matches!(op, CondOp::Test([b'e' | b'n' | b'l' | b'g', b'q' | b'e' | b't'])) {
+            return Ok(Cond::Binary(op, without_escaped_quotes(first), without_escaped_quotes(right)));
+        }
         Ok(Cond::Binary(op, first, right))
     }
 
@@ -186,4 +189,14 @@ impl Parser<'_> {
             _ => None,
         }
     }
+}
+
+/// An operand that is an expression. As in any expression double quotes are left out, also those that are quoted themselves.
+fn without_escaped_quotes(mut word: Word) -> Word {
+    for part in &mut word.parts {
+        if let Part::Double(inner) = part {
+            inner.retain(|part| !matches!(part, Part::Quoted(text) if text == b"\""));
+        }
+    }
+    word
 }

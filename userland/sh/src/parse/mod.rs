@@ -25,7 +25,9 @@ mod word;
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
-pub(crate) use arith::{arith_of_source, closing_bracket, number_value, parse_expr, plain_number, text_from};
+pub(crate) use arith::{
+    arith_of_source, closing_bracket, number_value, parse_expr, place_in_text, plain_number, text_from,
+};
 pub(crate) use error::{Place, Problem, SyntaxError};
 pub(crate) use function::{read_for_print, read_function, read_list_for_print, word_for_print};
 pub(crate) use quote::{ansi_c, remove_quotes};
@@ -79,6 +81,12 @@ pub(crate) struct Parser<'a> {
     posix: bool,
     /// The text is a here-document or the like, in which quotes need not close.
     in_document: bool,
+    /// A condition of an earlier text had a mistake, so that the next one is not known for what it is.
+    condition_open: bool,
+    /// What is read stands directly between double quotes, or in an expansion there.
+    between_quotes: bool,
+    /// What is read belongs to a substitution that stands between double quotes.
+    quoted_substitution: bool,
     /// Words are kept as bash prints them: with the commands of substitutions in the form it gives them.
     for_print: bool,
     /// Stretches of the text that words have in another form, as `$'..'` in plain quotes: from, to, the form.
@@ -116,6 +124,9 @@ impl<'a> Parser<'a> {
             extglob: false,
             posix: false,
             in_document: false,
+            condition_open: false,
+            between_quotes: false,
+            quoted_substitution: false,
             for_print: false,
             reprinted: Vec::new(),
             texts: None,
@@ -150,6 +161,11 @@ impl<'a> Parser<'a> {
     /// Whether the rules of POSIX come before bash's own.
     pub(crate) fn set_posix(&mut self, on: bool) {
         self.posix = on;
+    }
+
+    /// Whether a condition of an earlier text was left with a mistake.
+    pub(crate) fn set_condition_open(&mut self, open: bool) {
+        self.condition_open = open;
     }
 
     /// Begins as if this many levels were open already.

@@ -6,6 +6,14 @@ use super::{Parse, Parser, Problem, arith, subscript};
 use crate::ir::{Bytes, Index, Op, Param, Replace, Target, Test, Word};
 
 impl Parser<'_> {
+    /// A pattern or what takes its place, where `$'..'` keeps its quotes also in a substitution between double quotes.
+    fn pattern_operand(&mut self, stop: Stop) -> Parse<Word> {
+        let outer = std::mem::take(&mut self.quoted_substitution);
+        let word = self.word_until(stop, false);
+        self.quoted_substitution = outer;
+        word
+    }
+
     /// `${..}`, the position at the dollar.
     pub(super) fn braced_param(&mut self, quoted: bool) -> Parse<Param> {
         let (start, line) = (self.pos, self.line);
@@ -182,13 +190,13 @@ impl Parser<'_> {
             }
             b'#' | b'%' => {
                 self.pos += if double { 2 } else { 1 };
-                let pattern = self.word_until(Stop::Brace, false)?;
+                let pattern = self.pattern_operand(Stop::Brace)?;
                 Op::Strip { suffix: byte == b'%', longest: double, pattern }
             }
             b'/' => self.replace()?,
             b'^' | b',' | b'~' => {
                 self.pos += if double { 2 } else { 1 };
-                let pattern = self.word_until(Stop::Brace, false)?;
+                let pattern = self.pattern_operand(Stop::Brace)?;
                 let pattern = (!pattern.parts.is_empty()).then_some(pattern);
                 Op::Case { how: byte, all: double, pattern }
             }
@@ -266,11 +274,11 @@ impl Parser<'_> {
         let pattern = if anchored && self.peek() == Some(b'/') {
             Word::default()
         } else {
-            self.word_until(Stop::BraceOrSlash, false)?
+            self.pattern_operand(Stop::BraceOrSlash)?
         };
         let with = if self.peek() == Some(b'/') {
             self.pos += 1;
-            self.word_until(Stop::Brace, false)?
+            self.pattern_operand(Stop::Brace)?
         } else {
             Word::default()
         };

@@ -35,7 +35,8 @@ impl Parser<'_> {
             assigned = false;
             let substitution = self.starts_with(b"<(") || self.starts_with(b">(");
             if alone && !substitution && self.peek().is_none_or(is_meta) {
-                line = self.line;
+                let cut = self.peek().is_none() && self.src.ends_with(b"\\");
+                line = self.line.saturating_add(u32::from(cut));
                 alone = false;
             }
             if let Some(redirect) = self.redirect()? {

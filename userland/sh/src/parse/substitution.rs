@@ -13,7 +13,10 @@ impl Parser<'_> {
         self.substitutions += 1;
         // Here-documents from before have their bodies behind the line that the substitution ends in.
         let waiting = std::mem::take(&mut self.pending);
+        let quoted = std::mem::take(&mut self.between_quotes);
+        let outer = std::mem::replace(&mut self.quoted_substitution, quoted);
         let body = self.optional_list();
+        (self.between_quotes, self.quoted_substitution) = (quoted, outer);
         let own = std::mem::replace(&mut self.pending, waiting);
         if !own.is_empty() && self.peek() == Some(b')') {
             self.unfinished.push((self.line.saturating_add(self.recounted), 0, own.len().to_string().into_bytes()));
@@ -31,7 +34,13 @@ impl Parser<'_> {
             self.broken_from = Some(start);
             error.within(Place::Substitution)
         })?;
+        let unquoted: Bytes;
         let mut text = self.slice(start, self.pos - 1);
+        if quoted && !self.reprinted.is_empty() {
+            // Read again it stands alone, and what quoted nothing between double quotes would quote then.
+            unquoted = self.reprinted(start);
+            text = unquoted.get(..unquoted.len() - 1).unwrap_or_default();
+        }
         if self.unfinished.iter().skip(unfinished).any(|(_, start, _)| *start > 0) {
             // The delimiter that the parenthesis follows shall end the document also where the text is read alone.
             text = text.trim_ascii_end();

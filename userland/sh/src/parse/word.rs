@@ -193,11 +193,28 @@ impl Parser<'_> {
             }
             b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'\'') => {
                 // What it means is text of the expression, and so are the quotes; double quotes are none.
+                let start = self.pos;
                 self.pos += 2;
                 let text = self.ansi_c_quoted()?;
-                pieces.literal.extend(crate::expand::single_quote(&text).into_iter().filter(|&byte| byte != b'"'));
+                let unquotes = self.quoted_substitution && !self.between_quotes;
+                let form = if unquotes { text } else { crate::expand::single_quote(&text) };
+                self.reprinted.push((start, self.pos, form.clone()));
+                pieces.literal.extend(form.into_iter().filter(|&byte| byte != b'"'));
             }
             b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'"') => self.pos += 2,
+            b'$' if !quoted
+                && self.quoted_substitution
+                && !self.between_quotes
+                && matches!(stop, Stop::Brace | Stop::BraceOrSlash)
+                && self.peek_at(1) == Some(b'\'') =>
+            {
+                // A substitution that stands between double quotes leaves the quotes of its operands out.
+                let start = self.pos;
+                self.pos += 2;
+                let text = self.ansi_c_quoted()?;
+                self.reprinted.push((start, self.pos, text.clone()));
+                pieces.literal.extend(text);
+            }
             b'$' => self.dollar(quoted || arith, pieces)?,
             b'`' => {
                 let body = self.backquoted(quoted)?;
@@ -280,7 +297,11 @@ impl Parser<'_> {
             Some(_) => !quoted && !matches!(stop, Stop::Arith(_)),
         };
         match next {
-            None => pieces.literal.push(b'\\'),
+            None => {
+                pieces.literal.push(b'\\');
+                // bash looks for the newline that would follow, and counts it.
+                self.line = self.line.saturating_add(u32::from(stop == Stop::Meta && !quoted));
+            }
             Some(b'\n') => {}
             Some(byte) if escapes => pieces.push(Part::Quoted(vec![byte])),
             Some(byte) => {
@@ -314,6 +335,7 @@ impl Parser<'_> {
     fn double_quoted(&mut self, quoted: bool) -> Parse<Vec<Part>> {
         let line = self.line;
         self.pos += 1;
+        let outer = std::mem::replace(&mut self.between_quotes, true);
         let parts = self.deeper(|p| {
             let mut pieces = Pieces::default();
             loop {
@@ -336,8 +358,9 @@ impl Parser<'_> {
                     }
                 }
             }
-        })?;
-        Ok(parts)
+        });
+        self.between_quotes = outer;
+        parts
     }
 
     /// What `$` starts.
