@@ -10,6 +10,7 @@ mod licences;
 mod npm;
 mod npm_tests;
 mod project;
+mod python_tests;
 mod setup;
 mod spec;
 mod step;
@@ -34,6 +35,9 @@ usage: cargo xtask <command>
   layers    check which package may depend on which
   npm       build the npm package and pack it into js-bindings/package
   npm test  the same from the guest programs that are there, then install it elsewhere and run its tests in Node
+  python-tests [--suite FOLDER] [MODULE...]
+            run CPython's own tests in the sandbox, or the modules of them that are named; they are fetched from Debian's
+            packages, or FOLDER has the package `test`
   soak [--minutes N]
             keep a thousand sandboxes busy for ten or N minutes, and say what went wrong or did not come back
   spec record [FILE]
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
         ["npm", "test"] => run(npm_tests::npm_tests),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
+        ["python-tests", words @ ..] => run(|project, progress| python_tests::python_tests(project, progress, words)),
         ["spec", what] => run(|project, progress| spec::run(project, progress, what, "")),
         ["spec", what, files] => run(|project, progress| spec::run(project, progress, what, files)),
         [] | ["help" | "--help" | "-h"] => {

@@ -6,6 +6,7 @@ use crate::layers;
 use crate::licences;
 use crate::npm_tests;
 use crate::project::Project;
+use crate::python_tests;
 use crate::setup;
 use crate::step::Progress;
 use crate::userland;
@@ -23,6 +24,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     pure_builds(project, progress)?;
     document(project, progress)?;
     host_tests(project, progress)?;
+    python_tests::quick(project, progress)?;
     guest_tests(project, progress)?;
     npm_tests::npm_tests(project, progress)?;
     benches(project, progress)?;

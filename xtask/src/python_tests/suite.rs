@@ -1,0 +1,85 @@
+//! CPython's `test` package, which the pack does not have: from Debian's packages of the same version of Python.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::step;
+
+/// The packages that it is spread over, and the folder in them.
+const PACKAGES: [&str; 2] = ["libpython3.15-testsuite", "libpython3.15-stdlib"];
+const INSIDE: &str = "usr/lib/python3.15/test";
+
+/// The distribution that has them, at the mirror that this machine uses.
+const DISTRIBUTION: &str = "sid";
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+const RETRY: &str = "cargo xtask python-tests";
+
+/// The folder that has the package `test` in it, fetched when it is not there yet.
+pub(super) fn folder() -> Result<PathBuf> {
+    let kept = cache()?.join("cpython-3.15-tests");
+    if !kept.join("test/test_json").is_dir() {
+        fetch(&kept).context(
+            "CPython's own tests come from Debian's packages, by apt-get; elsewhere put CPython 3.15's Lib/test into a folder and \
+             name that: cargo xtask python-tests --suite FOLDER",
+        )?;
+    }
+    Ok(kept)
+}
+
+fn cache() -> Result<PathBuf> {
+    let base = env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let base = base.or_else(|| Some(env::home_dir()?.join(".cache"))).context("there is no home folder")?;
+    Ok(base.join("tidebox/tests"))
+}
+
+/// Fetches with an apt of its own, whose sources and lists are not the machine's.
+fn fetch(kept: &Path) -> Result<()> {
+    let made = kept.with_extension("new");
+    let _ = fs::remove_dir_all(&made);
+    for folder in ["state/lists/partial", "cache/archives/partial", "unpacked"] {
+        fs::create_dir_all(made.join(folder)).with_context(|| format!("cannot make {}", made.display()))?;
+    }
+    let place = made.display();
+    fs::write(made.join("sources.list"), format!("deb [signed-by={KEYS}] {} {DISTRIBUTION} main\n", mirror()?))?;
+    fs::write(made.join("state/status"), "")?;
+    let settings = format!(
+        "Dir::State \"{place}/state\";\nDir::State::status \"{place}/state/status\";\nDir::Cache \"{place}/cache\";\n\
+         Dir::Etc::sourcelist \"{place}/sources.list\";\nDir::Etc::sourceparts \"-\";\nAcquire::Languages \"none\";\n\
+         Debug::NoLocking \"1\";\n"
+    );
+    fs::write(made.join("apt.conf"), settings)?;
+    let apt = |words: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.env("APT_CONFIG", made.join("apt.conf")).current_dir(&made).args(["-qq"]).args(words);
+        step::run(&mut command, RETRY)
+    };
+    apt(&["update"])?;
+    apt(&[&["download"], &PACKAGES[..]].concat())?;
+    let mut found = 0;
+    for entry in fs::read_dir(&made)? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|extension| extension == "deb") {
+            step::run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(made.join("unpacked")), RETRY)?;
+            found += 1;
+        }
+    }
+    ensure!(found == PACKAGES.len(), "apt-get downloaded {found} packages instead of {}", PACKAGES.len());
+    fs::create_dir_all(kept)?;
+    fs::rename(made.join("unpacked").join(INSIDE), kept.join("test"))?;
+    fs::remove_dir_all(&made)?;
+    Ok(())
+}
+
+/// Where this machine's apt has its Debian packages from.
+fn mirror() -> Result<String> {
+    let mut asked = Command::new("apt-get");
+    asked.args(["indextargets", "--format", "$(ORIGIN) $(SITE)", "Created-By: Packages"]);
+    let told = String::from_utf8(step::output(&mut asked, RETRY)?)?;
+    let site = told.lines().find_map(|line| line.strip_prefix("Debian ").filter(|site| !site.ends_with("-security")));
+    Ok(site.context("apt knows no mirror of Debian")?.to_owned())
+}
