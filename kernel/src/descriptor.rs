@@ -54,10 +54,10 @@ impl Kernel {
         })
     }
 
-    /// Sets access and modification time. `PERM` on streams and in `/proc`, which have no times to keep.
+    /// Sets access and modification time. `PERM` on streams that have no name and in `/proc`, which have no times to keep.
     pub fn set_times(&mut self, pid: Pid, fd: u32, atime: Stamp, mtime: Stamp) -> Result<(), Halt> {
         attempt(self, pid, |k| {
-            let ino = k.open_file(pid, fd)?.what.ino().ok_or(Errno::Perm)?;
+            let ino = k.ino_of(&k.open_file(pid, fd)?.what).ok_or(Errno::Perm)?;
             let now = k.now();
             Ok(k.fs.set_times(&USER, ino, atime.resolve(now), mtime.resolve(now), now)?)
         })
@@ -79,7 +79,7 @@ impl Kernel {
             What::File(ino) if open.write => Ok(ino),
             What::File(_) | What::Text(_) => Err(Errno::Badf),
             What::Dir(_) | What::WorkDir(_) => Err(Errno::Badf),
-            What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Inval),
+            What::Reader(_) | What::Writer(_) | What::Both(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Inval),
             What::Device(..) => Err(Errno::Inval),
         }
     }
@@ -100,7 +100,9 @@ impl Kernel {
             _ if i64::try_from(offset).is_err() => Err(Errno::Inval.into()),
             What::File(_) | What::Text(_) | What::Device(..) => Ok(()),
             What::Dir(_) | What::WorkDir(_) => Err(Errno::Badf.into()),
-            What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => Err(Errno::Spipe.into()),
+            What::Reader(_) | What::Writer(_) | What::Both(_) | What::Stdin(_) | What::Output(..) => {
+                Err(Errno::Spipe.into())
+            }
         })
     }
 

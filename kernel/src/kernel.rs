@@ -13,7 +13,7 @@ use std::time::Duration;
 use tidebox_core::Limits;
 
 use crate::errno::Errno;
-use crate::fs::{Cred, Fs, Snapshot};
+use crate::fs::{Cred, Fs, Ino, Snapshot};
 use crate::host::HostPrograms;
 use crate::open_file::OpenFile;
 use crate::pipe::Pipe;
@@ -62,6 +62,8 @@ pub struct Kernel {
     pub(crate) fs: Fs,
     pub(crate) files: Slab<OpenFile>,
     pub(crate) pipes: Slab<Pipe>,
+    /// The pipes of the named ones that are open, by inode.
+    pub(crate) fifos: BTreeMap<Ino, u32>,
     pub(crate) processes: Processes,
     pub(crate) sessions: BTreeMap<SessionId, Session>,
     pub(crate) host_programs: Option<HostPrograms>,
@@ -101,6 +103,7 @@ impl Kernel {
             fs,
             files: Slab::default(),
             pipes: Slab::default(),
+            fifos: BTreeMap::new(),
             processes: Processes::default(),
             sessions: BTreeMap::new(),
             host_programs: None,
@@ -258,7 +261,11 @@ impl Kernel {
             }
             self.bury(pid);
         }
-        self.sessions.remove(&session).map(|s| s.report()).unwrap_or_default()
+        let ended = self.sessions.remove(&session);
+        if self.sessions.is_empty() {
+            self.drain_fifos();
+        }
+        ended.map(|s| s.report()).unwrap_or_default()
     }
 
     /// Remembers whom to wake when what the blocked call waits for may have come. One waker per process; `wait` is what

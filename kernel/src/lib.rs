@@ -17,6 +17,7 @@ pub mod engine;
 mod errno;
 mod exec;
 mod fd;
+mod fifo;
 pub mod fs;
 mod holdings;
 mod host;

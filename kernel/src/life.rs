@@ -55,6 +55,7 @@ impl Kernel {
         for entry in entries {
             self.drop_file(entry.file);
         }
+        self.forget_openings(pid);
         self.leave_place(cwd);
         for child in children {
             self.orphan(child);
@@ -146,7 +147,7 @@ impl Kernel {
                     session.print(stream, line);
                 }
             }
-            What::Writer(pipe) => {
+            What::Writer(pipe) | What::Both(pipe) => {
                 if let Some(found) = self.pipes.get_mut(pipe) {
                     found.push(line);
                 }

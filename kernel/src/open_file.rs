@@ -31,6 +31,8 @@ pub(crate) enum What {
     Reader(u32),
     /// The writing end.
     Writer(u32),
+    /// Both ends of a named pipe.
+    Both(u32),
     /// Standard input of a session.
     Stdin(Arc<[u8]>),
     /// A captured stream of a session.
@@ -58,6 +60,9 @@ pub(crate) struct OpenFile {
     pub(crate) flags: u16,
     pub(crate) read: bool,
     pub(crate) write: bool,
+    /// Of a named pipe that was opened for reading without waiting: how often it had been opened for writing by then. As
+    /// long as nobody else does, that there is no writer is no hang-up.
+    pub(crate) before: Option<u64>,
     /// Descriptors that name it.
     pub(crate) refs: u32,
     /// Where reads of a directory can go on, see `fd_readdir`.
@@ -73,7 +78,7 @@ pub(crate) struct Mark {
 
 impl OpenFile {
     pub(crate) fn new(what: What, read: bool, write: bool, flags: u16) -> Self {
-        Self { what, offset: 0, flags, read, write, refs: 0, marks: [None, None] }
+        Self { what, offset: 0, flags, read, write, before: None, refs: 0, marks: [None, None] }
     }
 
     pub(crate) fn has(&self, flag: u16) -> bool {
@@ -82,6 +87,14 @@ impl OpenFile {
 }
 
 impl Kernel {
+    /// The inode of what is open, if it has one: that of a named pipe's ends, too.
+    pub(crate) fn ino_of(&self, what: &What) -> Option<Ino> {
+        match what {
+            What::Reader(pipe) | What::Writer(pipe) | What::Both(pipe) => self.pipes.get(*pipe)?.ino,
+            other => other.ino(),
+        }
+    }
+
     /// The number of the open file behind a descriptor.
     pub(crate) fn file_of(&self, pid: Pid, fd: u32) -> Result<u32, Errno> {
         self.process(pid)?.fds.get(fd).map(|entry| entry.file).ok_or(Errno::Badf)
@@ -165,6 +178,11 @@ impl Kernel {
         match open.what {
             What::Reader(pipe) => self.close_pipe_end(pipe, false),
             What::Writer(pipe) => self.close_pipe_end(pipe, true),
+            What::Both(pipe) => {
+                // The pipe lives on for the second call: of one whose both ends are open no end is the last.
+                self.close_pipe_end(pipe, false);
+                self.close_pipe_end(pipe, true);
+            }
             _ => {}
         }
     }

@@ -3,12 +3,20 @@
 use std::collections::VecDeque;
 
 use crate::errno::Errno;
+use crate::fs::Ino;
 use crate::kernel::Kernel;
 use crate::open_file::What;
 use crate::process::Pid;
 
 /// Writes of at most this many bytes are never torn apart, as POSIX's `PIPE_BUF` promises.
 pub(crate) const ATOMIC_BYTES: usize = 4096;
+
+/// How often the ends of a named pipe were opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Opened {
+    pub(crate) readers: u64,
+    pub(crate) writers: u64,
+}
 
 /// The ring starts empty and grows with what is written, because most pipes of a shell carry a line or two.
 #[derive(Debug, Default)]
@@ -18,6 +26,10 @@ pub(crate) struct Pipe {
     /// Open files that read or write, not descriptors.
     pub(crate) readers: u32,
     pub(crate) writers: u32,
+    /// The inode of a named pipe, which is held as long as this is open.
+    pub(crate) ino: Option<Ino>,
+    /// How often a named pipe was opened, so that who waits for the other end sees one that was there for a moment only.
+    pub(crate) opened: Opened,
     /// Whether a writer was ended because a spooled pipe was full: the reader must not take the end for the end.
     pub(crate) cut: bool,
     waiting: Vec<Pid>,
@@ -35,6 +47,11 @@ impl Pipe {
 
     pub(crate) fn room(&self) -> usize {
         self.capacity.saturating_sub(self.ring.len())
+    }
+
+    /// Whether it is a named one that nobody has opened for reading yet.
+    pub(crate) fn is_left(&self) -> bool {
+        self.ino.is_some() && self.opened.readers == 0
     }
 
     /// Takes as much of `src` as there is room for.
@@ -116,7 +133,8 @@ impl Kernel {
     pub fn would_wait(&self, pid: Pid) -> bool {
         let Ok(process) = self.process(pid) else { return false };
         let ends = || process.fds.iter().filter_map(|(_, entry)| self.files.get(entry.file)).map(|file| &file.what);
-        let writes = |pipe: u32| ends().any(|end| matches!(end, What::Writer(other) if *other == pipe));
+        let writes =
+            |pipe: u32| ends().any(|end| matches!(end, What::Writer(other) | What::Both(other) if *other == pipe));
         let written = |pipe: u32| self.pipes.get(pipe).is_some_and(|found| found.writers > 0);
         ends().any(|end| matches!(end, What::Reader(pipe) if written(*pipe) && !writes(*pipe)))
     }
@@ -147,12 +165,20 @@ impl Kernel {
         };
         let ends = if writer { &mut found.writers } else { &mut found.readers };
         *ends = ends.saturating_sub(1);
-        if found.readers == 0 && found.writers == 0 {
-            let charged = if self.spool_bytes.is_some() { found.len() } else { found.capacity };
-            self.pipe_bytes = self.pipe_bytes.saturating_sub(charged);
-            self.pipes.remove(pipe);
+        let spooled = self.spool_bytes.is_some();
+        if found.readers == 0 && found.writers == 0 && !(spooled && found.is_left() && found.len() > 0) {
+            self.free_pipe(pipe);
         } else {
             self.wake_pipe(pipe);
+        }
+    }
+
+    pub(crate) fn free_pipe(&mut self, pipe: u32) {
+        let Some(found) = self.pipes.remove(pipe) else { return };
+        let charged = if self.spool_bytes.is_some() { found.len() } else { found.capacity };
+        self.pipe_bytes = self.pipe_bytes.saturating_sub(charged);
+        if let Some(ino) = found.ino {
+            self.leave_fifo(ino, pipe);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::fd::Descriptors;
+use crate::fifo::Waiting;
 use crate::fs::{Contents, Ino};
 use crate::host::HostProgram;
 use crate::resolve::Place;
@@ -157,6 +158,8 @@ pub(crate) struct Process {
     pub(crate) memory_bytes: u64,
     pub(crate) started: u64,
     pub(crate) blocked: Blocked,
+    /// Opens of named pipes that wait for the other end. More than one only in components, whose calls run side by side.
+    pub(crate) openings: Vec<Waiting>,
     /// Calls of this turn, and whether it was ended before the process had to wait.
     pub(crate) calls: u32,
     pub(crate) gave_way: bool,
@@ -350,6 +353,7 @@ impl Processes {
             memory_bytes: 0,
             started: birth.started,
             blocked: Blocked::default(),
+            openings: Vec::new(),
             calls: 0,
             gave_way: false,
             waker: None,

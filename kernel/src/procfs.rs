@@ -215,7 +215,12 @@ pub(crate) fn target(k: &Kernel, item: Item) -> Result<Vec<u8>, Errno> {
             let entry = k.process(pid)?.fds.get(number).ok_or(Errno::Noent)?;
             match &k.files.get(entry.file).ok_or(Errno::Noent)?.what {
                 What::Dir(place) | What::WorkDir(place) => k.path_of(place).ok_or(Errno::Noent)?,
-                What::Reader(pipe) | What::Writer(pipe) => format!("pipe:[{pipe}]").into_bytes(),
+                What::Reader(pipe) | What::Writer(pipe) | What::Both(pipe) => {
+                    match k.pipes.get(*pipe).and_then(|found| found.ino) {
+                        Some(ino) => format!("fifo:[{}]", ino.0).into_bytes(),
+                        None => format!("pipe:[{pipe}]").into_bytes(),
+                    }
+                }
                 What::File(ino) => format!("file:[{}]", ino.0).into_bytes(),
                 What::Device(device, _) => format!("/dev/{device:?}").to_ascii_lowercase().into_bytes(),
                 What::Stdin(_) => b"stream:[stdin]".to_vec(),

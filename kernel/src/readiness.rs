@@ -66,10 +66,11 @@ pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
             let left = (bytes.len() as u64).saturating_sub(open.offset);
             State::Ready { bytes: left, hangup: left == 0 }
         }
-        What::Reader(pipe) => {
-            let pipe = *pipe;
+        What::Reader(pipe) | What::Both(pipe) => {
+            let (pipe, before) = (*pipe, open.before);
             let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
-            if found.len() == 0 && found.writers > 0 {
+            // Who opened a named pipe without waiting waits here for the first writer.
+            if found.len() == 0 && (found.writers > 0 || before == Some(found.opened.writers)) {
                 found.wait(pid);
                 return State::Later(None);
             }
@@ -86,7 +87,9 @@ pub(crate) fn writable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
         Ok(open) if open.write => open,
         _ => return State::Failed(Errno::Badf),
     };
-    let What::Writer(pipe) = open.what else { return State::Ready { bytes: PLENTY, hangup: false } };
+    let (What::Writer(pipe) | What::Both(pipe)) = open.what else {
+        return State::Ready { bytes: PLENTY, hangup: false };
+    };
     let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
     if found.readers == 0 {
         return State::Ready { bytes: 0, hangup: true };

@@ -10,7 +10,7 @@ use crate::resolve::{Found, Place};
 /// What a file is, as far as guests can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
-    /// An end of a pipe, and the streams of a session.
+    /// A named pipe, an end of a pipe, and the streams of a session.
     Pipe,
     /// A character device.
     Character,
@@ -30,6 +30,7 @@ impl FileType {
             Kind::Dir => Self::Directory,
             Kind::Symlink => Self::Symlink,
             Kind::Device(_) => Self::Character,
+            Kind::Fifo => Self::Pipe,
         }
     }
 
@@ -172,7 +173,7 @@ pub(crate) fn of_found(k: &Kernel, found: &Found, follow: bool) -> Result<Descri
 /// Describes an open file.
 pub(crate) fn of_open(k: &Kernel, open: &OpenFile) -> Result<Description, Errno> {
     let stream = |number: u64| passing(k, DEV_STREAMS, number, FileType::Pipe, 0o600);
-    if let Some(ino) = open.what.ino() {
+    if let Some(ino) = k.ino_of(&open.what) {
         return of_node(k, ino);
     }
     Ok(match &open.what {
@@ -180,7 +181,7 @@ pub(crate) fn of_open(k: &Kernel, open: &OpenFile) -> Result<Description, Errno>
         // Two reserved numbers for the session's own streams, then the pipes.
         What::Stdin(_) => stream(0),
         What::Output(_, which) => stream(1 + *which as u64),
-        What::Reader(pipe) | What::Writer(pipe) => stream(3 + u64::from(*pipe)),
+        What::Reader(pipe) | What::Writer(pipe) | What::Both(pipe) => stream(3 + u64::from(*pipe)),
         What::Text(file) => of_item(k, Item::Text(*file)),
         // What has an inode was answered above.
         What::File(_) | What::Device(..) | What::Dir(_) | What::WorkDir(_) => return Err(Errno::Badf),

@@ -162,8 +162,8 @@ pub(crate) fn read(
     let n = match &open.what {
         What::Dir(_) | What::WorkDir(_) => return Err(Errno::Isdir.into()),
         _ if !open.read => return Err(Errno::Badf.into()),
-        What::Reader(_) | What::Stdin(_) if at.is_some() => return Err(Errno::Spipe.into()),
-        What::Reader(pipe) => {
+        What::Reader(_) | What::Both(_) | What::Stdin(_) if at.is_some() => return Err(Errno::Spipe.into()),
+        What::Reader(pipe) | What::Both(pipe) => {
             let (pipe, nonblock) = (*pipe, open.has(flag::NONBLOCK));
             return read_pipe(k, pid, target, pipe, nonblock);
         }
@@ -266,10 +266,15 @@ pub(crate) fn write(
             let ino = *ino;
             write_file(k, source, file, ino, at)
         }
-        What::Writer(_) | What::Output(..) if at.is_some() => Err(Errno::Spipe.into()),
-        What::Writer(pipe) => {
+        What::Writer(_) | What::Both(_) | What::Output(..) if at.is_some() => Err(Errno::Spipe.into()),
+        What::Writer(pipe) | What::Both(pipe) => {
             let (pipe, nonblock) = (*pipe, open.has(flag::NONBLOCK));
-            write_pipe(k, pid, source, pipe, nonblock, until)
+            let written = write_pipe(k, pid, source, pipe, nonblock, until)?;
+            if let Some(ino) = k.pipes.get(pipe).and_then(|found| found.ino) {
+                let now = k.now();
+                k.fs.written(ino, now);
+            }
+            Ok(written)
         }
         What::Output(session, stream) => {
             let session = k.sessions.get_mut(session).ok_or(Errno::Io)?;
@@ -317,7 +322,7 @@ fn write_pipe(
     let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
     let before = if until == Until::All { process.blocked.written.min(total) } else { 0 };
-    if found.readers == 0 {
+    if found.readers == 0 && !(k.spool_bytes.is_some() && found.is_left()) {
         process.signal(Signal::Pipe);
         return match process.fatal() {
             Some(signal) => Err(Halt::Kill(signal)),

@@ -99,7 +99,7 @@ fn file(fs: &Fs, path: &[u8], want: u32) -> Result<Ino, Errno> {
     match fs.stat(ino)?.kind {
         Kind::File => fs.access(&USER, ino, want).map(|()| ino),
         Kind::Dir => Err(Errno::Isdir),
-        Kind::Symlink | Kind::Device(_) => Err(Errno::Notsup),
+        Kind::Symlink | Kind::Device(_) | Kind::Fifo => Err(Errno::Notsup),
     }
 }
 

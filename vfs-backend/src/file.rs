@@ -47,7 +47,7 @@ pub(crate) fn open(fs: &Fs, path: &[u8], want: u32) -> Result<(Ino, Stat), FileE
     match stat.kind {
         Kind::File => {}
         Kind::Dir => return Err(refusal(Errno::Isdir, path)),
-        Kind::Symlink | Kind::Device(_) => return Err(not_regular(path)),
+        Kind::Symlink | Kind::Device(_) | Kind::Fifo => return Err(not_regular(path)),
     }
     fs.access(&USER, ino, want).map_err(|errno| refusal(errno, path))?;
     Ok((ino, stat))
@@ -62,7 +62,7 @@ pub(crate) fn info(path: Vec<u8>, stat: &Stat) -> FileInfo {
         Kind::File => FileKind::File,
         Kind::Dir => FileKind::Directory,
         Kind::Symlink => FileKind::Symlink,
-        Kind::Device(_) => FileKind::Other,
+        Kind::Device(_) | Kind::Fifo => FileKind::Other,
     };
     FileInfo { path, kind, size: (kind == FileKind::File).then_some(stat.size), modified: modified(stat) }
 }

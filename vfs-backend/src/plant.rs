@@ -80,6 +80,17 @@ impl<'a> Planter<'a> {
         self.look(ino, Look { mode: 0o777, ..look }).map_err(|errno| refused(path, errno))
     }
 
+    /// Puts a named pipe in, with nothing in it.
+    ///
+    /// # Errors
+    /// As [`dir`](Self::dir).
+    pub fn fifo(&mut self, path: &[u8], look: Look) -> Result<()> {
+        let (dir, name) = self.vacate(path)?;
+        let made = self.fs.mkfifo(&USER, dir, &name, look.mode, self.now);
+        let ino = made.map_err(|errno| refused(path, errno))?;
+        self.look(ino, look).map_err(|errno| refused(path, errno))
+    }
+
     /// Gives a file that was put in one more name.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ impl Snapshot {
     /// Reads a tar stream into a base image: the inverse of [`to_tar`](Self::to_tar), for tars of other programs too.
     ///
     /// The stream is not trusted. Absolute names are read as relative to `/`; a name with `..`, a name that a link would
-    /// lead elsewhere, a device, a FIFO, a sparse file and a file in place of the base image's are refused. Owners and
+    /// lead elsewhere, a device, a sparse file and a file in place of the base image's are refused. Owners and
     /// extended attributes are ignored: all belongs to the sandbox's user. What is made is charged to `limits` before it
     /// is held.
     ///

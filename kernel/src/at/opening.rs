@@ -2,6 +2,7 @@
 
 use super::Base;
 use crate::errno::Errno;
+use crate::fifo::Request;
 use crate::fs::{Device, Ino, Kind};
 use crate::kernel::{Kernel, USER};
 use crate::open_file::{OpenFile, What};
@@ -58,15 +59,23 @@ impl Kernel {
     ///
     /// # Errors
     /// As all calls on paths; `INVAL` for `create` with `directory`, `EXIST`, `ISDIR`, `LOOP` (a link that is not
-    /// followed), `MFILE`, `NOSPC`, `NXIO` (the terminal).
+    /// followed), `MFILE`, `NOSPC`, `NXIO` (the terminal; a named pipe without a reader, for
+    /// who does not wait). [`Halt::Block`] when the other end of a named pipe is to come: the same call is made again.
     pub fn open_at(&mut self, pid: Pid, dir: u32, path: &[u8], how: Opening) -> Result<u32, Halt> {
         attempt(self, pid, |k| {
             if how.create && how.directory {
                 return Err(Errno::Inval.into());
             }
+            let request = Request { dir, path, how };
+            if let Some(waited) = k.waited_for(pid, request) {
+                let file = waited?;
+                let given = k.give_fd(pid, file, 0);
+                k.drop_file(file);
+                return Ok(given?);
+            }
             // Before anything is made or cut: without a free descriptor nothing may change.
             k.process(pid)?.fds.lowest_free(0, k.limits.descriptors)?;
-            match open(k, pid, dir, path, how)? {
+            match open(k, pid, request)? {
                 Opened::New(file) => Ok(k.open_fd(pid, file)?),
                 Opened::Shared(file) => Ok(k.give_fd(pid, file, 0)?),
             }
@@ -74,7 +83,8 @@ impl Kernel {
     }
 }
 
-fn open(k: &mut Kernel, pid: Pid, dir: u32, path: &[u8], how: Opening) -> Result<Opened, Halt> {
+fn open(k: &mut Kernel, pid: Pid, request: Request<'_>) -> Result<Opened, Halt> {
+    let Request { dir, path, how } = request;
     let exclusive = how.create && how.exclusive;
     let base = Base::of(k, pid, dir, path, how.follow && !exclusive)?;
     // What is to be made under a name with a slash behind it is refused in one place, whatever is there.
@@ -91,7 +101,15 @@ fn open(k: &mut Kernel, pid: Pid, dir: u32, path: &[u8], how: Opening) -> Result
         }
         Err(errno) => return Err(errno.into()),
     };
-    let how = if k.fs.stat(ino)?.kind == Kind::Dir { how.on_directory() } else { how };
+    let how = match k.fs.stat(ino)?.kind {
+        Kind::Fifo if how.directory => return Err(Errno::Notdir.into()),
+        Kind::Fifo => {
+            k.fs.access(&USER, ino, how.access())?;
+            return Ok(Opened::New(k.open_fifo(pid, ino, request)?));
+        }
+        Kind::Dir => how.on_directory(),
+        Kind::File | Kind::Symlink | Kind::Device(_) => how,
+    };
     let what = open_node(k, ino, made, how)?;
     Ok(Opened::New(OpenFile::new(what, how.read, how.write, how.flags)))
 }
@@ -103,8 +121,10 @@ fn open_node(k: &mut Kernel, ino: Ino, made: bool, how: Opening) -> Result<What,
         Kind::Symlink if how.directory => return Err(Errno::Notdir),
         Kind::Symlink => return Err(Errno::Loop),
         Kind::Dir if how.access() & 2 != 0 || how.create => return Err(Errno::Isdir),
-        Kind::File | Kind::Device(_) if how.directory => return Err(Errno::Notdir),
+        Kind::File | Kind::Device(_) | Kind::Fifo if how.directory => return Err(Errno::Notdir),
         Kind::Device(Device::Tty) => return Err(Errno::Nxio),
+        // A named pipe was opened by the caller.
+        Kind::Fifo => return Err(Errno::Inval),
         Kind::Dir | Kind::File | Kind::Device(_) => {}
     }
     if !made {
@@ -113,7 +133,7 @@ fn open_node(k: &mut Kernel, ino: Ino, made: bool, how: Opening) -> Result<What,
     match kind {
         Kind::Dir => Ok(What::Dir(Place::Node(ino))),
         Kind::Device(device) => Ok(What::Device(device, ino)),
-        Kind::File | Kind::Symlink => {
+        Kind::File | Kind::Symlink | Kind::Fifo => {
             if how.truncate && !made {
                 let now = k.now();
                 k.fs.truncate(ino, 0, now)?;

@@ -53,6 +53,14 @@ impl Fs {
         Ok(())
     }
 
+    /// Something was written to what holds no content itself.
+    pub(crate) fn written(&mut self, ino: Ino, now: u64) {
+        // One that a restored snapshot took away has no times any more.
+        if let Ok(node) = self.node_mut(ino) {
+            node.changed(now);
+        }
+    }
+
     /// Gives an inode to a user and a group. For the host alone, which may do so without asking; times stay.
     ///
     /// # Errors

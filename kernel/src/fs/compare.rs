@@ -120,6 +120,7 @@ fn looks_like(before: &Node, after: &Node) -> bool {
         (Body::Dir(_), Body::Dir(_)) => true,
         (Body::Symlink(one), Body::Symlink(two)) => one == two,
         (Body::Device(one), Body::Device(two)) => one == two,
+        (Body::Fifo, Body::Fifo) => true,
         _ => false,
     };
     body && before.mode == after.mode

@@ -82,6 +82,8 @@ pub enum Kind {
     Symlink,
     /// A character device, which the kernel reads and writes.
     Device(Device),
+    /// A named pipe. What goes through it is the kernel's; the inode holds nothing.
+    Fifo,
 }
 
 /// The devices below `/dev`.

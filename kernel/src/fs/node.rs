@@ -39,6 +39,7 @@ pub(super) enum Body {
     Dir(Arc<Dir>),
     Symlink(Arc<[u8]>),
     Device(Device),
+    Fifo,
 }
 
 /// A directory has one name in one parent, so both are kept here and a path is found without searching.
@@ -75,6 +76,7 @@ impl Node {
             Body::Dir(_) => Kind::Dir,
             Body::Symlink(_) => Kind::Symlink,
             Body::Device(device) => Kind::Device(*device),
+            Body::Fifo => Kind::Fifo,
         }
     }
 
@@ -87,7 +89,7 @@ impl Node {
             Body::File(content) => content.len(),
             Body::Dir(_) => DIR_SIZE,
             Body::Symlink(target) => target.len() as u64,
-            Body::Device(_) => 0,
+            Body::Device(_) | Body::Fifo => 0,
         }
     }
 
@@ -147,7 +149,7 @@ impl Node {
         match &self.body {
             Body::File(content) => Ok(content),
             Body::Dir(_) => Err(Errno::Isdir),
-            Body::Symlink(_) | Body::Device(_) => Err(Errno::Inval),
+            Body::Symlink(_) | Body::Device(_) | Body::Fifo => Err(Errno::Inval),
         }
     }
 
@@ -155,7 +157,7 @@ impl Node {
         match &mut self.body {
             Body::File(content) => Ok(content),
             Body::Dir(_) => Err(Errno::Isdir),
-            Body::Symlink(_) | Body::Device(_) => Err(Errno::Inval),
+            Body::Symlink(_) | Body::Device(_) | Body::Fifo => Err(Errno::Inval),
         }
     }
 

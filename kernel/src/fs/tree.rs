@@ -103,6 +103,22 @@ impl Fs {
         made
     }
 
+    /// Makes a named pipe, as `mkfifo` does, with `mode` (the caller has applied its umask).
+    ///
+    /// # Errors
+    /// Those of [`Self::walk`]; `EXIST`, `ACCES`, `NOSPC`, `ROFS`; `PERM` where a mounted file system would have to keep it, as
+    /// Linux answers for one that has no special files.
+    pub fn mkfifo(&mut self, cred: &Cred, at: impl Into<At>, path: &[u8], mode: u32, now: u64) -> Result<Ino, Errno> {
+        let mut spot = self.vacant(cred, at.into(), path)?;
+        if spot.slash {
+            return Err(Errno::Noent);
+        }
+        match self.prepare(cred, &mut spot)? {
+            Names::Outside => Err(Errno::Perm),
+            Names::Tree => self.add(cred, spot, Body::Fifo, mode, now),
+        }
+    }
+
     /// Gives an inode one more name. Which inode is the caller's choice, so `link` and `linkat` with and without
     /// `AT_SYMLINK_FOLLOW` are this after different walks.
     ///

@@ -28,6 +28,8 @@ impl Kernel {
             self.stop(session, Stop::Restore);
         }
         self.fs.restore(files);
+        // Who opens a named pipe from now on does not meet those that are about to end.
+        self.fifos.clear();
         self.host_programs.clone().map_or(Ok(()), |programs| self.set_host_programs(programs))
     }
 
@@ -44,6 +46,7 @@ impl Kernel {
             fs: Fs::from_snapshot(&files, &self.limits),
             files: Slab::default(),
             pipes: Slab::default(),
+            fifos: BTreeMap::new(),
             processes: self.processes.successor(),
             sessions: BTreeMap::new(),
             host_programs: self.host_programs.clone(),

@@ -100,6 +100,7 @@ macro_rules! tidebox_v1_in_turn {
     ($with:ident!($($context:tt)*)) => {
         $with! { $($context)* ext:
             kill(target: i32, signal: u32);
+            mkfifo(path: u32, len: u32, mode: u32);
             stat(path: u32, len: u32, flags: u32, out: u32);
             access(path: u32, len: u32, mode: u32);
             wait(target: i32, flags: u32, out: u32);

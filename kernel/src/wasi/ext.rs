@@ -140,6 +140,18 @@ pub fn chmod(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, path: u32, len: u32
     })
 }
 
+/// Makes a named pipe with this mode, as far as the mask for new files leaves it.
+pub fn mkfifo(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, path: u32, len: u32, mode: u32) -> Sys {
+    call(k, pid, |k| {
+        let path = arg::path(k, m, path, len)?;
+        let process = k.process(pid)?;
+        let at = k.start(&process.cwd, FOLLOW)?;
+        let (mode, now) = (mode & 0o777 & !process.umask, k.now());
+        k.fs.mkfifo(&USER, at, &path, mode, now)?;
+        Ok(())
+    })
+}
+
 /// What a path names.
 #[allow(clippy::too_many_arguments, reason = "the arguments are those of docs/abi.md")]
 pub fn stat(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, path: u32, len: u32, flags: u32, out: u32) -> Sys {

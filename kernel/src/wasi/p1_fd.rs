@@ -60,7 +60,9 @@ fn filetype_and_rights(open: &OpenFile) -> (FileType, u64) {
         What::File(_) | What::Text(_) => (FileType::Regular, rights | right::FD_SEEK | right::FD_TELL),
         What::Dir(_) | What::WorkDir(_) => (FileType::Directory, right::DIRECTORY),
         What::Device(..) => (FileType::Character, rights | right::FD_SEEK | right::FD_TELL),
-        What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => (FileType::Pipe, rights),
+        What::Reader(_) | What::Writer(_) | What::Both(_) | What::Stdin(_) | What::Output(..) => {
+            (FileType::Pipe, rights)
+        }
     }
 }
 

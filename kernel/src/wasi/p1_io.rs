@@ -168,7 +168,9 @@ pub fn fd_seek(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, fd: u32, offset: 
             What::Text(_) => 0,
             What::Device(..) => return Ok(put_u64(m, out, 0)?),
             What::Dir(_) | What::WorkDir(_) => return Err(Errno::Badf.into()),
-            What::Reader(_) | What::Writer(_) | What::Stdin(_) | What::Output(..) => return Err(Errno::Spipe.into()),
+            What::Reader(_) | What::Writer(_) | What::Both(_) | What::Stdin(_) | What::Output(..) => {
+                return Err(Errno::Spipe.into());
+            }
         };
         let base = match whence {
             FROM_START => 0,

@@ -2,7 +2,7 @@
 
 use super::arg::{self, put_u32};
 use super::p1_fd::{known_flags, right, stamps};
-use super::{GuestMem, Halt, Sys, call};
+use super::{GuestMem, Halt, Sys, blocking_call, call};
 use crate::at::Opening;
 use crate::errno::Errno;
 use crate::kernel::Kernel;
@@ -88,7 +88,7 @@ pub fn path_link(
     })
 }
 
-/// Opens a file. The rights asked for say whether for reading, writing or both, as C libraries use them.
+/// Opens a file; one end of a named pipe waits for the other. The rights asked for say whether for reading, writing or both, as C libraries use them.
 #[allow(clippy::too_many_arguments, reason = "the arguments are those of the witx")]
 pub fn path_open(
     k: &mut Kernel,
@@ -105,7 +105,7 @@ pub fn path_open(
     out: u32,
 ) -> Sys {
     let _ = inheriting;
-    call(k, pid, |k| {
+    let sys = blocking_call(k, pid, |k| {
         let path = arg::path(k, m, path, len)?;
         if oflags > 15 {
             return Err(Errno::Inval.into());
@@ -127,7 +127,12 @@ pub fn path_open(
             let _ = k.close_fd(pid, new);
             Halt::from(fault)
         })
-    })
+    });
+    if !matches!(sys, Sys::Block(_)) {
+        // A signal ended the wait for the other end of a named pipe.
+        k.forget_openings(pid);
+    }
+    sys
 }
 
 /// What a symbolic link holds, cut to the buffer.

@@ -3,6 +3,7 @@
 mod bytes;
 mod descriptors;
 mod directories;
+mod fifos;
 mod hostile;
 mod paths;
 mod pipes;

@@ -175,9 +175,9 @@ impl<'a> Copier<'a> {
             _ if options.hard_link => self.link((from, from), to, options.force),
             FileKind::Symlink => self.symlink(from, to, &stat, new),
             FileKind::File => self.file(from, to, &stat, new),
+            FileKind::Pipe if options.special => self.fifo(to, &stat, new),
             _ if options.special => {
-                let what = if kind == FileKind::Pipe { "fifo" } else { "special file" };
-                self.fail(&format!("cannot create {what} {}: {}", quoted(to), Errno::NOSYS.text()))
+                self.fail(&format!("cannot create special file {}: {}", quoted(to), Errno::PERM.text()))
             }
             _ => self.file(from, to, &stat, new),
         };
@@ -228,7 +228,7 @@ impl<'a> Copier<'a> {
             complain(options.tool, &message);
             None
         };
-        if stat.kind() != FileKind::Dir {
+        if stat.kind() != FileKind::Dir && options.existing != Existing::Keep {
             match judge(from, to, self.manner(follow)) {
                 Verdict::Replace => {}
                 Verdict::Done => return Some(false),
@@ -267,10 +267,15 @@ impl<'a> Copier<'a> {
             }
             return Some(true);
         }
+        let fifo = stat.kind() == FileKind::Pipe && options.special && options.follow == Follow::Never;
         let in_the_way = stat.kind() == FileKind::Symlink || options.hard_link || options.symbolic_link;
         // Another name of what is there keeps its content where names of one file are preserved.
         let shared = options.preserve_links && there.nlink > 1;
-        if options.remove_destination || shared || (in_the_way && (options.force || stat.kind() == FileKind::Symlink)) {
+        if options.remove_destination
+            || shared
+            || fifo
+            || (in_the_way && (options.force || stat.kind() == FileKind::Symlink))
+        {
             if let Err(error) = tidebox_rt::unlink(to) {
                 return failed(format!("cannot remove {}: {}", quoted(to), error.text()));
             }
@@ -370,6 +375,13 @@ impl<'a> Copier<'a> {
         match tidebox_rt::symlink(&text, to) {
             Ok(()) => self.times(to, stat, false),
             Err(error) => self.fail(&format!("cannot create symbolic link {}: {}", quoted(to), error.text())),
+        }
+    }
+
+    fn fifo(&self, to: &[u8], stat: &Stat, new: bool) -> bool {
+        match tidebox_rt::make_fifo(to, stat.mode & 0o777) {
+            Ok(()) => self.times(to, stat, false) && self.mode(to, stat, new),
+            Err(error) => self.fail(&format!("cannot create fifo {}: {}", quoted(to), error.text())),
         }
     }
 

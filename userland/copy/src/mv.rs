@@ -173,14 +173,15 @@ impl Mover<'_> {
                 return Ok(Some(None));
             }
             if same_entry(from, to) {
-                return Err(match folder {
-                    true => format!("cannot move {} to a subdirectory of itself, {}", quoted(from), quoted(to)),
-                    false => format!("{} and {} are the same file", quoted(from), quoted(to)),
-                });
+                return match folder {
+                    true => Err(format!("cannot move {} to a subdirectory of itself, {}", quoted(from), quoted(to))),
+                    false if options.existing == Existing::Keep => Ok(None),
+                    false => Err(format!("{} and {} are the same file", quoted(from), quoted(to))),
+                };
             }
         }
         let manner = Manner { moves: true, backup: options.backup.is_wanted(), ..Manner::default() };
-        if !folder && judge(from, to, manner) == Verdict::Refuse {
+        if !folder && options.existing != Existing::Keep && judge(from, to, manner) == Verdict::Refuse {
             return Err(format!("{} and {} are the same file", quoted(from), quoted(to)));
         }
         if options.existing == Existing::Keep {

@@ -132,7 +132,7 @@ impl Asked {
         }
         let mut opened = None;
         if !self.no_create && !self.no_follow {
-            let how = Open { write: true, create: true, ..Open::default() };
+            let how = Open { write: true, create: true, nonblock: true, ..Open::default() };
             match tidebox_rt::open(file, how) {
                 // Nothing was written.
                 Ok(fd) => drop(tidebox_rt::close(fd)),

@@ -22,6 +22,8 @@ pub struct Open {
     pub truncate: bool,
     /// Refuse anything but a directory.
     pub directory: bool,
+    /// Never wait: not for the other end of a named pipe, and not for bytes or room.
+    pub nonblock: bool,
 }
 
 /// What a poll found.

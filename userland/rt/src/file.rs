@@ -185,6 +185,11 @@ pub fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
     border::symlink(text, path)
 }
 
+/// Makes a named pipe with this mode, of which the mask for new files takes its part.
+pub fn make_fifo(path: &[u8], mode: u32) -> Result<()> {
+    border::make_fifo(path, mode)
+}
+
 /// Gives a file a second name. A symbolic link is not followed but gets the name itself.
 pub fn link(existing: &[u8], path: &[u8]) -> Result<()> {
     border::link(existing, path)

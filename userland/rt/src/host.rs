@@ -90,6 +90,7 @@ pub(crate) fn open(path: &[u8], how: Open) -> Result<Fd> {
         (how.exclusive, libc::O_EXCL),
         (how.truncate, libc::O_TRUNC),
         (how.directory, libc::O_DIRECTORY),
+        (how.nonblock, libc::O_NONBLOCK),
     ] {
         if wanted {
             flags |= flag;
@@ -327,6 +328,12 @@ pub(crate) fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
     let path = system_path(path)?;
     // SAFETY: both strings are NUL-terminated and live.
     check(unsafe { libc::symlink(text.as_ptr(), path.as_ptr()) }).map(drop)
+}
+
+pub(crate) fn make_fifo(path: &[u8], mode: u32) -> Result<()> {
+    let path = system_path(path)?;
+    // SAFETY: the path is NUL-terminated and live.
+    check(unsafe { libc::mkfifo(path.as_ptr(), mode) }).map(drop)
 }
 
 pub(crate) fn link(existing: &[u8], path: &[u8]) -> Result<()> {

@@ -39,6 +39,7 @@ mod tidebox {
         pub(super) fn sig_take(out: *mut u64) -> i32;
         pub(super) fn umask(mask: u32, out: *mut u32) -> i32;
         pub(super) fn chmod(path: *const u8, len: usize, mode: u32) -> i32;
+        pub(super) fn mkfifo(path: *const u8, len: usize, mode: u32) -> i32;
         pub(super) fn stat(path: *const u8, len: usize, flags: u32, out: *mut [u8; 64]) -> i32;
         pub(super) fn fstat(fd: u32, out: *mut [u8; 64]) -> i32;
         pub(super) fn access(path: *const u8, len: usize, mode: u32) -> i32;
@@ -164,11 +165,10 @@ pub(crate) fn open(path: &[u8], how: Open) -> Result<Fd> {
         base |= RIGHTS_WRITE;
     }
     let inheriting = RIGHTS_PLAIN | RIGHTS_READ | RIGHTS_WRITE;
+    let flags = u32::from(how.append) | u32::from(how.nonblock) << 2;
     let mut fd = 0;
     // SAFETY: the path is a live slice, `fd` a live local.
-    check(unsafe {
-        wasi::path_open(ROOT, 1, below.as_ptr(), below.len(), oflags, base, inheriting, u32::from(how.append), &mut fd)
-    })?;
+    check(unsafe { wasi::path_open(ROOT, 1, below.as_ptr(), below.len(), oflags, base, inheriting, flags, &mut fd) })?;
     Ok(fd)
 }
 
@@ -371,6 +371,8 @@ fn split_entry(raw: &[u8]) -> Option<(u64, Entry, &[u8])> {
     let next = u64::from_le_bytes(head.get(..8)?.try_into().ok()?);
     let len = u32::from_le_bytes(head.get(16..20)?.try_into().ok()?) as usize;
     let kind = match head.get(20)? {
+        // preview1 has no number for named pipes, and the kernel's listings have nothing else without one.
+        0 => FileKind::Pipe,
         1 => FileKind::BlockDevice,
         2 => FileKind::CharDevice,
         3 => FileKind::Dir,
@@ -415,6 +417,11 @@ pub(crate) fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
     let below = below_root(path)?;
     // SAFETY: text and path are live slices.
     check(unsafe { wasi::path_symlink(text.as_ptr(), text.len(), ROOT, below.as_ptr(), below.len()) })
+}
+
+pub(crate) fn make_fifo(path: &[u8], mode: u32) -> Result<()> {
+    // SAFETY: the path is a live slice.
+    check(unsafe { tidebox::mkfifo(path.as_ptr(), path.len(), mode) })
 }
 
 pub(crate) fn link(existing: &[u8], path: &[u8]) -> Result<()> {

@@ -30,8 +30,8 @@ pub use descriptor::{
 };
 pub use errno::Errno;
 pub use file::{
-    Entry, FileKind, Stat, Time, access, chdir, chmod, fstat, getcwd, link, make_dir, read_dir, read_link, remove_dir,
-    rename, set_times, stat, symlink, umask, unlink,
+    Entry, FileKind, Stat, Time, access, chdir, chmod, fstat, getcwd, link, make_dir, make_fifo, read_dir, read_link,
+    remove_dir, rename, set_times, stat, symlink, umask, unlink,
 };
 pub use process::{
     Disposition, Ids, Limits, Status, Waited, args, environ, exit, fork, getids, kill, limits, monotonic_ns, random,

@@ -146,7 +146,7 @@ impl Extract<'_> {
                 self.hard_link(&name, &path, &target, folder.as_deref());
             }
             b'3' | b'4' => error(&[&escaped(&name, true), b": Cannot mknod: ", Errno::PERM.text().as_bytes()]),
-            b'6' => error(&[&escaped(&name, true), b": Cannot mkfifo: ", Errno::NOSYS.text().as_bytes()]),
+            b'6' => self.fifo(&name, &path, member),
             b'0' | b'7' | b'S' => return self.file(reader, &name, &path, member),
             kind => {
                 unknown(&name, kind);
@@ -267,6 +267,15 @@ impl Extract<'_> {
                 }
                 self.owner(name, member);
             }
+        }
+    }
+
+    fn fifo(&mut self, name: &[u8], path: &[u8], member: &Member) {
+        let mode = self.mode(member);
+        match self.make(name, path, Some(member), || tidebox_rt::make_fifo(path, mode & 0o777)) {
+            None => {}
+            Some(Err(errno)) => error(&[&escaped(name, true), b": Cannot mkfifo: ", errno.text().as_bytes()]),
+            Some(Ok(())) => self.dress(name, path, member),
         }
     }
 

@@ -75,6 +75,11 @@ impl<'a> Applying<'a> {
                 let ino = self.fs.symlink(&ROOT, &target, parent, &name, 0).map_err(refuse)?;
                 self.style(Some(ino), look)
             }
+            What::Fifo(look) => {
+                self.vacate(parent, &name, there).map_err(refuse)?;
+                let ino = self.fs.mkfifo(&ROOT, parent, &name, look.mode, 0).map_err(refuse)?;
+                self.style(Some(ino), look)
+            }
             What::HardLink(first) => {
                 let ino = self.of(first)?.ok_or_else(|| damaged("a link names what was removed"))?;
                 self.link(ino, parent, &name, there).map_err(refuse)?

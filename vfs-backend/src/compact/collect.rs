@@ -136,6 +136,7 @@ impl Collecting<'_> {
         let what = match (kind, contents, self.fs.readlink(ino)) {
             (Kind::File, Ok(contents), _) => What::File(look, self.held(&contents)),
             (Kind::Symlink, _, Ok(target)) => What::Symlink(look, target),
+            (Kind::Fifo, ..) => What::Fifo(look),
             // Devices are the base image's.
             _ => return,
         };

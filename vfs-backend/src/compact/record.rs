@@ -35,6 +35,8 @@ pub(super) enum What {
     HardLink(u64),
     /// One more name for what the base image has at this path.
     BaseLink(Vec<u8>),
+    /// A named pipe, which holds nothing.
+    Fifo(Look),
 }
 
 /// Attributes that are kept.
@@ -150,6 +152,10 @@ impl Record {
                 to.number(8);
                 to.bytes(path);
             }
+            What::Fifo(look) => {
+                to.number(9);
+                look.write(to);
+            }
         }
     }
 
@@ -165,6 +171,7 @@ impl Record {
             6 => What::Symlink(Look::read(from)?, from.bytes(LONGEST)?.to_vec()),
             7 => What::HardLink(from.number()?),
             8 => What::BaseLink(from.bytes(LONGEST)?.to_vec()),
+            9 => What::Fifo(Look::read(from)?),
             _ => return Err(damaged("there is a record of a kind that is not known")),
         };
         Ok(Self { parent, name, what })

@@ -69,7 +69,7 @@ impl Search {
                 Kind::File => true,
                 // A link is what it points to: a file is found, a directory only where directories are.
                 Kind::Symlink => dialect.glob_finds_directories() || self.points_to_file(fs, request),
-                Kind::Dir | Kind::Device(_) => dialect.glob_finds_directories(),
+                Kind::Dir | Kind::Device(_) | Kind::Fifo => dialect.glob_finds_directories(),
             };
             if wanted && pattern.accepts(&entry.state, is_dir) {
                 if self.response.files.len() >= MATCHES {

@@ -96,7 +96,7 @@ impl Files {
                 let wanted = filter.pattern.matches(path.name(), false);
                 Ok(Self::One(wanted.then(|| (bytes.to_vec(), contents))))
             }
-            Kind::Symlink | Kind::Device(_) => Err(not_regular(bytes)),
+            Kind::Symlink | Kind::Device(_) | Kind::Fifo => Err(not_regular(bytes)),
         }
     }
 

@@ -108,7 +108,7 @@ fn side(entry: &Entry) -> Side {
         Kind::File => FileKind::File,
         Kind::Dir => FileKind::Directory,
         Kind::Symlink => FileKind::Symlink,
-        Kind::Device(_) => FileKind::Other,
+        Kind::Device(_) | Kind::Fifo => FileKind::Other,
     };
     Side { kind, mode: entry.stat.mode, size: if kind == FileKind::Directory { 0 } else { entry.stat.size } }
 }

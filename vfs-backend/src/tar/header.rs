@@ -69,6 +69,7 @@ pub(super) fn letter(kind: Kind) -> Option<EntryType> {
         Kind::File => Some(EntryType::Regular),
         Kind::Dir => Some(EntryType::Directory),
         Kind::Symlink => Some(EntryType::Symlink),
+        Kind::Fifo => Some(EntryType::Fifo),
         Kind::Device(_) => None,
     }
 }

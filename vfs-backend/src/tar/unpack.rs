@@ -93,7 +93,7 @@ fn put<R: Read>(
         EntryType::Symlink => planter.symlink(&place, &link, look),
         EntryType::Link => planter.hard_link(&place, &below(prefix, &link)),
         EntryType::Char | EntryType::Block => Err(bad(&path, "a device cannot be put into a sandbox; leave it out")),
-        EntryType::Fifo => Err(bad(&path, "a FIFO cannot be put into a sandbox; leave it out")),
+        EntryType::Fifo => planter.fifo(&place, look),
         other => {
             let message = format!("entries of kind '{}' are not known", char::from(other.as_byte()).escape_default());
             Err(bad(&path, &message))

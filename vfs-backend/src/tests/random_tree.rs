@@ -52,6 +52,7 @@ pub(super) fn grow(fs: &mut Fs, seed: u64, count: usize) {
         let made = match dice.roll(10) {
             0 | 1 => fs.mkdir(&USER, dir, &name, 0o755, now).inspect(|&made| dirs.push(made)),
             2 => fs.symlink(&USER, &dice.name(), dir, &name, now),
+            4 if dice.roll(3) == 0 => fs.mkfifo(&USER, dir, &name, 0o640, now),
             3 if !files.is_empty() => {
                 let file = files[dice.roll(files.len() as u64) as usize];
                 let _ = fs.link(&USER, file, dir, &name, now);

@@ -150,7 +150,7 @@ fn hostile_names_and_kinds_are_refused_with_words() {
         (entry(EntryType::Link, b"workspace/passwd", b"etc/passwd", 0, b""), "hard link"),
         (entry(EntryType::Link, b"workspace/up", b"../etc/passwd", 0, b""), "'..'"),
         (entry(EntryType::Block, b"workspace/sda", b"", 0, b""), "device"),
-        (entry(EntryType::Fifo, b"workspace/pipe", b"", 0, b""), "FIFO"),
+        (entry(EntryType::Char, b"workspace/null", b"", 0, b""), "device"),
         (entry(EntryType::GNUSparse, b"workspace/holes", b"", 0, b""), "sparse"),
     ];
     for (bytes, words) in cases {

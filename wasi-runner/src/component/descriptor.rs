@@ -235,7 +235,10 @@ impl types::HostDescriptor for Host {
         flags: DescriptorFlags,
     ) -> FsResult<Descriptor> {
         let how = opening(path_flags, open_flags, flags);
-        let fd = self.on(&fd, |kernel, pid, fd| kernel.open_at(pid, fd, path.as_bytes(), how))?;
+        let directory = self.fd(&fd)?;
+        // The end of a named pipe waits for the other one.
+        let opened = self.handle.wait(|kernel, pid| kernel.open_at(pid, directory, path.as_bytes(), how)).await;
+        let fd = opened.map_err(failure::file)?;
         Ok(self.push(fd, false)?)
     }
 

@@ -109,7 +109,7 @@ pub(crate) fn read_from_kernel(fs: &Fs) -> Tree {
                 }
                 Kind::File => Node::File(fs.read_all(ino, u64::MAX).expect("the file can be read")),
                 Kind::Symlink => Node::Link(fs.readlink(ino).expect("the link can be read")),
-                Kind::Device(_) => panic!("{path} is a device, which no call of preview1 makes"),
+                Kind::Device(_) | Kind::Fifo => panic!("{path} is what no call of preview1 makes"),
             };
             tree.insert(path, node);
         }

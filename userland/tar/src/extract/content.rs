@@ -31,13 +31,18 @@ impl Extract<'_> {
             (Ok(()), Err(errno)) => error(&[&escaped(name, true), b": Cannot close: ", errno.text().as_bytes()]),
             (Ok(()), Ok(())) => {}
         }
+        self.dress(name, path, member);
+        Ok(())
+    }
+
+    /// Gives what was made the owner, the mode and the times of the member.
+    pub(super) fn dress(&mut self, name: &[u8], path: &[u8], member: &Member) {
         self.owner(name, member);
         if let Err(errno) = tidebox_gnu::mode::keep(path, self.mode(member)) {
             let text = format!(": Cannot change mode to {}: {}", tidebox_gnu::mode::letters(member.mode), errno.text());
             error(&[&escaped(name, true), text.as_bytes()]);
         }
         self.times(name, path, member.mtime, true);
-        Ok(())
     }
 
     /// Writes the bytes of a member, each part where it belongs.

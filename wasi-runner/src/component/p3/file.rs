@@ -224,7 +224,13 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         flags: DescriptorFlags,
     ) -> FilesystemResult<Resource<types::Descriptor>> {
         let how = opening(path_flags, open_flags, flags);
-        let fd = on(store, &fd, |kernel, pid, fd| kernel.open_at(pid, fd, path.as_bytes(), how))?;
+        let (handle, directory) = store.with(|mut access| {
+            let host = access.get();
+            host.fd(&fd).map(|fd| (host.handle.clone(), fd)).map_err(unknown)
+        })?;
+        // The end of a named pipe waits for the other one.
+        let opened = handle.wait(|kernel, pid| kernel.open_at(pid, directory, path.as_bytes(), how)).await;
+        let fd = opened.map_err(failed)?;
         store.with(|mut access| access.get().push(fd, false).map_err(unknown))
     }
 
