@@ -1,7 +1,7 @@
 /** The package in Node and in Deno. */
 
 import { node } from "./platform.node.js";
-import { usePlatform } from "./sandbox.js";
+import { usePlatform } from "./platform.js";
 
 usePlatform(node);
 

@@ -21,6 +21,7 @@ export const node: Platform = {
     };
   },
   kernel: async () => WebAssembly.compile(await readFile(new URL("./kernel_bg.wasm", import.meta.url))),
+  remote: async () => WebAssembly.compile(await readFile(new URL("./remote_kernel_bg.wasm", import.meta.url))),
   connectsByName: false,
   gateway: async () => (await import("./gateway.node.js")).gateway,
   folder(folder) {

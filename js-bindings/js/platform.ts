@@ -1,6 +1,7 @@
 /** What the class needs of the platform that it runs on. */
 
 import type { Listed, PackageFiles } from "./archive.js";
+import { SandboxError } from "./error.js";
 import type { Gateway } from "./gateway.js";
 import type { Order, Report } from "./messages.js";
 
@@ -23,6 +24,8 @@ export interface Listener {
 export interface Platform {
   start(listener: Listener): SandboxWorker;
   kernel(): Promise<WebAssembly.Module>;
+  /** The module that speaks to providers. */
+  remote(): Promise<WebAssembly.Module>;
   programs(): Promise<readonly Listed[]>;
   /** Whether its gateway connects to names and knows no addresses. */
   readonly connectsByName: boolean;
@@ -32,4 +35,17 @@ export interface Platform {
   folder(folder: string | URL): string;
   /** Where the caller's thread can unpack programs without being kept from other work. */
   readonly files?: PackageFiles;
+}
+
+let used: Platform | undefined;
+
+/** Says what the package runs on; the entry of each platform does, before anything else. */
+export function usePlatform(platform: Platform): void {
+  used = platform;
+}
+
+/** What the package runs on. */
+export function platform(): Platform {
+  if (used === undefined) throw new SandboxError("import the package by its name", "SETUP_FAILED");
+  return used;
 }

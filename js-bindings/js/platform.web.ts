@@ -15,6 +15,8 @@ async function load<T>(url: URL, read: (response: Response) => Promise<T>): Prom
   }
 }
 
+const compile = async (response: Response) => WebAssembly.compile(await response.arrayBuffer());
+
 /** Not written out in its address, because a bundler that sees it there a second time copies the file as it is. */
 const FILE = "worker.web.js";
 
@@ -60,8 +62,8 @@ export const web: Platform = {
       hold: () => {},
     };
   },
-  kernel: () =>
-    load(new URL("./kernel_bg.wasm", import.meta.url), async (response) => WebAssembly.compile(await response.arrayBuffer())),
+  kernel: () => load(new URL("./kernel_bg.wasm", import.meta.url), compile),
+  remote: () => load(new URL("./remote_kernel_bg.wasm", import.meta.url), compile),
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
   folder() {

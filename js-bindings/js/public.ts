@@ -3,11 +3,15 @@
 export { SandboxError } from "./error.js";
 export type { SandboxErrorCode } from "./error.js";
 export { Sandbox } from "./sandbox.js";
+export { AgentBackend } from "./agent_backend.js";
 export { Disconnected } from "./host_tool.js";
 export type * from "./host_tool.js";
 export type * from "./network_options.js";
 export type { CallOptions, ExecuteOptions, Limits, Mount, OutputPiece, SandboxOptions } from "./options.js";
 export type * from "./protocol.js";
+export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
+export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
+export type { ProviderName, RemoteOptions } from "./remote_options.js";
 export { Snapshot } from "./snapshot.js";
 export type { SnapshotChange, SnapshotDiff, SnapshotEntry } from "./snapshot.js";
 export type { OutputChunk, RunningCommand } from "./watch.js";

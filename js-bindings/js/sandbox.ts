@@ -1,28 +1,14 @@
 /** The class: a sandbox in a Worker of its own. */
 
-import { checkArguments, isContent, isText } from "./check.js";
+import { AgentBackend } from "./agent_backend.js";
 import { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
 import type { NetworkLog } from "./network_options.js";
-import type { CallOptions, ExecuteOptions, SandboxOptions } from "./options.js";
+import type { CallOptions, SandboxOptions } from "./options.js";
 import { checkOptions, checkSignal } from "./options.js";
-import type { Platform } from "./platform.js";
-import type {
-  DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult,
-  ReadRawResult, ReadResult, Refusal, WriteResult,
-} from "./protocol.js";
-import { codeOf, reasonOf } from "./reason.js";
+import { platform } from "./platform.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
-import type { RunningCommand } from "./watch.js";
-import { running } from "./watch.js";
-
-let platform: Platform | undefined;
-
-/** Says what the package runs on; the entry of each platform does, before anything else. */
-export function usePlatform(used: Platform): void {
-  platform = used;
-}
 
 /**
  * A whole sandbox: files, a shell and some two hundred commands, in a Worker of its own and with nothing of the host.
@@ -30,13 +16,14 @@ export function usePlatform(used: Platform): void {
  * It is a backend for Deep Agents: `createDeepAgent({ backend: await Sandbox.create() })`. Its tool methods never throw:
  * what goes wrong is in the answer. Calls may overlap.
  */
-export class Sandbox {
+export class Sandbox extends AgentBackend {
   readonly #options: SandboxOptions;
   #connection: Connection | undefined;
   #closed = false;
 
   /** A sandbox that is not started yet; see {@link initialize}. */
   constructor(options: SandboxOptions = {}) {
+    super(() => this.#open());
     this.#options = options;
   }
 
@@ -57,11 +44,11 @@ export class Sandbox {
    * @throws {SandboxError} as {@link create}, and when it was started before.
    */
   async initialize(): Promise<void> {
-    if (platform === undefined) throw new SandboxError("import the package by its name", "SETUP_FAILED");
     if (this.#connection !== undefined || this.#closed) {
       throw new SandboxError("the sandbox was started already; create another one", "ALREADY_INITIALIZED");
     }
-    const connection = new Connection(platform, checkOptions(this.#options, platform));
+    const used = platform();
+    const connection = new Connection(used, checkOptions(this.#options, used));
     this.#connection = connection;
     try {
       await connection.open();
@@ -72,105 +59,13 @@ export class Sandbox {
   }
 
   /** Never empty once it is started. */
-  get id(): string {
+  override get id(): string {
     return this.#connection?.id ?? "";
   }
 
   /** Whether commands can be run. */
-  get isRunning(): boolean {
+  override get isRunning(): boolean {
     return this.#connection?.isOpen ?? false;
-  }
-
-  /**
-   * Runs a command line in `bash`, and answers when it has ended. It never rejects: what goes wrong on our side is in `output`,
-   * with `exitCode` `null`.
-   */
-  async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResult> {
-    try {
-      return await this.#open().execute(command, options);
-    } catch (error) {
-      return { output: `tidebox: ${reasonOf(error)}\n`, exitCode: null, truncated: false, ...codeOf(error) };
-    }
-  }
-
-  /**
-   * Runs a command line whose output can be gone through while it runs:
-   *
-   * ```js
-   * const running = sandbox.executeStream("make test");
-   * for await (const { stream, text } of running) process[stream].write(text);
-   * const { exitCode } = await running.result;
-   * ```
-   *
-   * Leaving the loop stops the command. What nobody has gone through is kept, at most `limits.outputBytes` of it.
-   */
-  executeStream(command: string, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
-    return running((watched) => this.execute(command, { ...options, ...watched }), options?.signal);
-  }
-
-  /** Lists a directory. A directory that is not there has no files. */
-  async ls(path: string, options?: CallOptions): Promise<FilesResult> {
-    return this.#tool(options, "ls", { path });
-  }
-
-  /** Reads `limit` lines of a text file after the first `offset`, or a whole binary file. */
-  async read(filePath: string, offset = 0, limit = 500, options?: CallOptions): Promise<ReadResult> {
-    return this.#tool(options, "read", { filePath }, offset, limit);
-  }
-
-  /** Reads a whole file. */
-  async readRaw(filePath: string, options?: CallOptions): Promise<ReadRawResult> {
-    return this.#tool(options, "readRaw", { filePath });
-  }
-
-  /** Creates or replaces a file. */
-  async write(filePath: string, content: string | Uint8Array, options?: CallOptions): Promise<WriteResult> {
-    return this.#tool(options, "write", { filePath }, content);
-  }
-
-  /** Replaces a string that must occur once, or all its occurrences. */
-  async edit(
-    filePath: string, oldString: string, newString: string, replaceAll = false, options?: CallOptions,
-  ): Promise<EditResult> {
-    return this.#tool(options, "edit", { filePath, oldString, newString }, replaceAll);
-  }
-
-  /** Removes a file, or a directory and what is in it. */
-  async delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
-    return this.#tool(options, "delete", { filePath });
-  }
-
-  /** Finds lines that hold a text, literally. */
-  async grep(
-    pattern: string, path: string | null = null, glob: string | null = null, maxCount: number | null = null,
-    options?: CallOptions,
-  ): Promise<GrepResult> {
-    return this.#tool(options, "grep", { pattern, path: path ?? "/" }, glob ?? undefined, maxCount ?? undefined);
-  }
-
-  /** Finds files by name; paths are relative to `path`. */
-  async glob(pattern: string, path: string | null = "/", options?: CallOptions): Promise<FilesResult> {
-    return this.#tool(options, "glob", { pattern, path: path ?? "/" });
-  }
-
-  /** Puts files in, one answer for each, in the same order. Paths must be absolute. */
-  async uploadFiles(
-    files: readonly (readonly [string, Uint8Array])[], options?: CallOptions,
-  ): Promise<FileUploadResponse[]> {
-    try {
-      return await this.#call<FileUploadResponse[]>(options, "uploadFiles", files);
-    } catch {
-      return listed(files).map((file) => ({ path: pathOf(file), error: "permission_denied" as const }));
-    }
-  }
-
-  /** Takes files out, one answer for each, in the same order. Paths must be absolute. */
-  async downloadFiles(paths: readonly string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
-    try {
-      return await this.#call<FileDownloadResponse[]>(options, "downloadFiles", paths);
-    } catch {
-      return listed(paths).map((path) => ({ path, content: null, error: "permission_denied" as const }));
-    }
   }
 
   /**
@@ -256,14 +151,9 @@ export class Sandbox {
   }
 
   /** Ends what runs, and the Worker. The files are gone. Closing twice is no error. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#closed = true;
     this.#connection?.close();
-  }
-
-  /** `await using sandbox = await Sandbox.create()` closes it at the end of the block. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 
   #open(): Connection {
@@ -278,18 +168,6 @@ export class Sandbox {
     checkSignal(options?.signal);
     return this.#open().callUntil<T>(options?.signal, method, args);
   }
-
-  async #tool<T extends Refusal>(
-    options: CallOptions | undefined, method: string, texts: Readonly<Record<string, string>>, ...rest: unknown[]
-  ): Promise<T> {
-    try {
-      checkArguments(texts, isText, "a string");
-      if (method === "write") checkArguments({ content: rest[0] }, isContent, "a string or a Uint8Array");
-      return await this.#call<T>(options, method, ...Object.values(texts), ...rest);
-    } catch (error) {
-      return { error: reasonOf(error), ...codeOf(error) } as T;
-    }
-  }
 }
 
 /** What the kernel answers to `fork`. */
@@ -303,13 +181,4 @@ interface Forked {
 function bytesOf(snapshot: Snapshot): Uint8Array {
   if (snapshot instanceof Snapshot) return snapshot.bytes;
   throw new SandboxError("this is no Snapshot; see Snapshot.fromBytes", "INVALID_OPTIONS");
-}
-
-/** What callers without types may give instead of a list has nothing in it. */
-function listed<T>(list: readonly T[]): readonly T[] {
-  return Array.isArray(list) ? list : [];
-}
-
-function pathOf(file: readonly [string, Uint8Array]): string {
-  return Array.isArray(file) && typeof file[0] === "string" ? file[0] : "";
 }

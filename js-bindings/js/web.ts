@@ -1,7 +1,7 @@
 /** The package in browsers. */
 
 import { web } from "./platform.web.js";
-import { usePlatform } from "./sandbox.js";
+import { usePlatform } from "./platform.js";
 
 usePlatform(web);
 

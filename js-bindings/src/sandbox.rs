@@ -4,16 +4,13 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use js_sys::{Array, Promise, Uint8Array};
-use tidebox_core::{
-    EditRequest, Error, ExecuteRequest, FileResult, GlobRequest, GrepRequest, Limits, OutputEvent, OutputStream,
-    ReadRequest, SandboxBackend, SandboxPath, Upload, WriteRequest,
-};
+use tidebox_core::{Error, ExecuteRequest, FileResult, Limits, OutputEvent, OutputStream, SandboxBackend};
+use tidebox_js_shapes::{FileTools, promise};
 use tidebox_vfs_backend::{Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen_futures::future_to_promise;
 
-use crate::answer::{self, failure, object, refused, told};
+use crate::answer::{self, failure, object};
 use crate::cancel::{Caller, InCall};
 use crate::create::Making;
 use crate::options::{self, bytes, get, text};
@@ -24,6 +21,7 @@ use crate::{engine, host};
 #[derive(Debug)]
 pub struct Sandbox {
     pub(crate) backend: Arc<VfsBackend>,
+    files: FileTools,
     pub(crate) limits: Limits,
     pub(crate) making: Making,
     saved: RefCell<Saved>,
@@ -63,11 +61,6 @@ impl Saved {
     }
 }
 
-/// A future of an answer as a promise. What is thrown is a plain object of `kind` and `message`.
-pub(crate) fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
-    future_to_promise(async move { answer.await.map_err(|error| failure(&error)) })
-}
-
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
     /// Makes a sandbox. `programs` is the list of the package; `given` are the options of `Sandbox.create`; `suspends` says
@@ -82,7 +75,9 @@ impl Sandbox {
         let backend = making.sandbox()?;
         let created = backend.snapshot().map_err(|error| failure(&error))?;
         let limits = options::limits(&get(given, "limits"));
-        Ok(Self { backend: Arc::new(backend), limits, making, saved: RefCell::new(Saved::new(created)) })
+        let backend = Arc::new(backend);
+        let files = FileTools::new(Arc::clone(&backend) as Arc<dyn SandboxBackend>, Some(backend.cwd().clone()));
+        Ok(Self { backend, files, limits, making, saved: RefCell::new(Saved::new(created)) })
     }
 
     /// What has changed since this was last asked, for the owner of the Worker to keep: `bytes`, and `joined` when they
@@ -150,104 +145,56 @@ impl Sandbox {
     }
 
     /// Lists a directory.
-    pub fn ls(&self, path: String) -> Promise {
-        self.at(path, |backend, path| async move { Ok(told(backend.ls(&path).await?, |found| answer::listed(&found))) })
+    pub fn ls(&self, path: &str) -> Promise {
+        self.files.ls(path)
     }
 
     /// Reads lines of a file.
-    pub fn read(&self, path: String, offset: f64, limit: Option<f64>) -> Promise {
-        self.at(path, move |backend, path| async move {
-            let mut request = ReadRequest::new(path).with_offset(options::whole(offset));
-            request.limit = limit.map(options::whole);
-            Ok(told(backend.read(request).await?, |page| answer::page(&page)))
-        })
+    pub fn read(&self, path: &str, offset: f64, limit: Option<f64>) -> Promise {
+        self.files.read(path, offset, limit)
     }
 
     /// Reads a whole file.
     #[wasm_bindgen(js_name = readRaw)]
-    pub fn read_raw(&self, path: String) -> Promise {
-        self.at(path, |backend, path| async move {
-            let page = match backend.read(ReadRequest::new(path.clone()).with_limit(1)).await? {
-                Ok(page) => page,
-                Err(refusal) => return Ok(refused(&refusal)),
-            };
-            let downloads = backend.download_files(vec![path.as_bytes().to_vec()]).await?;
-            Ok(match downloads.into_iter().next().map(|download| download.result) {
-                Some(Ok(content)) => answer::raw(&page, &content),
-                Some(Err(refusal)) => refused(&refusal),
-                None => JsValue::UNDEFINED,
-            })
-        })
+    pub fn read_raw(&self, path: &str) -> Promise {
+        self.files.read_raw(path)
     }
 
     /// Creates or replaces a file.
-    pub fn write(&self, path: String, content: JsValue) -> Promise {
-        let content = bytes(&content);
-        self.at(path, |backend, path| async move {
-            Ok(told(backend.write(WriteRequest::new(path, content)).await?, |written| {
-                let created = written.created.into();
-                object([("path", path_text(&written.path)), ("created", created), ("filesUpdate", JsValue::NULL)])
-            }))
-        })
+    pub fn write(&self, path: &str, content: &JsValue) -> Promise {
+        self.files.write(path, content)
     }
 
     /// Replaces a string in a file.
-    pub fn edit(&self, path: String, old: String, new: String, all: bool) -> Promise {
-        self.at(path, move |backend, path| async move {
-            let mut request = EditRequest::new(path, old, new);
-            request.replace_all = all;
-            Ok(told(backend.edit(request).await?, |edited| {
-                object([
-                    ("path", path_text(&edited.path)),
-                    ("occurrences", (edited.occurrences as f64).into()),
-                    ("filesUpdate", JsValue::NULL),
-                ])
-            }))
-        })
+    pub fn edit(&self, path: &str, old: String, new: String, all: bool) -> Promise {
+        self.files.edit(path, old, new, all)
     }
 
     /// Removes a file, or a directory and what is in it.
-    pub fn delete(&self, path: String) -> Promise {
-        self.at(path, |backend, path| async move {
-            Ok(told(backend.delete(&path).await?, |deleted| object([("path", path_text(&deleted.path))])))
-        })
+    pub fn delete(&self, path: &str) -> Promise {
+        self.files.delete(path)
     }
 
     /// Finds lines that hold a text.
-    pub fn grep(&self, pattern: String, path: String, glob: Option<String>, most: Option<f64>) -> Promise {
-        self.at(path, move |backend, path| async move {
-            let mut request = GrepRequest::new(pattern, path);
-            request.glob = glob.map(String::into_bytes);
-            request.max_count = most.map(|most| usize::try_from(options::whole(most)).unwrap_or(usize::MAX));
-            Ok(told(backend.grep(request).await?, |matches| answer::found(&matches)))
-        })
+    pub fn grep(&self, pattern: String, path: &str, glob: Option<String>, most: Option<f64>) -> Promise {
+        self.files.grep(pattern, path, glob, most)
     }
 
     /// Finds files by name.
-    pub fn glob(&self, pattern: String, path: String) -> Promise {
-        self.at(path, move |backend, path| async move {
-            Ok(told(backend.glob(GlobRequest::new(pattern, path)).await?, |files| answer::globbed(&files)))
-        })
+    pub fn glob(&self, pattern: String, path: &str) -> Promise {
+        self.files.glob(pattern, path)
     }
 
     /// Puts files in: an array of pairs of path and bytes.
     #[wasm_bindgen(js_name = uploadFiles)]
     pub fn upload_files(&self, files: &Array) -> Promise {
-        let backend = Arc::clone(&self.backend);
-        let uploads = files.iter().map(|pair| {
-            let pair = Array::from(&pair);
-            Upload::new(bytes(&pair.get(0)), bytes(&pair.get(1)))
-        });
-        let uploads: Vec<Upload> = uploads.collect();
-        promise(async move { Ok(answer::uploaded(&backend.upload_files(uploads).await?)) })
+        self.files.upload_files(files)
     }
 
     /// Takes files out: an array of paths.
     #[wasm_bindgen(js_name = downloadFiles)]
     pub fn download_files(&self, paths: &Array) -> Promise {
-        let backend = Arc::clone(&self.backend);
-        let paths: Vec<Vec<u8>> = paths.iter().map(|path| bytes(&path)).collect();
-        promise(async move { Ok(answer::downloaded(&backend.download_files(paths).await?)) })
+        self.files.download_files(paths)
     }
 
     /// Ends what runs and frees the files.
@@ -258,24 +205,6 @@ impl Sandbox {
             Ok(JsValue::UNDEFINED)
         })
     }
-
-    /// A file tool at a path, which may be relative to the working directory.
-    fn at<F>(&self, path: String, run: impl FnOnce(Arc<VfsBackend>, SandboxPath) -> F + 'static) -> Promise
-    where
-        F: Future<Output = Result<JsValue, Error>> + 'static,
-    {
-        let backend = Arc::clone(&self.backend);
-        promise(async move {
-            match backend.cwd().resolve(path) {
-                Ok(path) => run(backend, path).await,
-                Err(refusal) => Ok(refused(&refusal)),
-            }
-        })
-    }
-}
-
-fn path_text(path: &SandboxPath) -> JsValue {
-    JsValue::from_str(&path.to_text())
 }
 
 fn request(backend: &VfsBackend, command: String, given: &JsValue) -> FileResult<ExecuteRequest> {

@@ -2,6 +2,7 @@
 // Rust (`tests/javascript`) drives it, with the suite that all backends are held to.
 //
 //   { id, method: "create", args: [options] }               { id, result: { sandbox, id } }
+//   { id, method: "createAt", args: [provider, options] }    the same, at a provider in the cloud
 //   { id, sandbox, method, args, watch? }                    { id, piece: { stream, bytes } }...  { id, result, running }
 //   { cancel: id }                                           { id, thrown } for what the class should not have done
 //
@@ -9,7 +10,7 @@
 
 import { createInterface } from "node:readline";
 
-import { Sandbox } from "tidebox";
+import { createSandbox, Sandbox } from "tidebox";
 
 const sandboxes = [];
 const calls = new Map();
@@ -25,13 +26,14 @@ function shown(key, value) {
 
 const tell = (line) => process.stdout.write(`${JSON.stringify(line, shown)}\n`);
 
-async function create(options) {
-  const sandbox = await Sandbox.create(options);
+async function create(made) {
+  const sandbox = await made;
   return { sandbox: sandboxes.push(sandbox) - 1, id: sandbox.id };
 }
 
 async function answer({ id, sandbox: number, method, args, watch }) {
-  if (method === "create") return tell({ id, result: await create(...args) });
+  if (method === "create") return tell({ id, result: await create(Sandbox.create(...args)) });
+  if (method === "createAt") return tell({ id, result: await create(createSandbox(...args)) });
   const sandbox = sandboxes[number];
   const controller = new AbortController();
   calls.set(id, controller);

@@ -27,6 +27,7 @@ mod open_file;
 mod pipe;
 mod process;
 mod procfs;
+pub mod program_bounds;
 mod readiness;
 mod resolve;
 mod session;

@@ -23,6 +23,7 @@
 mod command;
 mod control;
 pub mod daytona;
+#[cfg(not(target_family = "wasm"))]
 pub mod deno;
 pub mod e2b;
 pub mod langsmith;

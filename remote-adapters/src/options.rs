@@ -159,9 +159,19 @@ pub(crate) fn unsupported(provider: &'static str, what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, "set up a provider", format!("{provider} does not have {what}"))
 }
 
-/// A variable of the environment that is set and not empty. A browser has none.
+/// A variable of the environment that is set and not empty.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A variable of the environment that is set and not empty, as Node and Deno tell them. A browser has none, and Deno throws
+/// where the program has no leave to read it.
+#[cfg(target_family = "wasm")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    let inside = |object: wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(&object, &name.into()).ok();
+    let process = inside(js_sys::global().into(), "process")?;
+    inside(inside(process, "env")?, name)?.as_string().filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxProvider, Selector};
 
 use crate::daytona::DaytonaControl;
+#[cfg(not(target_family = "wasm"))]
 use crate::deno::DenoControl;
 use crate::e2b::E2bControl;
 use crate::langsmith::LangSmithControl;
@@ -23,7 +24,14 @@ pub const PROVIDERS: &[&str] = &["daytona", "deno", "e2b", "langsmith", "modal",
 pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>> {
     match name {
         "daytona" => Ok(Arc::new(RemoteProvider::new(DaytonaControl::new(options)?))),
+        #[cfg(not(target_family = "wasm"))]
         "deno" => Ok(Arc::new(RemoteProvider::new(DenoControl::new(options)?))),
+        #[cfg(target_family = "wasm")]
+        "deno" => {
+            let message = "deno speaks over a WebSocket that is opened with a key in its headers, which the WebSocket of \
+                           JavaScript cannot send; run it natively, or behind a relay";
+            Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
+        }
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
         "langsmith" => Ok(Arc::new(RemoteProvider::new(LangSmithControl::new(options)?))),
         #[cfg(not(target_family = "wasm"))]

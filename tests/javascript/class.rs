@@ -23,7 +23,15 @@ pub(crate) struct Class {
 
 impl Class {
     pub(crate) async fn create(node: &Arc<Node>, options: Value) -> Self {
-        let (number, id) = node.create(options).await;
+        Self::of(node, node.create(options).await)
+    }
+
+    /// The class of sandboxes at providers.
+    pub(crate) async fn create_at(node: &Arc<Node>, provider: &str, options: Value) -> Self {
+        Self::of(node, node.create_at(provider, options).await)
+    }
+
+    fn of(node: &Arc<Node>, (number, id): (u64, String)) -> Self {
         Self { node: Arc::clone(node), number, id: SandboxId::parse(id).expect("an id that can be") }
     }
 
@@ -79,6 +87,8 @@ fn failure(operation: &'static str, code: &str, message: &str) -> Error {
         "CLOSED" => return Error::closed(operation),
         "INVALID_OPTIONS" => ErrorKind::InvalidRequest,
         "UNSUPPORTED" => ErrorKind::Unsupported,
+        "UNAVAILABLE" => ErrorKind::Unavailable,
+        "UNAUTHENTICATED" => ErrorKind::Unauthenticated,
         _ => ErrorKind::Engine,
     };
     Error::new(kind, operation, message)

@@ -15,10 +15,8 @@ use crate::node::Node;
 const SHOWN: usize = 600;
 
 /// Guests that end otherwise here, and why. They run, and the sandbox has to go on after them.
-const OTHERWISE: [(&str, &str); 4] = [
+const OTHERWISE: [(&str, &str); 2] = [
     ("slow_compile.wat", "V8 compiles only what runs, so the module is not slow to compile"),
-    ("long_function.wat", "V8 compiles a function when it runs, so that how long one is costs nothing before"),
-    ("too_many_functions.wat", "V8 compiles a function when it runs, so that how many there are costs nothing before"),
     ("write_flood.wat", "what one call writes for seconds is gone with its Worker, and how much it was"),
 ];
 

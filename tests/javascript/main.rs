@@ -17,3 +17,4 @@ mod hostile;
 mod hostile_guest;
 mod node;
 mod parity;
+mod remote;

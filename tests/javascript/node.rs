@@ -78,7 +78,16 @@ impl Node {
 
     /// Makes a sandbox; answers its number and its id.
     pub(crate) async fn create(self: &Arc<Self>, options: Value) -> (u64, String) {
-        let made = self.call(json!({ "method": "create", "args": [options] })).result().await["result"].take();
+        self.made(json!({ "method": "create", "args": [options] })).await
+    }
+
+    /// Makes a sandbox at a provider; answers its number and its id.
+    pub(crate) async fn create_at(self: &Arc<Self>, provider: &str, options: Value) -> (u64, String) {
+        self.made(json!({ "method": "createAt", "args": [provider, options] })).await
+    }
+
+    async fn made(self: &Arc<Self>, request: Value) -> (u64, String) {
+        let made = self.call(request).result().await["result"].take();
         let id = made["id"].as_str().expect("a sandbox has an id").to_owned();
         (made["sandbox"].as_u64().expect("a sandbox has a number"), id)
     }

@@ -36,13 +36,16 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 9] = [
+const TYPES: [&str; 12] = [
+    "agent_backend.d.ts",
     "error.d.ts",
     "host_tool.d.ts",
     "network_options.d.ts",
     "options.d.ts",
     "protocol.d.ts",
     "public.d.ts",
+    "remote.d.ts",
+    "remote_options.d.ts",
     "sandbox.d.ts",
     "snapshot.d.ts",
     "watch.d.ts",
@@ -51,7 +54,9 @@ const TYPES: [&str; 9] = [
 /// Packs the package from the guest programs that are there; answers the archive.
 pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> Result<PathBuf> {
     let bindings = project.root.join("js-bindings");
-    kernel(project, progress, &bindings)?;
+    for module in MODULES {
+        self::module(project, progress, &bindings, module)?;
+    }
     install(progress, &bindings)?;
     let package = bindings.join("package");
     if package.exists() {
@@ -63,18 +68,31 @@ pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> 
     archive(progress, &package)
 }
 
-/// The kernel's module and the JavaScript that belongs to it.
-fn kernel(project: &Project, progress: &mut Progress, bindings: &Path) -> Result<()> {
+/// Modules of the package: what users see them as, the package that each is built from, and the name of its files.
+const MODULES: [(&str, &str, &str); 2] = [
+    ("the kernel", "tidebox-js-bindings", "kernel"),
+    ("the module that speaks to providers", "tidebox-js-remote", "remote_kernel"),
+];
+
+/// A module and the JavaScript that belongs to it.
+fn module(
+    project: &Project,
+    progress: &mut Progress,
+    bindings: &Path,
+    (what, package, name): (&str, &str, &str),
+) -> Result<()> {
     let build = ["build", "--locked", "--profile", PROFILE, "--target", "wasm32-unknown-unknown", "--lib", "--package"];
     let mut cargo = project.cargo(&build);
-    cargo.arg("tidebox-js-bindings");
-    progress.run("build the kernel for JavaScript", cargo, RETRY)?;
-    let module = project.target.join("wasm32-unknown-unknown").join(PROFILE).join("tidebox_js_bindings.wasm");
+    cargo.arg(package);
+    progress.run(&format!("build {what} for JavaScript"), cargo, RETRY)?;
+    let file = format!("{}.wasm", package.replace('-', "_"));
+    let module = project.target.join("wasm32-unknown-unknown").join(PROFILE).join(file);
     // A workspace of its own and a folder of its own: what it links is nobody else's.
     let mut bindgen =
         project.cargo(&["run", "--locked", "--quiet", "--manifest-path", "js-bindings/bindgen/Cargo.toml"]);
-    bindgen.env("CARGO_TARGET_DIR", project.target.join("bindgen")).arg("--").arg(module).arg(bindings.join("js"));
-    progress.run("write the kernel's JavaScript", bindgen, RETRY)
+    bindgen.env("CARGO_TARGET_DIR", project.target.join("bindgen")).arg("--").arg(module);
+    bindgen.arg(bindings.join("js")).arg(name);
+    progress.run(&format!("write the JavaScript of {what}"), bindgen, RETRY)
 }
 
 /// The tools that build and test the package, in the versions that its manifest names. There is no lock file: the few
@@ -108,8 +126,10 @@ fn declarations(bindings: &Path, package: &Path, types: Types) -> Result<()> {
 }
 
 fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package: &Path) -> Result<()> {
-    for file in ["kernel.js", "kernel.d.ts", "kernel_bg.wasm"] {
-        copy(&bindings.join("js").join(file), &package.join("dist").join(file))?;
+    for (_, _, name) in MODULES {
+        for file in [format!("{name}.js"), format!("{name}.d.ts"), format!("{name}_bg.wasm")] {
+            copy(&bindings.join("js").join(&file), &package.join("dist").join(&file))?;
+        }
     }
     bundle(progress, bindings)?;
     for file in ["package.json", "README.md"] {

@@ -2,6 +2,7 @@
 //! Deno and by Chromium.
 
 mod chromium;
+mod emulators;
 mod engines;
 mod folder;
 
@@ -14,6 +15,7 @@ use crate::npm;
 use crate::project::Project;
 use crate::step::{self, Progress};
 
+use emulators::Emulators;
 use engines::Node;
 use folder::Tests;
 
@@ -22,11 +24,11 @@ pub(crate) const RETRY: &str = "cargo xtask npm test";
 /// Tests of what finds errors that nobody caught.
 const GUARD: &str = "guard.test.mjs";
 
-/// What runs in every version: what a person types and what comes back, and the file tools.
-const MAIN: [&str; 3] = ["execute.test.mjs", "files.test.mjs", GUARD];
+/// What runs in every version: what a person types and what comes back, the file tools, and sandboxes at providers.
+const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes that reach out, and of what is there outside.
-const REACHING_OUT: [&str; 2] = ["mounts.test.mjs", "network.test.mjs"];
+const REACHING_OUT: [&str; 3] = ["mounts.test.mjs", "network.test.mjs", "remote.test.mjs"];
 
 /// What drives Chromium.
 const BROWSER: [&str; 5] =
@@ -39,58 +41,68 @@ const DENO: &str = "node_modules/.bin/deno";
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress, npm::Types::Check)?;
     let tests = folder::lay_out(project, progress, &archive)?;
+    let setting = Setting { project, emulators: Emulators::start(project, progress)? };
     let nodes = engines::nodes(project, progress);
     let fullest = engines::one_of_each_kind(&nodes);
     for node in &nodes {
         let everything: Vec<&str> = tests.files.iter().map(String::as_str).collect();
         let files = if fullest.contains(&node.version.as_str()) { everything.as_slice() } else { &MAIN };
-        run(progress, project, &tests.folder, node, files)?;
+        run(progress, &setting, &tests.folder, node, files)?;
     }
     for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
-        beside_native(progress, project, &tests.folder, node)?;
+        beside_native(progress, &setting, &tests.folder, node)?;
     }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
         // Calls that overlap are among what is tested, which takes JSPI.
-        run(progress, project, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
-        run(progress, project, &tests.folder.join("examples"), node, &["examples.test.mjs"])?;
-        browser(progress, project, &tests, node)?;
+        run(progress, &setting, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
+        run(progress, &setting, &tests.folder.join("examples"), node, &["examples.test.mjs"])?;
+        browser(progress, &setting, &tests, node)?;
     }
-    deno(progress, project, &tests)
+    deno(progress, &setting, &tests)
+}
+
+/// What all tests run beside.
+#[derive(Debug)]
+struct Setting<'a> {
+    project: &'a Project,
+    emulators: Emulators,
 }
 
 /// Runs test files in a folder by one version of Node.
-fn run(progress: &mut Progress, project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
-    counted(progress, &format!("Node {}", node.version), &files.join(" "), command(project, folder, node, files))
+fn run(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
+    counted(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, folder, node, files))
 }
 
 /// The class against the contract of backends, and its engine against Wasmtime: tests in Rust, which drive Node.
-fn beside_native(progress: &mut Progress, project: &Project, folder: &Path, node: &Node) -> Result<()> {
-    let mut command = project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
+fn beside_native(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node) -> Result<()> {
+    let mut command = setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
     command.env("TIDEBOX_NPM_FOLDER", folder).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
+    setting.emulators.point(&mut command);
     counted(progress, &format!("Node {}", node.version), "the contract, and Wasmtime beside it", command)
 }
 
 /// Chromium runs the same tests, and those of pages; Node drives it.
-fn browser(progress: &mut Progress, project: &Project, tests: &Tests, node: &Node) -> Result<()> {
+fn browser(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Result<()> {
     let Some(version) = chromium::version(progress) else { return Ok(()) };
-    let command = command(project, &tests.folder.join("browser"), node, &BROWSER);
+    let command = command(setting, &tests.folder.join("browser"), node, &BROWSER);
     counted(progress, &version, "all, and pages", command)
 }
 
-fn command(project: &Project, folder: &Path, node: &Node, files: &[&str]) -> Command {
+fn command(setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) -> Command {
     let mut command = Command::new(&node.program);
     // The reporter that prints totals in lines of their own, of which the runner of steps knows the form.
     command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(files);
-    command.env("TIDEBOX_SPEC_CASES", cases(project));
-    command.env("TIDEBOX_DENO", project.root.join("js-bindings").join(DENO));
-    command.env("NODE_OPTIONS", format!("--import={}", folder::guard(project)));
+    command.env("TIDEBOX_SPEC_CASES", cases(setting.project));
+    command.env("TIDEBOX_DENO", setting.project.root.join("js-bindings").join(DENO));
+    command.env("NODE_OPTIONS", format!("--import={}", folder::guard(setting.project)));
+    setting.emulators.point(&mut command);
     command
 }
 
 /// Deno runs all tests but those of what watches Node. What needs no more than the files of the package gets no more.
-fn deno(progress: &mut Progress, project: &Project, tests: &Tests) -> Result<()> {
-    let program = project.root.join("js-bindings").join(DENO);
+fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result<()> {
+    let program = setting.project.root.join("js-bindings").join(DENO);
     let version = match step::output(Command::new(&program).arg("--version"), RETRY) {
         Ok(version) => String::from_utf8_lossy(&version).split_whitespace().nth(1).unwrap_or_default().to_owned(),
         Err(error) => {
@@ -104,7 +116,8 @@ fn deno(progress: &mut Progress, project: &Project, tests: &Tests) -> Result<()>
     let run = |leave: &[&str], files: &[&String]| {
         let mut command = Command::new(&program);
         command.current_dir(&tests.folder).args(["test", "--allow-read", "--allow-env"]).args(leave).args(files);
-        command.env("TIDEBOX_SPEC_CASES", cases(project)).env("NO_COLOR", "1");
+        command.env("TIDEBOX_SPEC_CASES", cases(setting.project)).env("NO_COLOR", "1");
+        setting.emulators.point(&mut command);
         command
     };
     counted(progress, &format!("Deno {version}"), "all", run(&[], &inside))?;

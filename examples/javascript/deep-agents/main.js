@@ -8,8 +8,8 @@ import { createDeepAgent } from "deepagents";
 import { openBackend } from "./backend.js";
 
 const PROJECT = {
-  "/workspace/greet.sh": 'echo "Hello $1"\n',
-  "/workspace/test.sh": 'test "$(sh greet.sh World)" = "Hello, World!" && echo pass\n',
+  "/tmp/project/greet.sh": 'echo "Hello $1"\n',
+  "/tmp/project/test.sh": 'test "$(sh greet.sh World)" = "Hello, World!" && echo pass\n',
 };
 
 /** What a model says that asks for tools. */
@@ -19,17 +19,18 @@ const asks = (...calls) =>
 /** What a model might do: look, run the tests, mend, run them again. */
 const scripted = () => fakeModel()
   .respond(asks(
-    ["ls", { path: "/workspace" }],
-    ["read_file", { file_path: "/workspace/greet.sh" }],
-    ["execute", { command: "cd /workspace && sh test.sh" }],
+    ["ls", { path: "/tmp/project" }],
+    ["read_file", { file_path: "/tmp/project/greet.sh" }],
+    ["execute", { command: "cd /tmp/project && sh test.sh" }],
   ))
-  .respond(asks(["edit_file", { file_path: "/workspace/greet.sh", old_string: "Hello $1", new_string: "Hello, $1!" }]))
-  .respond(asks(["execute", { command: "cd /workspace && sh test.sh" }]))
+  .respond(asks(["edit_file", { file_path: "/tmp/project/greet.sh", old_string: "Hello $1", new_string: "Hello, $1!" }]))
+  .respond(asks(["execute", { command: "cd /tmp/project && sh test.sh" }]))
   .respond(new AIMessage("The tests pass now."));
 
-let backend;
+let opened;
 try {
-  backend = await openBackend(PROJECT);
+  opened = await openBackend(PROJECT);
+  const { backend } = opened;
   const agent = createDeepAgent({ model: process.env.MODEL ?? scripted(), backend });
   const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Make test.sh pass." }] });
   for (const message of messages) {
@@ -40,5 +41,5 @@ try {
   console.error(error.message);
   process.exitCode = 1;
 } finally {
-  await backend?.close();
+  await opened?.end();
 }

@@ -1,4 +1,4 @@
-//! Writes the JavaScript that belongs to a module built with wasm-bindgen: `tidebox-bindgen MODULE FOLDER`.
+//! Writes the JavaScript that belongs to a module built with wasm-bindgen: `tidebox-bindgen MODULE FOLDER NAME`.
 //!
 //! The library instead of its command, because the command brings an HTTP server for tests along.
 
@@ -6,15 +6,15 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [module, folder] = arguments.as_slice() else {
-        eprintln!("usage: tidebox-bindgen MODULE FOLDER");
+    let [module, folder, name] = arguments.as_slice() else {
+        eprintln!("usage: tidebox-bindgen MODULE FOLDER NAME");
         return ExitCode::from(2);
     };
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
     let written = bindgen
         .input_path(module)
         .web(true)
-        .and_then(|bindgen| bindgen.typescript(true).omit_default_module_path(true).remove_name_section(true).remove_producers_section(true).out_name("kernel").generate(folder));
+        .and_then(|bindgen| bindgen.typescript(true).omit_default_module_path(true).remove_name_section(true).remove_producers_section(true).out_name(name).generate(folder));
     if let Err(error) = written {
         eprintln!("tidebox-bindgen: {module}: {error:#}");
         return ExitCode::FAILURE;

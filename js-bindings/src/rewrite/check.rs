@@ -1,5 +1,6 @@
 //! What is refused before anything is rewritten.
 
+use tidebox_kernel::program_bounds;
 use tidebox_kernel::wasi::calls;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
 
@@ -19,6 +20,7 @@ pub(super) fn check(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
             "components cannot run in JavaScript; build the program as a module for wasm32-wasip1",
         ));
     }
+    small(wasm)?;
     validate(wasm, bounds.exceptions)?;
     let mut starts = false;
     for payload in Parser::new(0).parse_all(wasm) {
@@ -55,6 +57,19 @@ pub(super) fn check(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
 fn is_component(wasm: &[u8]) -> bool {
     let first = Parser::new(0).parse_all(wasm).next();
     matches!(first, Some(Ok(Payload::Version { encoding: Encoding::Component, .. })))
+}
+
+/// Holds a module to the bounds of every engine, before more of it is looked at than its sections.
+fn small(wasm: &[u8]) -> Result<(), Refusal> {
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload? {
+            Payload::FunctionSection(functions) => program_bounds::functions(functions.count()),
+            Payload::CodeSectionEntry(body) => program_bounds::function(body.as_bytes().len()),
+            _ => Ok(()),
+        }
+        .map_err(|reason| Refusal::new(reason.to_string()))?;
+    }
+    Ok(())
 }
 
 fn imported(module: &str, name: &str, ty: TypeRef) -> Result<(), Refusal> {

@@ -77,21 +77,29 @@ describe("examples", { concurrency: 2 }, () => {
     assert.match(stdout, /^# pass 7\n# fail 0$/m);
   });
 
-  test("deep-agents", async () => {
-    const { code, stdout, stderr } = await node("deep-agents");
+  /** What the agent does is the same wherever it works. */
+  const worked = ({ code, stdout, stderr }) => {
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^ls: \/workspace\/greet\.sh \(16 bytes\)\n/);
+    assert.match(stdout, /^ls: \/tmp\/project\/greet\.sh \(16 bytes\)\n/);
     assert.match(stdout, /\nread_file: @@ lines 1-1 of 1 @@\n {2}echo "Hello \$1"\nexecute: \n  \[Command failed with exit code 1\]\n/);
-    assert.match(stdout, /\nedit_file: Successfully replaced 1 occurrence\(s\) in '\/workspace\/greet\.sh'\n/);
+    assert.match(stdout, /\nedit_file: Successfully replaced 1 occurrence\(s\) in '\/tmp\/project\/greet\.sh'\n/);
     assert.match(stdout, /\nexecute: pass\n {2}\n {2}\[Command succeeded with exit code 0\]\nThe tests pass now\.\n$/);
-  });
+  };
+
+  test("deep-agents", async () => worked(await node("deep-agents")));
+
+  const emulated = process.env.TIDEBOX_EMULATORS_KEY !== undefined;
+  for (const provider of ["daytona", "e2b", "langsmith", "runloop"]) {
+    test(`deep-agents at ${provider}`, { skip: emulated ? false : "no emulators are running" }, async () => {
+      worked(await node("deep-agents", { SANDBOX_PROVIDER: provider }));
+    });
+  }
 
   test("deep-agents in the cloud says what it lacks", async () => {
     const { code, stderr } = await node("deep-agents", { SANDBOX_PROVIDER: "daytona", DAYTONA_API_KEY: "" });
-    assert.deepEqual([code, stderr], [1, "SANDBOX_PROVIDER=daytona needs a key; set DAYTONA_API_KEY\n"]);
-    const missing = await node("deep-agents", { SANDBOX_PROVIDER: "daytona", DAYTONA_API_KEY: "none" });
-    assert.match(missing.stderr, /^the package @langchain\/daytona is not installed/);
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no key for daytona; set DAYTONA_API_KEY/);
     const unknown = await node("deep-agents", { SANDBOX_PROVIDER: "moon" });
-    assert.match(unknown.stderr, /^SANDBOX_PROVIDER=moon: there are tidebox \(the default\) and daytona\n$/);
+    assert.match(unknown.stderr, /^SANDBOX_PROVIDER=moon: there are tidebox \(the default\), daytona, e2b, langsmith, runloop\n$/);
   });
 });

@@ -1,4 +1,4 @@
-//! Requests over HTTP, by reqwest: hyper and rustls natively, `fetch` in JavaScript.
+//! Requests over HTTP, by reqwest with hyper and rustls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
 
-#[cfg(not(target_family = "wasm"))]
 use super::socket::Opening;
 use super::{Pieces, Protocol, Reply, Request, Transport, Unsent, within};
 
@@ -14,7 +13,6 @@ use super::{Pieces, Protocol, Reply, Request, Transport, Unsent, within};
 #[derive(Clone, Debug)]
 pub struct HttpTransport {
     client: reqwest::Client,
-    #[cfg(not(target_family = "wasm"))]
     http2: reqwest::Client,
 }
 
@@ -24,7 +22,6 @@ impl HttpTransport {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] when the proxy is no URL.
-    #[cfg(not(target_family = "wasm"))]
     pub fn new(proxy: Option<&str>) -> Result<Arc<Self>> {
         let builder = native::builder(proxy)?;
         // Downloads of one provider send empty frames, which trip the limits of HTTP/2.
@@ -41,19 +38,6 @@ impl HttpTransport {
         Ok(Arc::new(Self { client, http2 }))
     }
 
-    /// A transport over `fetch`, which has the proxy of its engine.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Unsupported`] when a proxy is named.
-    #[cfg(target_family = "wasm")]
-    pub fn new(proxy: Option<&str>) -> Result<Arc<Self>> {
-        if proxy.is_some() {
-            let message = "requests of JavaScript take the proxy of their engine; leave the option out";
-            return Err(Error::new(ErrorKind::Unsupported, "set up HTTP", message));
-        }
-        Ok(Arc::new(Self { client: reqwest::Client::new() }))
-    }
-
     async fn exchange(&self, request: &Request) -> std::result::Result<Reply, Unsent> {
         let reply = self.answer(request, &[]).await?;
         let headers = headers(&reply);
@@ -61,7 +45,6 @@ impl HttpTransport {
         Ok(Reply::new(status, headers, Box::new(Incoming { body: Body::new(reply), silence })))
     }
 
-    #[cfg(not(target_family = "wasm"))]
     async fn upgrade(&self, request: &Request) -> std::result::Result<Opening, Unsent> {
         use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
         let key = generate_key();
@@ -113,17 +96,11 @@ impl HttpTransport {
         }
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn client_of(&self, protocol: Protocol) -> &reqwest::Client {
         match protocol {
             Protocol::Http1 => &self.client,
             Protocol::Http2 => &self.http2,
         }
-    }
-
-    #[cfg(target_family = "wasm")]
-    fn client_of(&self, _: Protocol) -> &reqwest::Client {
-        &self.client
     }
 }
 
@@ -134,27 +111,14 @@ fn headers(reply: &reqwest::Response) -> Vec<(String, String)> {
 
 impl Transport for HttpTransport {
     fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>> {
-        Box::pin(on_this_thread(self.exchange(request)))
+        Box::pin(self.exchange(request))
     }
 
-    #[cfg(not(target_family = "wasm"))]
     fn open<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Opening, Unsent>> {
         Box::pin(self.upgrade(request))
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
-fn on_this_thread<F>(future: F) -> F {
-    future
-}
-
-/// What JavaScript hands out belongs to its one thread.
-#[cfg(target_family = "wasm")]
-fn on_this_thread<F>(future: F) -> send_wrapper::SendWrapper<F> {
-    send_wrapper::SendWrapper::new(future)
-}
-
-#[cfg(not(target_family = "wasm"))]
 fn with_body(builder: reqwest::RequestBuilder, body: &[Bytes]) -> reqwest::RequestBuilder {
     if let [whole] = body {
         return builder.body(whole.clone());
@@ -166,19 +130,12 @@ fn with_body(builder: reqwest::RequestBuilder, body: &[Bytes]) -> reqwest::Reque
     builder.header("content-length", length).body(reqwest::Body::wrap_stream(pieces))
 }
 
-#[cfg(target_family = "wasm")]
-fn with_body(builder: reqwest::RequestBuilder, body: &[Bytes]) -> reqwest::RequestBuilder {
-    builder.body(body.concat())
-}
-
 /// The body of a reply, with the trailers that it ended with.
-#[cfg(not(target_family = "wasm"))]
 struct Body {
     body: reqwest::Body,
     trailers: Vec<(String, String)>,
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl Body {
     fn new(reply: reqwest::Response) -> Self {
         Self { body: http::Response::<reqwest::Body>::from(reply).into_body(), trailers: Vec::new() }
@@ -200,26 +157,6 @@ impl Body {
                 }
             }
         }
-    }
-}
-
-/// The body of a reply. `fetch` tells of no trailers.
-#[cfg(target_family = "wasm")]
-struct Body {
-    stream: std::pin::Pin<Box<dyn futures_util::Stream<Item = reqwest::Result<Bytes>> + Send>>,
-    trailers: Vec<(String, String)>,
-}
-
-#[cfg(target_family = "wasm")]
-impl Body {
-    fn new(reply: reqwest::Response) -> Self {
-        let stream = Box::pin(send_wrapper::SendWrapper::new(reply.bytes_stream()));
-        Self { stream, trailers: Vec::new() }
-    }
-
-    async fn next(&mut self) -> Option<reqwest::Result<Bytes>> {
-        use futures_util::StreamExt as _;
-        self.stream.next().await
     }
 }
 
@@ -259,15 +196,8 @@ fn failed(error: reqwest::Error, what: &str) -> Unsent {
     Unsent { error, unseen }
 }
 
-#[cfg(not(target_family = "wasm"))]
 fn is_unseen(error: &reqwest::Error) -> bool {
     error.is_connect()
-}
-
-/// `fetch` does not tell whether anything was sent.
-#[cfg(target_family = "wasm")]
-fn is_unseen(_: &reqwest::Error) -> bool {
-    false
 }
 
 fn late(what: &str) -> Unsent {
@@ -279,7 +209,6 @@ fn invalid(error: &dyn std::fmt::Display) -> Unsent {
     Unsent { error: Error::new(ErrorKind::InvalidRequest, "send a request", message), unseen: true }
 }
 
-#[cfg(not(target_family = "wasm"))]
 mod native {
     use std::sync::Arc;
     use std::time::Duration;

@@ -1,7 +1,10 @@
 //! One way out for all providers: requests and replies as values, and what carries them.
 
 mod client;
+#[cfg(target_family = "wasm")]
+mod fetch;
 mod frame;
+#[cfg(not(target_family = "wasm"))]
 mod http;
 pub mod multipart;
 mod replay;
@@ -17,7 +20,10 @@ use bytes::Bytes;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result, Secret};
 
 pub use client::Client;
+#[cfg(target_family = "wasm")]
+pub use fetch::HttpTransport;
 pub use frame::{Frame, FrameReader};
+#[cfg(not(target_family = "wasm"))]
 pub use http::HttpTransport;
 #[cfg(test)]
 pub(crate) use replay::body as recorded_body;

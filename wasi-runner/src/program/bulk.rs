@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 
+use tidebox_kernel::program_bounds;
 use wasm_encoder::reencode::{Error, Reencode, utils};
 use wasm_encoder::{BlockType, CodeSection, Function, FunctionSection, Instruction as I, Module, TypeSection, ValType};
 use wasmparser::{
@@ -15,13 +16,6 @@ use super::NotAProgram;
 
 /// Bytes that one instruction moves at most.
 const PIECE_BYTES: i32 = 1 << 20;
-
-/// Functions of one program. The largest in use (compilers, browsers' engines) have some 100,000.
-const MOST_FUNCTIONS: u32 = 200_000;
-
-/// Bytes of one function. The time that a compiler takes for a function grows faster than its length; the interpreter's loop of
-/// CPython has some 100 KiB.
-const FUNCTION_BYTES: usize = 1 << 20;
 
 /// Sections of a component that hold a module, and that hold another component.
 const MODULE: u8 = 1;
@@ -37,6 +31,10 @@ const MOST_WITHIN: u32 = 100;
 /// never sees more than what was read.
 pub(super) fn bound(wasm: &[u8], is_component: bool) -> Result<Vec<u8>, NotAProgram> {
     if is_component { component(wasm, MOST_WITHIN) } else { module(wasm) }
+}
+
+fn too_large(reason: program_bounds::TooLarge) -> NotAProgram {
+    NotAProgram(reason.to_string())
 }
 
 fn invalid(what: &str, reason: &dyn std::fmt::Display) -> NotAProgram {
@@ -117,18 +115,10 @@ fn look(wasm: &[u8]) -> Result<Found, NotAProgram> {
             }
             Payload::FunctionSection(functions) => {
                 found.functions = found.functions.saturating_add(functions.count());
-                if functions.count() > MOST_FUNCTIONS {
-                    let count = functions.count();
-                    return Err(NotAProgram(format!("the module has {count} functions, more than {MOST_FUNCTIONS}")));
-                }
+                program_bounds::functions(functions.count()).map_err(too_large)?;
             }
             Payload::CodeSectionEntry(body) => {
-                let bytes = body.as_bytes().len();
-                if bytes > FUNCTION_BYTES {
-                    let most = FUNCTION_BYTES >> 10;
-                    let reason = format!("one of its functions has {} KiB, more than {most} KiB", bytes >> 10);
-                    return Err(NotAProgram(format!("the module cannot be compiled in bounded time: {reason}")));
-                }
+                program_bounds::function(body.as_bytes().len()).map_err(too_large)?;
                 let mut operators = body.get_operators_reader().map_err(read)?;
                 while !found.bulk && !operators.eof() {
                     let operator = operators.read().map_err(read)?;

@@ -12,7 +12,7 @@ use tidebox_core::{
 use wasm_bindgen::JsValue;
 
 /// An object of these properties; those that are `undefined` are left out.
-pub(crate) fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)>) -> JsValue {
+pub fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)>) -> JsValue {
     let object = Object::new();
     for (name, value) in properties.into_iter().filter(|(_, value)| !value.is_undefined()) {
         // Setting a property of a plain object cannot fail.
@@ -21,7 +21,8 @@ pub(crate) fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)
     object.into()
 }
 
-pub(crate) fn text(bytes: &[u8]) -> JsValue {
+/// Bytes as a text; U+FFFD for what is not UTF-8.
+pub fn text(bytes: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(bytes))
 }
 
@@ -29,7 +30,8 @@ fn bytes(bytes: &[u8]) -> JsValue {
     Uint8Array::from(bytes).into()
 }
 
-pub(crate) fn count(n: u64) -> JsValue {
+/// A count.
+pub fn count(n: u64) -> JsValue {
     JsValue::from_f64(n as f64)
 }
 
@@ -42,25 +44,27 @@ fn list(items: impl Iterator<Item = JsValue>) -> JsValue {
 }
 
 /// The answer, or the refusal as one.
-pub(crate) fn told<T>(result: FileResult<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
+pub fn told<T>(result: FileResult<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
     result.map_or_else(|refusal| refused(&refusal), show)
 }
 
-pub(crate) fn refused(refusal: &FileError) -> JsValue {
+/// A refusal.
+pub fn refused(refusal: &FileError) -> JsValue {
     object([("error", JsValue::from_str(&refusal.message)), ("code", JsValue::from_str(refusal.code.as_str()))])
 }
 
 /// What is thrown at the Worker; the class makes an answer or a `SandboxError` of it.
-pub(crate) fn failure(error: &Error) -> JsValue {
+pub fn failure(error: &Error) -> JsValue {
     object([("kind", JsValue::from_str(error.kind().as_str())), ("message", JsValue::from_str(&error.to_string()))])
 }
 
 /// A failure with a sentence of ours.
-pub(crate) fn invalid(operation: &'static str, message: &str) -> JsValue {
+pub fn invalid(operation: &'static str, message: &str) -> JsValue {
     failure(&Error::new(ErrorKind::InvalidRequest, operation, message))
 }
 
-pub(crate) fn executed(response: &ExecuteResponse) -> JsValue {
+/// How a command went.
+pub fn executed(response: &ExecuteResponse) -> JsValue {
     let told_by_text = std::str::from_utf8(&response.output).is_ok();
     object([
         ("output", text(&response.output)),
@@ -73,7 +77,8 @@ pub(crate) fn executed(response: &ExecuteResponse) -> JsValue {
         ("outputBytes", if told_by_text { JsValue::UNDEFINED } else { bytes(&response.output) }),
         ("stoppedBy", maybe(response.stopped_by.map(StopReason::as_str), JsValue::from_str)),
         ("durationMs", (response.duration.as_secs_f64() * 1e3).into()),
-        ("peakMemoryBytes", count(response.peak_memory_bytes)),
+        // A provider does not tell it.
+        ("peakMemoryBytes", maybe(Some(response.peak_memory_bytes).filter(|bytes| *bytes > 0), count)),
     ])
 }
 
@@ -101,7 +106,8 @@ fn file(info: &FileInfo) -> JsValue {
     ])
 }
 
-pub(crate) fn listed(response: &LsResponse) -> JsValue {
+/// What a directory holds.
+pub fn listed(response: &LsResponse) -> JsValue {
     object([("files", list(response.entries.iter().map(file)))])
 }
 
@@ -111,12 +117,14 @@ fn cut(truncated: Option<Truncation>) -> [(&'static str, JsValue); 2] {
     [("truncated", maybe(truncated, |_| JsValue::TRUE)), ("truncatedBy", maybe(by, JsValue::from_str))]
 }
 
-pub(crate) fn globbed(response: &GlobResponse) -> JsValue {
+/// Files that were found by name.
+pub fn globbed(response: &GlobResponse) -> JsValue {
     let [truncated, by] = cut(response.truncated);
     object([("files", list(response.files.iter().map(file))), truncated, by])
 }
 
-pub(crate) fn found(response: &GrepResponse) -> JsValue {
+/// Lines that were found.
+pub fn found(response: &GrepResponse) -> JsValue {
     let matches = response
         .matches
         .iter()
@@ -126,7 +134,7 @@ pub(crate) fn found(response: &GrepResponse) -> JsValue {
 }
 
 /// A page, as the tool of Deep Agents shows it.
-pub(crate) fn page(response: &ReadResponse) -> JsValue {
+pub fn page(response: &ReadResponse) -> JsValue {
     let content = match (&response.content, response.tool_content(Dialect::Js)) {
         (Content::Binary(content), _) => bytes(content),
         (Content::Text(_), ToolContent::Text(content)) => JsValue::from_str(&content),
@@ -145,7 +153,7 @@ pub(crate) fn page(response: &ReadResponse) -> JsValue {
 }
 
 /// A whole file with its data, as `readRaw` answers.
-pub(crate) fn raw(page: &ReadResponse, content: &[u8]) -> JsValue {
+pub fn raw(page: &ReadResponse, content: &[u8]) -> JsValue {
     let content = match (&page.content, std::str::from_utf8(content)) {
         (Content::Text(_), Ok(content)) => JsValue::from_str(content),
         _ => bytes(content),
@@ -167,7 +175,8 @@ fn transfer_code(refusal: Option<&FileError>) -> JsValue {
     refusal.map_or(JsValue::NULL, |refusal| JsValue::from_str(refusal.code.transfer_code().as_str()))
 }
 
-pub(crate) fn uploaded(results: &[UploadResult]) -> JsValue {
+/// What became of files that were put in.
+pub fn uploaded(results: &[UploadResult]) -> JsValue {
     list(
         results
             .iter()
@@ -175,7 +184,8 @@ pub(crate) fn uploaded(results: &[UploadResult]) -> JsValue {
     )
 }
 
-pub(crate) fn downloaded(results: &[Download]) -> JsValue {
+/// Files that were taken out.
+pub fn downloaded(results: &[Download]) -> JsValue {
     list(results.iter().map(|file| {
         let content = file.result.as_ref().map_or(JsValue::NULL, |content| bytes(content));
         object([("path", text(&file.path)), ("content", content), ("error", transfer_code(file.result.as_ref().err()))])

@@ -1,0 +1,176 @@
+//! One sandbox as the TypeScript class calls it: methods that answer promises of plain objects.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::{AbortHandle, Abortable};
+use js_sys::{Array, Function, Promise, Uint8Array};
+use send_wrapper::SendWrapper;
+use tidebox_core::{
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, SandboxBackend, SandboxPath,
+    ShellMode, StopReason,
+};
+use tidebox_js_shapes::value::{bytes, duration, get, text, variables};
+use tidebox_js_shapes::{FileTools, answer, promise};
+use tidebox_remote_adapters::transport::now;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+
+/// A sandbox at a provider.
+#[wasm_bindgen(js_name = RemoteSandbox)]
+#[derive(Debug)]
+pub struct Sandbox {
+    backend: Arc<dyn SandboxBackend>,
+    files: FileTools,
+    /// Commands in progress, by the numbers that their caller gave them.
+    running: Rc<RefCell<Vec<(u32, AbortHandle)>>>,
+}
+
+/// Exit code of a command that its caller has given up.
+const KILLED_CODE: i32 = 137;
+
+impl Sandbox {
+    /// What JavaScript calls this backend by. Relative paths are below `cwd`.
+    pub(crate) fn new(backend: Arc<dyn SandboxBackend>, cwd: Option<SandboxPath>) -> Self {
+        let files = FileTools::new(Arc::clone(&backend), cwd);
+        Self { backend, files, running: Rc::default() }
+    }
+}
+
+#[wasm_bindgen(js_class = RemoteSandbox)]
+impl Sandbox {
+    /// The sandbox's name at its provider.
+    #[wasm_bindgen(getter)]
+    pub fn id(&self) -> String {
+        self.backend.id().as_str().to_owned()
+    }
+
+    /// Runs a command line. `call` names it for [`cancel`](Self::cancel), and `streams` asks for its output as it arrives, so that
+    /// a command that is given up answers what it wrote so far. `watch` is `undefined`, or is given the pieces: whether they are
+    /// of standard error, and the bytes.
+    pub fn execute(&self, command: String, given: &JsValue, call: u32, streams: bool, watch: &JsValue) -> Promise {
+        let (backend, running) = (Arc::clone(&self.backend), Rc::clone(&self.running));
+        let request = self.request(command, given);
+        let watch = watch.dyn_ref::<Function>().cloned().map(SendWrapper::new);
+        promise(async move {
+            let request = match request {
+                Ok(request) => request,
+                Err(refusal) if refusal.kind() == ErrorKind::FileOperationFailed => return Ok(refused(&refusal)),
+                Err(error) => return Err(error),
+            };
+            let (handle, registration) = AbortHandle::new_pair();
+            running.borrow_mut().push((call, handle));
+            let seen = Mutex::new(ExecuteResponse::default());
+            let mut sink = |event: OutputEvent| {
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push(&event);
+                if let Some(watch) = &watch {
+                    let piece = Uint8Array::from(event.bytes.as_slice());
+                    // The function is ours, and catches what the caller's throws.
+                    let _ = watch.call2(&JsValue::UNDEFINED, &(event.stream == OutputStream::Stderr).into(), &piece);
+                }
+            };
+            let begun = now();
+            let command =
+                if streams { backend.execute_streaming(request, &mut sink) } else { backend.execute(request) };
+            let ended = Abortable::new(command, registration).await;
+            running.borrow_mut().retain(|(number, _)| *number != call);
+            let response = ended.unwrap_or_else(|_| {
+                let mut response = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+                (response.exit_code, response.stopped_by) = (Some(KILLED_CODE), Some(StopReason::Cancelled));
+                response.duration = begun.elapsed();
+                Ok(response)
+            });
+            Ok(answer::executed(&response?))
+        })
+    }
+
+    /// Stops the command that [`execute`](Self::execute) was given this number for, there too. It answers as one that its
+    /// caller has given up.
+    pub fn cancel(&self, call: u32) {
+        for (_, command) in self.running.borrow().iter().filter(|(number, _)| *number == call) {
+            command.abort();
+        }
+    }
+
+    /// Lists a directory.
+    pub fn ls(&self, path: &str) -> Promise {
+        self.files.ls(path)
+    }
+
+    /// Reads lines of a file.
+    pub fn read(&self, path: &str, offset: f64, limit: Option<f64>) -> Promise {
+        self.files.read(path, offset, limit)
+    }
+
+    /// Reads a whole file.
+    #[wasm_bindgen(js_name = readRaw)]
+    pub fn read_raw(&self, path: &str) -> Promise {
+        self.files.read_raw(path)
+    }
+
+    /// Creates or replaces a file.
+    pub fn write(&self, path: &str, content: &JsValue) -> Promise {
+        self.files.write(path, content)
+    }
+
+    /// Replaces a string in a file.
+    pub fn edit(&self, path: &str, old: String, new: String, all: bool) -> Promise {
+        self.files.edit(path, old, new, all)
+    }
+
+    /// Removes a file, or a directory and what is in it.
+    pub fn delete(&self, path: &str) -> Promise {
+        self.files.delete(path)
+    }
+
+    /// Finds lines that hold a text.
+    pub fn grep(&self, pattern: String, path: &str, glob: Option<String>, most: Option<f64>) -> Promise {
+        self.files.grep(pattern, path, glob, most)
+    }
+
+    /// Finds files by name.
+    pub fn glob(&self, pattern: String, path: &str) -> Promise {
+        self.files.glob(pattern, path)
+    }
+
+    /// Puts files in: an array of pairs of path and bytes.
+    #[wasm_bindgen(js_name = uploadFiles)]
+    pub fn upload_files(&self, files: &Array) -> Promise {
+        self.files.upload_files(files)
+    }
+
+    /// Takes files out: an array of paths.
+    #[wasm_bindgen(js_name = downloadFiles)]
+    pub fn download_files(&self, paths: &Array) -> Promise {
+        self.files.download_files(paths)
+    }
+
+    /// Ends what runs; the sandbox stays where it is.
+    pub fn close(&self) -> Promise {
+        let backend = Arc::clone(&self.backend);
+        promise(async move {
+            backend.close().await?;
+            Ok(JsValue::UNDEFINED)
+        })
+    }
+
+    fn request(&self, command: String, given: &JsValue) -> Result<ExecuteRequest, Error> {
+        let mut request = ExecuteRequest::new(command);
+        request.timeout = duration(given, "timeoutMs");
+        request.cwd = text(given, "cwd").map(|cwd| self.files.path(&cwd)).transpose().map_err(Error::from)?;
+        request.env = variables(&get(given, "env"));
+        request.stdin = bytes(&get(given, "stdin"));
+        request.shell_mode = text(given, "shellMode").map(|mode| match mode.as_str() {
+            "persistent" => ShellMode::Persistent,
+            _ => ShellMode::Fresh,
+        });
+        Ok(request)
+    }
+}
+
+/// A command whose directory can be none, as the local sandbox answers it.
+fn refused(refusal: &Error) -> JsValue {
+    let output = JsValue::from_str(&format!("tidebox: {}\n", refusal.message()));
+    answer::object([("output", output), ("exitCode", 126.into()), ("truncated", JsValue::FALSE)])
+}
