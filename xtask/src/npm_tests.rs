@@ -75,7 +75,8 @@ fn run(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Nod
 
 /// The class against the contract of backends, and its engine against Wasmtime: tests in Rust, which drive Node.
 fn beside_native(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node) -> Result<()> {
-    let mut command = setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
+    let mut command =
+        setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
     command.env("TIDEBOX_NPM_FOLDER", folder).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
     setting.emulators.point(&mut command);

@@ -2,6 +2,9 @@
 //!
 //! `js/remote.ts` has the classes that users see. This module lives in the caller's thread: it only waits for replies.
 
+// Natively there is `tidebox-remote-adapters` itself.
+#![cfg(target_family = "wasm")]
+
 mod options;
 mod provider;
 mod sandbox;

@@ -285,5 +285,8 @@ fn what_no_engine_compiles_in_bounded_time_is_refused_as_natively() {
     let many = refused(&"(func)".repeat(200_000));
     assert_eq!(many, "the module has 200001 functions, more than 200000");
     let long = refused(&format!("(func {})", "nop ".repeat(1 << 20)));
-    assert!(long.starts_with("the module cannot be compiled in bounded time: one of its functions has 1024 KiB"), "{long}");
+    assert!(
+        long.starts_with("the module cannot be compiled in bounded time: one of its functions has 1024 KiB"),
+        "{long}"
+    );
 }
