@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use tidebox::network::{AllowRule, NetworkPolicy};
-use tidebox::{ExecuteRequest, Runtime, RuntimeConfig, SandboxBackend, SandboxPath, Secret, WriteRequest};
+use tidebox::{
+    EditRequest, ExecuteRequest, Runtime, RuntimeConfig, SandboxBackend, SandboxPath, Secret, Upload, WriteRequest,
+};
 use tidebox_kernel::SessionSpec;
 
 /// Nothing else holds this.
@@ -55,6 +57,16 @@ async fn what_is_printed_for_debugging_shows_no_secret() {
     expect_hidden("what it holds", &sandbox.holdings());
     expect_hidden("a snapshot", &sandbox.snapshot().expect("it is open"));
     expect_hidden("a fork", &sandbox.fork().expect("it is open"));
+    let path = SandboxPath::parse("/workspace/secret").expect("a path");
+    let upload = Upload::new("/workspace/secret", PLANTED);
+    expect_hidden("an upload", &upload);
+    sandbox.upload_files(vec![upload]).await.expect("it is open");
+    let downloads = sandbox.download_files(vec!["/workspace/secret".into()]).await.expect("it is open");
+    assert_eq!(downloads[0].result.as_deref(), Ok(PLANTED.as_bytes()));
+    expect_hidden("a download", &downloads);
+    expect_hidden("a write", &WriteRequest::new(path.clone(), PLANTED));
+    expect_hidden("an edit by a secret", &EditRequest::new(path.clone(), "token", PLANTED));
+    expect_hidden("an edit of a secret", &EditRequest::new(path, PLANTED, "token"));
     let spec = SessionSpec {
         env: vec![format!("TOKEN={PLANTED}").into_bytes()],
         argv: vec![PLANTED.into()],

@@ -1,6 +1,7 @@
 //! Reading and changing files.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::SystemTime;
 
 use base64::Engine as _;
@@ -215,7 +216,7 @@ fn spell_line_ends(page: Page, dialect: Dialect) -> String {
 }
 
 /// What a file shall hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WriteRequest {
     /// The file.
     pub path: SandboxPath,
@@ -230,6 +231,13 @@ impl WriteRequest {
     }
 }
 
+/// A file may hold secrets: what it shall hold is counted and not shown.
+impl fmt::Debug for WriteRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteRequest").field("path", &self.path).field("content_bytes", &self.content.len()).finish()
+    }
+}
+
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteResponse {
@@ -240,7 +248,7 @@ pub struct WriteResponse {
 }
 
 /// Which string to replace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EditRequest {
     /// The file.
@@ -264,6 +272,18 @@ impl EditRequest {
     pub fn all(mut self) -> Self {
         self.replace_all = true;
         self
+    }
+}
+
+/// As of a [`WriteRequest`].
+impl fmt::Debug for EditRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EditRequest")
+            .field("path", &self.path)
+            .field("old_bytes", &self.old.len())
+            .field("new_bytes", &self.new.len())
+            .field("replace_all", &self.replace_all)
+            .finish()
     }
 }
 

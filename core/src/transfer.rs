@@ -38,7 +38,7 @@ impl fmt::Display for TransferCode {
 /// A file for the sandbox.
 ///
 /// The path is not parsed yet: one that is invalid is the result of this file, and the others still go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Upload {
     /// Where it goes. Relative paths are `invalid_path`: who transfers is outside and has no working directory.
     pub path: Vec<u8>,
@@ -53,6 +53,16 @@ impl Upload {
     }
 }
 
+/// A file may hold secrets: what it holds is counted and not shown.
+impl fmt::Debug for Upload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upload")
+            .field("path", &String::from_utf8_lossy(&self.path))
+            .field("content_bytes", &self.content.len())
+            .finish()
+    }
+}
+
 /// What became of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadResult {
@@ -63,10 +73,24 @@ pub struct UploadResult {
 }
 
 /// What became of a download.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Download {
     /// The path as it was given.
     pub path: Vec<u8>,
     /// The content, or the reason when it failed.
     pub result: FileResult<Vec<u8>>,
+}
+
+/// As of an [`Upload`].
+impl fmt::Debug for Download {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = String::from_utf8_lossy(&self.path);
+        let mut shown = f.debug_struct("Download");
+        shown.field("path", &path);
+        match &self.result {
+            Ok(content) => shown.field("content_bytes", &content.len()),
+            Err(reason) => shown.field("failed", reason),
+        };
+        shown.finish()
+    }
 }
