@@ -16,7 +16,9 @@ import type { Ask, Changes, Failure, KernelOptions, Report, Tell } from "./messa
 import { CANCELLED, SHARED, TOLD } from "./messages.js";
 import type { Checked, ExecuteOptions, OutputPiece } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
-import type { Platform, SandboxWorker } from "./platform.js";
+import { packWork } from "./pack_work.js";
+import type { PackPlace } from "./packs.js";
+import type { Platform, Rewrite, SandboxWorker } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
 import { reasonOf } from "./reason.js";
 import { Requests } from "./requests.js";
@@ -110,7 +112,8 @@ export class Connection {
       const { worker, shared: memory } = served;
       const { kernel, programs, compiled } = await shared(this.#platform);
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
-      worker.send({ kernel, programs, compiled, options: this.#options, changes: this.#changes, shared: memory });
+      const packs = await this.#packs(kernel);
+      worker.send({ kernel, programs, compiled, options: this.#options, packs, changes: this.#changes, shared: memory });
       await opened;
     } catch (error) {
       if (this.#served === served) this.#served = undefined;
@@ -121,6 +124,18 @@ export class Connection {
       this.#opened = undefined;
     }
     if (this.#pending.size === 0) served.worker.hold(false);
+  }
+
+  /** The packs of the options, as the Worker reaches them. The kernel's options have what it takes in of them. */
+  async #packs(kernel: WebAssembly.Module): Promise<readonly PackPlace[]> {
+    const { packs, making } = this.#checked;
+    if (packs.length === 0 && making === undefined) return [];
+    const rewrite: Rewrite = (module, code, pages) =>
+      packWork(this.#platform, { kernelForPack: kernel, module, code, pages }).then(() => {});
+    const found = await Promise.all(packs.map(({ name, folder }) => this.#platform.pack(name, folder, rewrite)));
+    if (making !== undefined) found.push(making);
+    this.#options = { ...this.#options, packs: found.map(({ settings }) => settings) };
+    return found.map(({ place }) => place);
   }
 
   async #makeGateway(): Promise<Gateway> {
@@ -160,6 +175,8 @@ export class Connection {
         return this.#opened?.resolve(undefined);
       case "failed":
         return this.#opened?.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
+      case "packed":
+        return;
       case "broken":
         return this.#broke(new Error(report.reason));
       case "answer": {

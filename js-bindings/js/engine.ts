@@ -10,6 +10,7 @@
 import * as kernel from "./kernel.js";
 import type { Program } from "./programs.js";
 import { Programs } from "./programs.js";
+import { makeMemory } from "./pack_memory.js";
 import { hasJspi, imports } from "./imports.js";
 import type { Ask, Outgoing, ToolCall } from "./messages.js";
 import { breathe, monotonic as now, sleep } from "./time.js";
@@ -31,6 +32,8 @@ const START = "tidebox:start";
 /** Mutable globals of a module that forks. */
 const GLOBAL = "tidebox:global:";
 const STACK_POINTER = "__stack_pointer";
+/** What the runtime of a pack exports in the place of `_start`. */
+const RUN = "run";
 const PAGE = 65536;
 
 /** Milliseconds of work after which the Worker looks at its messages and timers. */
@@ -307,6 +310,7 @@ async function load(guest: Guest): Promise<WebAssembly.Instance | undefined> {
 async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> {
   try {
     const { exports } = instance;
+    if (guest.program?.pack !== undefined) return await runPack(guest, exports);
     if (guest.forked !== undefined) {
       await call(exports[CHILD], guest.forked);
     } else {
@@ -317,6 +321,16 @@ async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> 
   } catch (error) {
     kernel.guestEnded(guest.pid, message(error));
   }
+}
+
+/** The runtime of a pack does what its arguments say and returns the exit code. */
+async function runPack(guest: Guest, exports: WebAssembly.Exports): Promise<void> {
+  const { pid, memory, program } = guest;
+  const making = program?.pack?.making;
+  const code = making === undefined || memory === undefined
+    ? await call(exports[RUN])
+    : await makeMemory(making, memory, (name, ...values) => call(exports[name], ...values), known().packHost());
+  kernel.guestReturned(pid, code as number);
 }
 
 // Without JSPI ---------------------------------------------------------------------------------------------------------
@@ -335,7 +349,8 @@ function runNow(guest: Guest): void {
     return;
   }
   try {
-    const exports = instance.exports as Record<string, (argument?: number) => void>;
+    const exports = instance.exports as Record<string, (argument?: number) => unknown>;
+    if (guest.program?.pack !== undefined) return kernel.guestReturned(guest.pid, exports[RUN]?.() as number);
     if (guest.forked !== undefined) {
       exports[CHILD]?.(guest.forked);
     } else {
@@ -447,6 +462,11 @@ export function programBytes(name: string): Uint8Array {
     owner?.broken(error);
     return new Uint8Array(0);
   }
+}
+
+/** A file of a pack that cannot be read is no reason to give a guest something else either. */
+export function packFile(name: string, path: string): Uint8Array {
+  return sealed(() => known().packFile(name, path), NOTHING);
 }
 
 export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {

@@ -33,14 +33,16 @@ export function imports(pid: number, waits: Waits): WebAssembly.Imports {
   preview1 ??= some(functionsOf("wasi_snapshot_preview1"));
   tideboxV1 ??= some(functionsOf("tidebox_v1"));
   waiting ??= (hasJspi() ? new WebAssembly.Suspending(waits.suspend) : waits.stay) as WebAssembly.ImportValue;
-  const { tick, grow } = raw();
+  const { tick, grow, answer, hostCall } = raw();
   return {
     wasi_snapshot_preview1: preview1,
     tidebox_v1: tideboxV1,
+    host: { call: hostCall as WebAssembly.ImportValue },
     tidebox_engine: {
       wait: waiting,
       tick: tick as WebAssembly.ImportValue,
       grow: grow as WebAssembly.ImportValue,
+      answer: answer as WebAssembly.ImportValue,
       pid: new WebAssembly.Global({ value: "i32" }, pid),
     },
   };

@@ -1,6 +1,7 @@
 /** What the two sides of a sandbox say to each other: the class in the caller's thread, and the Worker. */
 
 import type { Listed } from "./archive.js";
+import type { PackPlace } from "./packs.js";
 
 /** The options of a sandbox, as far as the kernel is concerned: plain values that can be sent to a Worker. */
 export interface KernelOptions {
@@ -22,6 +23,22 @@ export interface KernelOptions {
   programs?: Record<string, Uint8Array>;
   network?: NetworkSettings;
   mounts?: MountSettings[];
+  packs?: PackSettings[];
+}
+
+/** A pack as `src/pack.rs` reads it. */
+export interface PackSettings {
+  /** What its module is known by. */
+  name: string;
+  version: string;
+  commands: string[];
+  /** Its files: length and path, one a line. */
+  index: string;
+  /** Signal, address and bits, one a line. */
+  signals: string;
+  /** A directory whose files show at `firstPath`, too. */
+  libraryDir?: string;
+  firstPath?: string;
 }
 
 /** A network policy as `src/policy.rs` reads it. */
@@ -48,6 +65,7 @@ export interface Setup {
   /** Programs that another Worker has compiled. */
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
   readonly options: KernelOptions;
+  readonly packs: readonly PackPlace[];
   /** Changes of a Worker that is no more, in their order. */
   readonly changes: readonly Uint8Array[];
   /** What both sides see at any time, for a Worker that takes no messages while a command runs; absent where none can be shared. */
@@ -141,8 +159,21 @@ export type Tell =
   | { readonly tell: "netPiece"; readonly args: readonly [request: number, piece: Uint8Array] }
   | { readonly tell: "netFailed"; readonly args: readonly [request: number, kind: string, message: string] };
 
+/** Work on the files of a pack, in a Worker that does nothing else. */
+export interface PackWork {
+  readonly kernelForPack: WebAssembly.Module;
+  /** The module as it was fetched, when it is to be taken apart, and where its first memory is put. */
+  readonly raw?: { readonly wasm: Uint8Array; readonly exports: readonly string[]; readonly image: string };
+  /** The module without data. */
+  readonly module: string;
+  /** Where it is put as this engine runs it. */
+  readonly code: string;
+  /** Pages of the memory that it begins with; told by the module when it is taken apart. */
+  readonly pages?: number;
+}
+
 /** What an owner says. */
-export type Order = Setup | Call | Cancel | Tell;
+export type Order = Setup | Call | Cancel | Tell | PackWork;
 
 /** What went wrong on our side. */
 export interface Failure {
@@ -161,6 +192,7 @@ export interface Changes {
 export type Report =
   | { readonly what: "ready"; readonly id: string }
   | { readonly what: "failed"; readonly failure: Failure }
+  | { readonly what: "packed"; readonly pages: number }
   | { readonly what: "broken"; readonly reason: string }
   | { readonly what: "answer"; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
   | { readonly what: "refusal"; readonly id: number; readonly failure: Failure }

@@ -5,6 +5,7 @@ import type { HostTool } from "./host_tool.js";
 import type { KernelOptions, MountSettings } from "./messages.js";
 import type { NetworkOptions } from "./network_options.js";
 import { checkNetwork } from "./network_options.js";
+import type { FoundPack } from "./packs.js";
 import type { Platform } from "./platform.js";
 import { reasonOf } from "./reason.js";
 import { Snapshot } from "./snapshot.js";
@@ -95,6 +96,19 @@ export interface SandboxOptions {
   network?: NetworkOptions;
   /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
   mounts?: Readonly<Record<string, string | URL | Mount>>;
+  /**
+   * Optional runtimes: `["python"]` gives the sandbox CPython with numpy and pandas, once it was added to this machine
+   * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, and Deno.
+   */
+  packs?: readonly ("python" | PackOption)[];
+}
+
+/** Which pack a sandbox has. */
+export interface PackOption {
+  /** Its name. */
+  name: "python";
+  /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. */
+  folder?: string;
 }
 
 /** What every call takes beside its own arguments. */
@@ -144,7 +158,7 @@ const LIMITS: readonly (keyof Limits)[] = [
 
 const OPTIONS = [
   "files", "snapshot", "tar", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode", "tools", "network",
-  "mounts",
+  "mounts", "packs",
 ];
 
 const EXECUTE_OPTIONS = [
@@ -158,6 +172,9 @@ export interface Checked {
   readonly kernel: KernelOptions;
   readonly tools: Readonly<Record<string, HostTool>>;
   readonly fetch: typeof fetch | undefined;
+  readonly packs: readonly PackOption[];
+  /** A pack that is being made. */
+  readonly making?: FoundPack;
 }
 
 /** The options as the two sides take them. `byName` says that the platform connects to names. */
@@ -187,7 +204,7 @@ export function checkOptions(options: SandboxOptions, platform: Platform): Check
   const tools = checkTools(options.tools ?? {}, kernel);
   if (options.network !== undefined) kernel.network = checkNetwork(options.network, platform.connectsByName);
   if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
-  return { kernel, tools, fetch: options.network?.fetch };
+  return { kernel, tools, fetch: options.network?.fetch, packs: checkPacks(options.packs ?? []) };
 }
 
 function checkTools(given: NonNullable<SandboxOptions["tools"]>, kernel: KernelOptions): Record<string, HostTool> {
@@ -215,6 +232,16 @@ function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Pla
     } catch (error) {
       throw wrong(`mounts: ${reasonOf(error)}`);
     }
+  });
+}
+
+function checkPacks(given: NonNullable<SandboxOptions["packs"]>): PackOption[] {
+  if (!Array.isArray(given)) throw wrong("packs must be an array of names");
+  return given.map((pack: unknown) => {
+    const { name, folder } = isText(pack) ? { name: pack } : ((pack ?? {}) as Partial<PackOption>);
+    if (!isText(name)) throw wrong("packs: each must be a name, or have one");
+    if (folder !== undefined && !isText(folder)) throw wrong(`packs: the folder of '${name}' must be a string`);
+    return { name: name as PackOption["name"], ...defined({ folder }) };
   });
 }
 

@@ -28,6 +28,10 @@ export const node: Platform = {
     if (process.platform === "win32") throw new Error("folders of the host can be mounted on Unix only");
     return resolve(folder instanceof URL || folder.startsWith("file:") ? fileURLToPath(folder) : folder);
   },
+  pack: async (name, folder, rewrite) => {
+    const { findPack, packsFolder } = await import("./packs.node.js");
+    return findPack(name, folder ?? packsFolder(), rewrite);
+  },
   programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
   files,
 };

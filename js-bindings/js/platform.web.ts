@@ -69,5 +69,8 @@ export const web: Platform = {
   folder() {
     throw new Error("a browser has no folders to mount; give the sandbox files instead");
   },
+  pack: async (name) => {
+    throw new Error(`the pack ${name} cannot be had in a browser`);
+  },
   programs: () => load(new URL("../userland/programs.json", import.meta.url), (response) => response.json()),
 };

@@ -5,6 +5,7 @@ import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { files } from "./files.node.js";
 import { NodeFolders } from "./folders.node.js";
 import type { Order, Report } from "./messages.js";
+import { packs } from "./pack_host.node.js";
 import { serve } from "./worker.js";
 
 const port = parentPort;
@@ -16,5 +17,5 @@ serve(
     receive: (handle) => void port.on("message", handle),
     take: () => receiveMessageOnPort(port)?.message as Order | undefined,
   },
-  { files, folders: new NodeFolders() },
+  { files, folders: new NodeFolders(), packs },
 );

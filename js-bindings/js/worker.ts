@@ -8,8 +8,10 @@ import { useFolders } from "./folders.js";
 import { hasJspi } from "./imports.js";
 import { instantiateKernel } from "./instance.js";
 import * as kernel from "./kernel.js";
-import type { Call, Changes, Failure, Order, Report, Setup, Tell } from "./messages.js";
+import type { Call, Changes, Failure, Order, PackWork, Report, Setup, Tell } from "./messages.js";
 import { CANCELLED, TOLD } from "./messages.js";
+import type { PackHost } from "./packs.js";
+import { PAGE } from "./packs.js";
 import { Programs } from "./programs.js";
 import { breathe } from "./time.js";
 
@@ -26,6 +28,8 @@ export interface Sources {
   readonly files: PackageFiles;
   /** Folders of the host; absent where there are none. */
   readonly folders?: FolderHost;
+  /** The files of packs; absent where there are none. */
+  readonly packs?: PackHost;
 }
 
 /** Serves the sandbox that the first message asks for. */
@@ -50,6 +54,8 @@ class Service {
   #take(order: Order, later: boolean): void {
     if ("kernel" in order) {
       this.#sandbox = this.#setUp(order);
+    } else if ("kernelForPack" in order) {
+      this.#work(order);
     } else if ("tell" in order) {
       tell(this.#port, order);
     } else if ("cancel" in order) {
@@ -82,13 +88,35 @@ class Service {
     return some;
   }
 
+  /** Takes the module of a pack apart, and rewrites it. */
+  #work({ kernelForPack, raw, module, code, pages: told }: PackWork): void {
+    try {
+      const host = this.#sources.packs;
+      if (host === undefined) throw new Error("there are no packs on this platform");
+      instantiateKernel(kernelForPack);
+      let pages = told ?? 0;
+      if (raw !== undefined) {
+        const [wasm, bytes, data] = kernel.takePackApart(raw.wasm, [...raw.exports]) as [Uint8Array, number, unknown[]];
+        const memory = new Uint8Array(bytes);
+        for (let at = 0; at < data.length; at += 2) memory.set(data[at + 1] as Uint8Array, data[at] as number);
+        host.keep(module, wasm);
+        host.keep(raw.image, memory);
+        pages = bytes / PAGE;
+      }
+      host.keep(code, kernel.rewritePack(host.read(module), pages));
+      this.#port.send({ what: "packed", pages });
+    } catch (error) {
+      this.#port.send({ what: "failed", failure: failure(error) });
+    }
+  }
+
   #setUp(setup: Setup): kernel.SandboxKernel | undefined {
     const port = this.#port;
     try {
       instantiateKernel(setup.kernel);
       const programs = new Programs(new Archive(setup.programs, this.#sources.files), setup.compiled, (file, module) => {
         port.send({ what: "compiled", file, module });
-      });
+      }, setup.packs, this.#sources.packs);
       const { shared, options } = setup;
       const waiting = waitingRoom(port, shared);
       configure(programs, {

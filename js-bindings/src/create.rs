@@ -15,6 +15,7 @@ use crate::gateway::JsGateway;
 use crate::host_mount::HostFolder;
 use crate::host_tool::JsTool;
 use crate::options::{self, bytes, count, get, text};
+use crate::pack::Pack;
 use crate::policy;
 use crate::program::Programs;
 
@@ -38,8 +39,18 @@ impl fmt::Debug for Making {
 
 impl Making {
     pub(crate) fn new(programs: &JsValue, given: JsValue, suspends: bool) -> Result<Self, Error> {
-        let (programs, installed) = Programs::new(options::programs(programs));
-        let base = BaseImage::new(&installed)?;
+        let (mut programs, mut installed) = Programs::new(options::programs(programs));
+        let mut files = Vec::new();
+        for pack in options::list(&get(&given, "packs")).iter().map(Pack::new) {
+            // A command of a pack takes the place of one that only tells how to get it.
+            for other in &mut installed {
+                other.names.retain(|name| !pack.commands.contains(name));
+            }
+            installed.push(pack.program());
+            files.extend(pack.files());
+            programs.add(pack);
+        }
+        let base = BaseImage::with_files(&installed, files)?;
         Ok(Self { engine: Arc::new(JsEngine { programs: Arc::new(programs) }), base, given, suspends })
     }
 

@@ -26,6 +26,14 @@ pub fn guest_ended(pid: u32, error: Option<String>) {
     }
 }
 
+/// JavaScript says that the function of a prepared program has returned its exit code.
+#[wasm_bindgen(js_name = guestReturned)]
+pub fn guest_returned(pid: u32, code: i32) {
+    let found = guest(pid, |guest| (guest.leaving, guest.fatal()));
+    let Some((leaving, fatal)) = found else { return };
+    ended(pid, leaving.or(fatal.map(Status::Killed)).unwrap_or(Status::from_exit(code)));
+}
+
 /// JavaScript says that a program could not be compiled or instantiated.
 #[wasm_bindgen(js_name = guestCannotStart)]
 pub fn cannot_execute(pid: u32, reason: &str) {

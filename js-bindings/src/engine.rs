@@ -18,6 +18,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::cancel::Caller;
 use crate::guest::{Guest, guest, guests, lock};
+use crate::pack::Interrupts;
 use crate::program::{Found, Programs};
 use crate::{ending, host};
 
@@ -235,7 +236,7 @@ pub(crate) fn deliver_now(session: u32) {
 /// Has JavaScript start a guest, or says why it cannot.
 fn begin(kernel: &SharedKernel, programs: &Programs, session: SessionId, start: &Start) {
     let pid = start.pid.0;
-    born(kernel, session, pid, &start.kill_flag);
+    born(kernel, session, pid, &start.kill_flag, programs.interrupts(&start.image));
     let limits = lock(kernel).limits().clone();
     match programs.find(&start.image, &limits) {
         Ok(Found::Known(name)) => host::guest_start(number(session), pid, &name),
@@ -247,7 +248,13 @@ fn begin(kernel: &SharedKernel, programs: &Programs, session: SessionId, start: 
     }
 }
 
-fn born(kernel: &SharedKernel, session: SessionId, pid: u32, kill_flag: &Arc<AtomicU32>) {
+fn born(
+    kernel: &SharedKernel,
+    session: SessionId,
+    pid: u32,
+    kill_flag: &Arc<AtomicU32>,
+    interrupts: Option<Arc<Interrupts>>,
+) {
     let guest = Guest {
         kernel: Arc::clone(kernel),
         session: number(session),
@@ -255,6 +262,8 @@ fn born(kernel: &SharedKernel, session: SessionId, pid: u32, kill_flag: &Arc<Ato
         leaving: None,
         refused: false,
         deadline: None,
+        answer: Vec::new(),
+        interrupts,
     };
     guests(|guests| guests.insert(pid, guest));
 }
@@ -264,7 +273,7 @@ pub(crate) fn fork(parent: u32, start: &Start, arg: i32) -> Result<(), Errno> {
     let found = guest(parent, |guest| (Arc::clone(&guest.kernel), guest.session));
     let Some((kernel, session)) = found else { return Err(Errno::Srch) };
     let child = start.pid.0;
-    born(&kernel, SessionId(u64::from(session)), child, &start.kill_flag);
+    born(&kernel, SessionId(u64::from(session)), child, &start.kill_flag, None);
     if host::guest_fork(session, parent, child, arg) {
         return Ok(());
     }
@@ -340,7 +349,7 @@ pub fn admit_now(session: u32, listens: bool) {
         match HostProcess::new(&kernel, &start) {
             Some(process) if listens => host_begins(number(session), process),
             Some(_) => {
-                born(&kernel, session, start.pid.0, &start.kill_flag);
+                born(&kernel, session, start.pid.0, &start.kill_flag, None);
                 ending::cannot_execute(start.pid.0, ending::AT_ONCE);
             }
             None => begin(&kernel, &programs, session, &start),

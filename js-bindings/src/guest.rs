@@ -9,6 +9,7 @@ use tidebox_kernel::wasi::{Fault, GuestMem};
 use tidebox_kernel::{Kernel, SharedKernel, Signal, Status};
 
 use crate::host;
+use crate::pack::Interrupts;
 
 /// The memory of a guest, reached through JavaScript.
 #[derive(Debug)]
@@ -37,6 +38,10 @@ pub(crate) struct Guest {
     pub(crate) refused: bool,
     /// Until when the call that blocks waits at most, in nanoseconds of the kernel's clock.
     pub(crate) deadline: Option<u64>,
+    /// What a prepared program was answered, until it has made room for it.
+    pub(crate) answer: Vec<u8>,
+    /// How a prepared program learns of signals.
+    pub(crate) interrupts: Option<Arc<Interrupts>>,
 }
 
 impl Guest {

@@ -51,6 +51,10 @@ extern "C" {
     #[wasm_bindgen(js_name = programBytes)]
     pub(crate) fn program_bytes(program: &str) -> Vec<u8>;
 
+    /// The bytes of a file of a pack, read now.
+    #[wasm_bindgen(js_name = packFile)]
+    pub(crate) fn pack_file(pack: &str, path: &str) -> Vec<u8>;
+
     /// A piece of the output of a command whose caller watches.
     #[wasm_bindgen(js_name = deliver)]
     pub(crate) fn deliver(call: u32, stderr: bool, bytes: &[u8]);

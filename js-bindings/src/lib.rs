@@ -29,6 +29,7 @@ pub mod host_tool;
 mod inbox;
 mod network_log;
 mod options;
+pub mod pack;
 mod policy;
 mod program;
 pub mod rewrite;

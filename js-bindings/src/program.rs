@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use js_sys::{Uint8Array, WebAssembly};
 use sha2::{Digest as _, Sha256};
@@ -12,6 +12,7 @@ use tidebox_kernel::fs::FileBytes;
 use tidebox_vfs_backend::Program;
 
 use crate::host;
+use crate::pack::{Interrupts, Pack};
 use crate::rewrite::{Bounds, Exceptions, Refusal, rewrite};
 
 /// A program of the package, as its list tells: modules that were rewritten when the package was built.
@@ -38,6 +39,7 @@ pub(crate) enum Found {
 pub(crate) struct Programs {
     by_address: BTreeMap<usize, (FileBytes, String)>,
     by_digest: BTreeMap<String, String>,
+    packs: BTreeMap<usize, Pack>,
     /// Programs that were refused are asked for again by scripts in a loop; the reason does not change.
     refused: Mutex<Option<(String, Refusal)>>,
 }
@@ -51,7 +53,12 @@ impl fmt::Debug for Programs {
 impl Programs {
     /// What the base image is to hold, and how to know it again. The bytes stay in the package until somebody reads them.
     pub(crate) fn new(listed: Vec<Listed>) -> (Self, Vec<Program>) {
-        let mut this = Self { by_address: BTreeMap::new(), by_digest: BTreeMap::new(), refused: Mutex::new(None) };
+        let mut this = Self {
+            by_address: BTreeMap::new(),
+            by_digest: BTreeMap::new(),
+            packs: BTreeMap::new(),
+            refused: Mutex::new(None),
+        };
         let mut programs = Vec::new();
         for program in listed {
             let file = program.file.clone();
@@ -63,7 +70,24 @@ impl Programs {
         (this, programs)
     }
 
+    /// Takes in a pack, whose commands are known by the address of what stands for its runtime.
+    pub(crate) fn add(&mut self, pack: Pack) {
+        self.packs.insert(pack.stub.address(), pack);
+    }
+
+    fn pack(&self, image: &Image) -> Option<&Pack> {
+        self.packs.get(&image.contents.shared()?.address())
+    }
+
+    /// How a program learns of signals, where it does so by its memory.
+    pub(crate) fn interrupts(&self, image: &Image) -> Option<Arc<Interrupts>> {
+        self.pack(image).map(|pack| Arc::clone(&pack.interrupts))
+    }
+
     pub(crate) fn find(&self, image: &Image, limits: &Limits) -> Result<Found, Refusal> {
+        if let Some(pack) = self.pack(image) {
+            return Ok(Found::Known(pack.name.clone()));
+        }
         if let Some((_, file)) = image.contents.shared().and_then(|bytes| self.by_address.get(&bytes.address())) {
             return Ok(Found::Known(file.clone()));
         }
@@ -99,7 +123,7 @@ const STANDARD: [u8; 28] = probe([0, 0x1f, 0x40, 0, 0x0b, 0x0b]);
 const LEGACY: [u8; 28] = probe([0, 0x06, 0x40, 0x19, 0x0b, 0x0b]);
 
 /// Which exceptions the engine that this module runs in has.
-fn exceptions() -> Exceptions {
+pub(crate) fn exceptions() -> Exceptions {
     thread_local! {
         static FOUND: Exceptions = {
             let has = |module: &[u8]| WebAssembly::validate(&Uint8Array::from(module)).unwrap_or(false);

@@ -12,6 +12,8 @@
 //!   start function becomes an export that the host calls when it knows the memory.
 //! - Custom sections are left out; one of our own ([`SECTION`]) says what the host must know before it instantiates.
 //!
+//! A *prepared* program ([`rewrite_prepared`]) begins with a memory that is put behind it as data, and returns its exit code.
+//!
 //! What a module may use is said in [`FEATURES`]; the rest is refused with the reason. Exceptions are accepted where the
 //! engine has them ([`Exceptions`]): a guest can catch its own, but ends by traps, which nobody can.
 
@@ -115,5 +117,24 @@ impl From<wasmparser::Error> for Refusal {
 pub fn rewrite(wasm: &[u8], bounds: Bounds) -> Result<Vec<u8>, Refusal> {
     check::check(wasm, bounds)?;
     let layout = layout::Layout::of(wasm)?;
+    sections::assemble(wasm, &layout, bounds)
+}
+
+/// Functions that a prepared program has beside those of a command; `docs/abi.md` says what they are.
+const DOOR: (&str, &str) = ("host", "call");
+const RUN: &str = "run";
+const ROOM: &str = "host_alloc";
+
+/// The module of a prepared program as it is run: without data, with a memory of `pages` at first. Whoever compiles it puts the
+/// data section with that memory behind it.
+///
+/// # Errors
+/// As [`rewrite`].
+pub fn rewrite_prepared(wasm: &[u8], pages: u32, exceptions: Exceptions) -> Result<Vec<u8>, Refusal> {
+    let bounds = Bounds { exceptions, ..Bounds::default() };
+    check::check_prepared(wasm, bounds)?;
+    let mut layout = layout::Layout::of(wasm)?;
+    let room = layout.exported.get(ROOM).copied().ok_or_else(layout::broken)?;
+    layout.prepared = Some(layout::Prepared { room, pages });
     sections::assemble(wasm, &layout, bounds)
 }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
+use tidebox_kernel::wasi::door::Request;
 use tidebox_kernel::wasi::{GuestMem, Sys, calls, ext, p1};
 use tidebox_kernel::{Errno, Kernel, Pid, Status};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -70,7 +71,14 @@ fn leave(pid: u32, status: Status) -> i32 {
 /// first.
 fn enter_in_turn(pid: u32, call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMem) -> Sys) -> i32 {
     let turn_is_over = guest(pid, |guest| lock(&guest.kernel).turn_is_over(Pid(pid)));
-    if turn_is_over == Some(true) { YIELD } else { enter(pid, call) }
+    if turn_is_over == Some(true) {
+        return YIELD;
+    }
+    let answer = enter(pid, call);
+    if answer == Errno::Intr as i32 {
+        interrupt(pid);
+    }
+    answer
 }
 
 macro_rules! calls {
@@ -127,6 +135,46 @@ pub fn fork(pid: u32, arg: i32, pid_out: u32) -> i32 {
     }
 }
 
+/// `host.call` of a prepared program: a call of `tidebox_v1`. Answers how many bytes [`answer`] will put where it has made room for
+/// them, and 0 when it asks for nothing that can be read.
+#[wasm_bindgen(js_name = hostCall)]
+pub fn host_call(pid: u32, at: u32, len: u32, _at_out: u32, _len_out: u32) -> i32 {
+    let memory = &mut GuestMemory(pid);
+    let Some(mut request) = Request::read(memory, at, len) else { return 0 };
+    let answer = match request.set_words(memory) {
+        Some(answer) => answer,
+        None => match enter_in_turn(pid, |kernel, pid, _| request.answer(kernel, pid)) {
+            errno @ 0.. => request.answered(errno.cast_unsigned()),
+            other => return other,
+        },
+    };
+    let len = i32::try_from(answer.len()).unwrap_or(0);
+    guest(pid, |guest| guest.answer = answer);
+    len
+}
+
+/// Puts the answer of a [`host_call`] into the room that the program has made for it. 0, or -2 where it cannot be.
+#[wasm_bindgen]
+pub fn answer(pid: u32, at: u32, at_out: u32, len_out: u32) -> i32 {
+    let answer = guest(pid, |guest| std::mem::take(&mut guest.answer)).unwrap_or_default();
+    let len = u32::try_from(answer.len()).unwrap_or(u32::MAX);
+    let memory = &mut GuestMemory(pid);
+    let written = at != 0
+        && memory.write(at, &answer).is_ok()
+        && memory.write(at_out, &at.to_le_bytes()).is_ok()
+        && memory.write(len_out, &len.to_le_bytes()).is_ok();
+    if written { 0 } else { -2 }
+}
+
+/// Lets a program that learns of signals by its memory know of those that have arrived.
+fn interrupt(pid: u32) {
+    let Some(Some(interrupts)) = guest(pid, |guest| guest.interrupts.clone()) else { return };
+    let signals = guest(pid, |guest| lock(&guest.kernel).take_noted(Pid(pid))).unwrap_or_default();
+    if signals != 0 {
+        interrupts.set(&mut GuestMemory(pid), signals);
+    }
+}
+
 /// Asked by a guest that has run for a while: for how many more checks it may go on. Where guests run to completion nobody
 /// else watches the time.
 #[wasm_bindgen]
@@ -136,6 +184,7 @@ pub fn tick(pid: u32) -> i32 {
         stop_if_unwanted(session);
         deliver_now(session);
     }
+    interrupt(pid);
     match guest(pid, |guest| guest.fatal()) {
         None => LEAVE,
         Some(Some(signal)) => leave(pid, Status::Killed(signal)),

@@ -2,6 +2,7 @@
 import type { HostTool } from "./host_tool.js";
 import type { KernelOptions } from "./messages.js";
 import type { NetworkOptions } from "./network_options.js";
+import type { FoundPack } from "./packs.js";
 import type { Platform } from "./platform.js";
 import { Snapshot } from "./snapshot.js";
 /** What a sandbox may use. Sizes are in bytes; `core/src/limits.rs` gives the reasons for the defaults. */
@@ -91,6 +92,18 @@ export interface SandboxOptions {
     network?: NetworkOptions;
     /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
     mounts?: Readonly<Record<string, string | URL | Mount>>;
+    /**
+     * Optional runtimes: `["python"]` gives the sandbox CPython with numpy and pandas, once it was added to this machine
+     * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, and Deno.
+     */
+    packs?: readonly ("python" | PackOption)[];
+}
+/** Which pack a sandbox has. */
+export interface PackOption {
+    /** Its name. */
+    name: "python";
+    /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. */
+    folder?: string;
 }
 /** What every call takes beside its own arguments. */
 export interface CallOptions {
@@ -133,6 +146,9 @@ export interface Checked {
     readonly kernel: KernelOptions;
     readonly tools: Readonly<Record<string, HostTool>>;
     readonly fetch: typeof fetch | undefined;
+    readonly packs: readonly PackOption[];
+    /** A pack that is being made. */
+    readonly making?: FoundPack;
 }
 /** The options as the two sides take them. `byName` says that the platform connects to names. */
 export declare function checkOptions(options: SandboxOptions, platform: Platform): Checked;

@@ -6,7 +6,7 @@ export { AgentBackend } from "./agent_backend.js";
 export { Disconnected } from "./host_tool.js";
 export type * from "./host_tool.js";
 export type * from "./network_options.js";
-export type { CallOptions, ExecuteOptions, Limits, Mount, OutputPiece, SandboxOptions } from "./options.js";
+export type { CallOptions, ExecuteOptions, Limits, Mount, OutputPiece, PackOption, SandboxOptions } from "./options.js";
 export type * from "./protocol.js";
 export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";

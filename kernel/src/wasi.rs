@@ -2,6 +2,7 @@
 
 mod arg;
 pub mod calls;
+pub mod door;
 pub mod ext;
 mod ext_process;
 mod ext_state;

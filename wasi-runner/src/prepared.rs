@@ -14,12 +14,13 @@ mod memory;
 #[cfg(not(unix))]
 #[path = "prepared/no_memory.rs"]
 mod memory;
-mod parts;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidebox_kernel::{Start, Status};
+use tidebox_pack_module::PAGE;
+pub use tidebox_pack_module::{Parts, take_apart};
 use wasmtime::{Engine, Instance, InstancePre, Memory, Module, UpdateDeadline};
 
 use crate::aot::CacheDir;
@@ -32,7 +33,6 @@ use crate::ticker::Ticker;
 pub use image::write_first_image;
 use image::{MemoryImage, write_image};
 pub(crate) use interrupt::Interrupts;
-pub use parts::{Parts, take_apart};
 
 /// Native stack that such a program may use. CPython bounds its own recursion by the stack in its memory, which the
 /// native one must outlast.
@@ -159,7 +159,7 @@ fn module(engine: &Engine, provision: &Provision, cache: Option<&CacheDir>) -> R
 
 fn first_memory(module: &Module) -> Option<usize> {
     let memory = module.get_export("memory")?.memory()?.minimum();
-    usize::try_from(memory.checked_mul(parts::PAGE)?).ok()
+    usize::try_from(memory.checked_mul(PAGE)?).ok()
 }
 
 fn words(error: wasmtime::Error) -> String {
@@ -197,7 +197,7 @@ async fn begin(store: &mut Store, prepared: &Prepared) -> wasmtime::Result<(Inst
         instance.get_memory(&mut *store, "memory").ok_or_else(|| wasmtime::Error::msg("it exports no memory"))?;
     let missing = prepared.image.bytes.saturating_sub(memory.data_size(&*store));
     if missing > 0 {
-        memory.grow_async(&mut *store, missing as u64 / parts::PAGE).await?;
+        memory.grow_async(&mut *store, missing as u64 / PAGE).await?;
     }
     store.data_mut().memory = Some(memory);
     store.data_mut().interrupts = Some(Arc::clone(&prepared.interrupts));

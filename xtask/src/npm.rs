@@ -36,12 +36,13 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 12] = [
+const TYPES: [&str; 13] = [
     "agent_backend.d.ts",
     "error.d.ts",
     "host_tool.d.ts",
     "network_options.d.ts",
     "options.d.ts",
+    "pack_add.node.d.ts",
     "protocol.d.ts",
     "public.d.ts",
     "remote.d.ts",
@@ -151,6 +152,10 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
         (project.target.join("npm-programs/rewritten"), project.target.join("npm-programs/packed"));
     userland.arg("--").arg(project.userland()).arg(&rewritten);
     progress.run("rewrite the guest programs for JavaScript", userland, RETRY)?;
+    let packs = ["run", "--locked", "--quiet", "--package", "tidebox-js-bindings", "--example", "package_packs"];
+    let mut packs = project.cargo(&packs);
+    packs.arg("--").arg(project.root.join("packs")).arg(package.join("packs.json"));
+    progress.run("tell the package which packs there are", packs, RETRY)?;
     let mut archive = Command::new("node");
     archive.current_dir(bindings).arg("build/archive.mjs").args([&rewritten, &package.join("userland"), &packed]);
     progress.run("pack the guest programs", archive, RETRY)?;

@@ -4,7 +4,7 @@ use tidebox_kernel::program_bounds;
 use tidebox_kernel::wasi::calls;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
 
-use super::{Bounds, Exceptions, FEATURES, Refusal};
+use super::{Bounds, DOOR, Exceptions, FEATURES, ROOM, RUN, Refusal};
 
 /// Bytes of a page of linear memory.
 pub(super) const PAGE: u64 = 65_536;
@@ -22,13 +22,38 @@ pub(super) fn check(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
     }
     small(wasm)?;
     validate(wasm, bounds.exceptions)?;
-    let mut starts = false;
+    if exports_functions(wasm, bounds, &|_, _| false)?.iter().any(|name| name == "_start") {
+        return Ok(());
+    }
+    Err(Refusal::new("the module exports no _start function; build it as a WASI command"))
+}
+
+/// The same for a prepared program. What fetched it has compared it with a hash, so it is not taken apart to say what is wrong.
+pub(super) fn check_prepared(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
+    exceptions(bounds.exceptions.standard, "exceptions")?;
+    Validator::new_with_features(FEATURES.union(STANDARD)).validate_all(wasm)?;
+    let exported = exports_functions(wasm, bounds, &|module, name| (module, name) == DOOR)?;
+    match [RUN, ROOM].into_iter().find(|wanted| exported.iter().all(|name| name != wanted)) {
+        Some(missing) => {
+            Err(Refusal::new(format!("the module exports no {missing} function; it is no prepared program")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The functions that a module exports, when it imports nothing that is not there. `more` says what may be imported beside the
+/// calls of the kernel.
+fn exports_functions(wasm: &[u8], bounds: Bounds, more: &dyn Fn(&str, &str) -> bool) -> Result<Vec<String>, Refusal> {
+    let mut exported = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
             Payload::ImportSection(imports) => {
                 for import in imports.into_imports() {
                     let import = import?;
-                    imported(import.module, import.name, import.ty)?;
+                    let known = matches!(import.ty, TypeRef::Func(_)) && more(import.module, import.name);
+                    if !known {
+                        imported(import.module, import.name, import.ty)?;
+                    }
                 }
             }
             Payload::TableSection(tables) => {
@@ -42,16 +67,15 @@ pub(super) fn check(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal> {
             Payload::ExportSection(exports) => {
                 for export in exports {
                     let export = export?;
-                    starts |= export.name == "_start" && export.kind == ExternalKind::Func;
+                    if export.kind == ExternalKind::Func {
+                        exported.push(export.name.to_owned());
+                    }
                 }
             }
             _ => {}
         }
     }
-    if starts {
-        return Ok(());
-    }
-    Err(Refusal::new("the module exports no _start function; build it as a WASI command"))
+    Ok(exported)
 }
 
 fn is_component(wasm: &[u8]) -> bool {

@@ -1,11 +1,14 @@
 //! Where everything is in the module before and after.
 
+use std::collections::BTreeMap;
+
 use wasmparser::{ExternalKind, FuncType, Parser, Payload, TypeRef};
 
 use super::Refusal;
 
-/// Functions of the engine that a module imports after its own imports.
-pub(super) const ENGINE_FUNCTIONS: u32 = 3;
+/// Functions of the engine that a module imports after its own imports, and their numbers of parameters. The last one is for
+/// prepared programs.
+const ENGINE_FUNCTIONS: [(&str, usize); 4] = [("wait", 2), ("tick", 1), ("grow", 3), ("answer", 4)];
 
 /// A function that the module imports.
 #[derive(Clone, Debug)]
@@ -13,6 +16,15 @@ pub(super) struct Import {
     pub(super) module: String,
     pub(super) name: String,
     pub(super) ty: FuncType,
+}
+
+/// What is known of a prepared program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prepared {
+    /// The function that makes room for an answer, in the old module.
+    pub(super) room: u32,
+    /// Pages of the memory that it begins with.
+    pub(super) pages: u32,
 }
 
 /// Numbers of the old module, and where they are in the new one.
@@ -35,6 +47,9 @@ pub(super) struct Layout {
     pub(super) forks: bool,
     /// Globals that it exports by itself.
     pub(super) exported_globals: Vec<u32>,
+    /// Functions that it exports.
+    pub(super) exported: BTreeMap<String, u32>,
+    pub(super) prepared: Option<Prepared>,
 }
 
 impl Layout {
@@ -75,7 +90,10 @@ impl Layout {
                         let export = export?;
                         match export.kind {
                             ExternalKind::Global => layout.exported_globals.push(export.index),
-                            ExternalKind::Func => layout.forks |= export.name == "tidebox_fork_child",
+                            ExternalKind::Func => {
+                                layout.forks |= export.name == "tidebox_fork_child";
+                                layout.exported.insert(export.name.to_owned(), export.index);
+                            }
                             _ => {}
                         }
                     }
@@ -105,17 +123,32 @@ impl Layout {
         self.imported() + 2
     }
 
+    /// Takes the answer of a call over.
+    pub(super) fn answer(&self) -> u32 {
+        self.imported() + 3
+    }
+
+    /// The functions of the engine that it imports.
+    pub(super) fn engine_functions(&self) -> &'static [(&'static str, usize)] {
+        let [commands @ .., _] = &ENGINE_FUNCTIONS;
+        if self.prepared.is_some() { &ENGINE_FUNCTIONS } else { commands }
+    }
+
+    fn engine_count(&self) -> u32 {
+        u32::try_from(self.engine_functions().len()).unwrap_or(u32::MAX)
+    }
+
     /// A function of the old module in the new one.
     pub(super) fn function(&self, old: u32) -> u32 {
         match old.checked_sub(self.imported()) {
-            Some(defined) => self.imported() + ENGINE_FUNCTIONS + defined,
+            Some(defined) => self.imported() + self.engine_count() + defined,
             None => self.wrapper(old),
         }
     }
 
     /// The wrapper of an import.
     pub(super) fn wrapper(&self, import: u32) -> u32 {
-        self.imported() + ENGINE_FUNCTIONS + self.defined + import
+        self.imported() + self.engine_count() + self.defined + import
     }
 
     /// What is called when the counter has run out.
@@ -149,7 +182,7 @@ impl Layout {
 
     /// Whether it asks for more of a Unix than preview1 has.
     pub(super) fn is_aware(&self) -> bool {
-        self.imports.iter().any(|import| import.module == "tidebox_v1")
+        self.prepared.is_some() || self.imports.iter().any(|import| import.module == "tidebox_v1")
     }
 }
 

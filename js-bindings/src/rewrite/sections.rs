@@ -12,8 +12,8 @@ use wasmparser::{Parser, Payload};
 
 use super::body::{Translation, body};
 use super::check::PAGE;
-use super::layout::{Layout, count};
-use super::{Bounds, ENGINE, GLOBAL_PREFIX, Refusal, SECTION, START, TURN, wrapper};
+use super::layout::{Layout, Prepared, count};
+use super::{Bounds, DOOR, ENGINE, GLOBAL_PREFIX, Refusal, SECTION, START, TURN, wrapper};
 
 /// Version of the custom section: a byte with it, a byte that is 1 for an aware guest, and the initial pages of memory.
 const VERSION: u8 = 1;
@@ -70,6 +70,9 @@ impl Sections {
             Payload::MemorySection(section) => {
                 for memory in section {
                     let mut memory = memory?;
+                    if let Some(prepared) = layout.prepared {
+                        memory.initial = memory.initial.max(prepared.pages.into());
+                    }
                     // A memory that begins with more than it may have does not start; the kernel says so.
                     let most = (bounds.memory_bytes / PAGE).min(1 << 16).max(memory.initial);
                     memory.maximum = Some(memory.maximum.map_or(most, |maximum| maximum.min(most)));
@@ -99,7 +102,7 @@ impl Sections {
         }
         let first = layout.types + count(layout.imports.len())?;
         let i32s = |n: usize| vec![ValType::I32; n];
-        for (at, (name, parameters)) in (0..).zip([("wait", 2), ("tick", 1), ("grow", 3)]) {
+        for (at, &(name, parameters)) in (0..).zip(layout.engine_functions()) {
             self.types.ty().function(i32s(parameters), [ValType::I32]);
             self.imports.import(ENGINE, name, EntityType::Function(first + at));
         }
@@ -107,7 +110,7 @@ impl Sections {
         // Of the functions that are added beside the wrappers.
         self.types.ty().function([], []);
         self.types.ty().function([ValType::I32], [ValType::I32]);
-        let added = first + super::layout::ENGINE_FUNCTIONS;
+        let added = first + count(layout.engine_functions().len())?;
         for import in &layout.imports {
             let parameters = Translation(layout).val_types(import.ty.params().to_vec())?;
             let results = Translation(layout).val_types(import.ty.results().to_vec())?;
@@ -126,7 +129,11 @@ impl Sections {
 
     fn add_functions(&mut self, layout: &Layout) {
         for (at, import) in (0..).zip(&layout.imports) {
-            self.code.function(&wrapper::wrapper(layout, at, &import.ty));
+            let prepared = layout.prepared.filter(|_| (import.module.as_str(), import.name.as_str()) == DOOR);
+            self.code.function(&match prepared {
+                Some(Prepared { room, .. }) => wrapper::door(layout, at, room),
+                None => wrapper::wrapper(layout, at, &import.ty),
+            });
         }
         self.code.function(&wrapper::check(layout));
         if layout.memory_pages.is_some() {
@@ -151,6 +158,7 @@ impl Sections {
     fn finish(self, layout: &Layout) -> Vec<u8> {
         let mut about = vec![VERSION, u8::from(layout.is_aware())];
         let pages = u32::try_from(layout.memory_pages.unwrap_or(0)).unwrap_or(u32::MAX);
+        let pages = pages.max(layout.prepared.map_or(0, |prepared| prepared.pages));
         about.extend_from_slice(&pages.to_le_bytes());
         let mut module = Module::new();
         module
@@ -168,7 +176,11 @@ impl Sections {
         if let Some(count) = self.data_count {
             module.section(&DataCountSection { count });
         }
-        module.section(&self.code).section(&self.data);
+        module.section(&self.code);
+        // The data of a prepared program is the memory that it begins with, which is put behind it.
+        if layout.prepared.is_none() {
+            module.section(&self.data);
+        }
         module.finish()
     }
 }

@@ -57,6 +57,31 @@ pub(super) fn wrapper(layout: &Layout, import: u32, ty: &FuncType) -> Function {
     f
 }
 
+/// What stands for `host.call` of a prepared program. The kernel answers how many bytes its answer has, the program makes room
+/// for them, and they are put there:
+/// ```text
+/// loop
+///   r = import(pid, at, len, at_out, len_out)
+///   if r > 0 { return answer(pid, room(r), at_out, len_out) }
+///   if r == 0 { return -2 }
+///   (as above)
+/// ```
+pub(super) fn door(layout: &Layout, import: u32, room: u32) -> Function {
+    const ANSWER: u32 = 4;
+    const NO_REQUEST: i32 = -2;
+    let mut f = Function::new([(1, ValType::I32)]);
+    let mut code = f.instructions();
+    code.loop_(EMPTY).global_get(layout.pid()).local_get(0).local_get(1).local_get(2).local_get(3).call(import);
+    code.local_tee(ANSWER).i32_const(0).i32_gt_s().if_(EMPTY).global_get(layout.pid()).local_get(ANSWER);
+    code.call(layout.function(room)).local_get(2).local_get(3).call(layout.answer()).return_().end();
+    code.local_get(ANSWER).i32_eqz().if_(EMPTY).i32_const(NO_REQUEST).return_().end();
+    unless_left(&mut f, ANSWER);
+    let mut code = f.instructions();
+    code.global_get(layout.pid()).local_get(ANSWER).call(layout.wait()).local_tee(ANSWER).i32_const(ENDED).i32_eq();
+    code.if_(EMPTY).unreachable().end().br(0).end().unreachable().end();
+    f
+}
+
 fn unless_left(f: &mut Function, answer: u32) {
     f.instructions().local_get(answer).i32_const(LEAVE).i32_eq().if_(EMPTY).unreachable().end();
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::parts::{PAGE, Parts};
+use tidebox_pack_module::{PAGE, Parts};
 
 /// What is written at a time; what is all zeros is left out, so the file has holes there.
 const BLOCK: usize = 4096;

@@ -10,7 +10,7 @@ use wasm_encoder::{ExportKind, ExportSection, RawSection, SectionId};
 use wasmparser::{BinaryReader, DataKind, KnownCustom, Name, Operator, Parser, Payload};
 
 /// Bytes in a page of linear memory.
-pub(super) const PAGE: u64 = 65_536;
+pub const PAGE: u64 = 65_536;
 
 /// A module without its data, and the data.
 #[derive(Debug)]
@@ -135,36 +135,4 @@ fn told(error: wasmparser::BinaryReaderError) -> Cow<'static, str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_is_taken_out_and_a_named_function_becomes_an_export() {
-        let wasm = wat::parse_str(
-            r#"(module
-                (memory (export "memory") 2)
-                (func $hidden (result i32) (i32.load (i32.const 70000)))
-                (func $seen (export "seen"))
-                (data (i32.const 70000) "abcd"))"#,
-        )
-        .unwrap();
-        let parts = take_apart(&wasm, &["hidden", "absent"]).unwrap();
-        assert_eq!((parts.memory_bytes, parts.data), (131_072, vec![(70_000, b"abcd".as_slice())]));
-        let module = wasmtime::Module::new(&wasmtime::Engine::default(), &parts.module).unwrap();
-        let names: Vec<&str> = module.exports().map(|export| export.name()).collect();
-        assert_eq!(names, ["memory", "seen", "hidden"]);
-    }
-
-    #[test]
-    fn a_module_whose_memory_cannot_be_told_is_refused() {
-        for (wat, why) in [
-            (r#"(module (memory 1) (data "passive") (func (data.drop 0)))"#, "it takes data while it runs"),
-            ("(module (memory 1) (memory 1))", "it has not exactly one memory of 32 bits"),
-            (r#"(module (memory 1) (data (i32.const 65535) "ab"))"#, "data lies outside the memory"),
-        ] {
-            let error = take_apart(&wat::parse_str(wat).unwrap(), &[]).unwrap_err();
-            assert!(error.contains(why), "{error}");
-        }
-        assert!(take_apart(b"\0asm", &[]).is_err());
-    }
-}
+mod tests;

@@ -1,0 +1,60 @@
+//! Tells the npm package which packs there are: `package_packs PACKS FILE` writes what `packs/src/pack.rs` says of them, and our part
+//! of their runtimes from the folder `packs`, as JSON. `cargo xtask npm` runs it.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use serde_json::{Value, json};
+use tidebox_packs::{PACKS, Pack, Wheel};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [packs, file] = arguments.as_slice() else {
+        eprintln!("usage: package_packs PACKS FILE");
+        return ExitCode::from(2);
+    };
+    if let Err(error) = write(Path::new(packs), Path::new(file)) {
+        eprintln!("package_packs: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn write(folder: &Path, file: &Path) -> io::Result<()> {
+    let packs = PACKS.iter().map(|pack| definition(folder, pack)).collect::<io::Result<Vec<_>>>()?;
+    fs::write(file, serde_json::to_vec(&json!({ "version": env!("CARGO_PKG_VERSION"), "packs": packs }))?)
+}
+
+/// As `PackDefinition` of `js/packs.ts` has it.
+fn definition(folder: &Path, pack: &Pack) -> io::Result<Value> {
+    Ok(json!({
+        "name": pack.name, "version": pack.version, "about": pack.about, "commands": pack.commands,
+        "runtime": wheel(&pack.runtime), "module": pack.module, "library": pack.library, "libraryDir": pack.library_dir,
+        "inner": pack.inner, "wheels": pack.wheels.iter().map(wheel).collect::<Vec<_>>(), "siteDir": pack.site_dir,
+        "own": own(&folder.join(pack.name))?,
+    }))
+}
+
+fn wheel(wheel: &Wheel) -> Value {
+    json!({ "project": wheel.project, "version": wheel.version, "file": wheel.file, "sha256": wheel.sha256 })
+}
+
+/// Pairs of a path and what the file holds, in the order of the paths. What a pack is made of is told by a hash of them.
+fn own(folder: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    for package in fs::read_dir(folder)? {
+        let package = package?;
+        for file in fs::read_dir(package.path())? {
+            let file = file?;
+            if file.path().extension().is_some_and(|ending| ending == "py") {
+                let names = [package.file_name(), file.file_name()];
+                let path = names.map(|name| name.to_string_lossy().into_owned()).join("/");
+                files.push((path, fs::read_to_string(file.path())?));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
