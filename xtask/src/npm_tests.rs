@@ -28,7 +28,8 @@ const GUARD: &str = "guard.test.mjs";
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes that reach out, and of what is there outside.
-const REACHING_OUT: [&str; 4] = ["mounts.test.mjs", "network.test.mjs", "python.test.mjs", "remote.test.mjs"];
+const REACHING_OUT: [&str; 5] =
+    ["mounts.test.mjs", "network.test.mjs", "packs.test.mjs", "python.test.mjs", "remote.test.mjs"];
 
 /// What drives Chromium.
 const BROWSER: [&str; 5] =

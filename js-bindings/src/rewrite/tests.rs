@@ -290,3 +290,63 @@ fn what_no_engine_compiles_in_bounded_time_is_refused_as_natively() {
         "{long}"
     );
 }
+
+/// A prepared program of a few lines.
+fn prepared(body: &str) -> Vec<u8> {
+    let door = "(import \"host\" \"call\" (func $door (param i32 i32 i32 i32) (result i32)))";
+    wat::parse_str(format!("(module {door} (memory (export \"memory\") 1) {body})")).expect("the module is well-formed")
+}
+
+const PREPARED: &str =
+    "(func (export \"run\") (result i32) (call $door (i32.const 0) (i32.const 8) (i32.const 16) (i32.const 20)))
+    (func $room (export \"host_alloc\") (param i32) (result i32) (i32.const 64))
+    (data (i32.const 0) \"left out\")";
+
+#[test]
+fn a_prepared_program_begins_with_its_pages_and_without_its_data() {
+    let exceptions = Exceptions { standard: true, legacy: false };
+    let wasm = super::rewrite_prepared(&prepared(PREPARED), 7, exceptions).expect("it is accepted");
+    Validator::new_with_features(FEATURES).validate_all(&wasm).expect("what was rewritten is valid");
+    let mut pages = Vec::new();
+    for payload in Parser::new(0).parse_all(&wasm) {
+        match payload.expect("valid") {
+            Payload::MemorySection(memories) => {
+                pages.extend(memories.into_iter().map(|memory| memory.expect("valid").initial))
+            }
+            Payload::DataSection(_) => panic!("its data is put behind it by whoever compiles it"),
+            _ => {}
+        }
+    }
+    assert_eq!(pages, [7]);
+    let named = |name: &str| ("tidebox_engine".to_owned(), name.to_owned());
+    let expected =
+        [("host".to_owned(), "call".to_owned()), named("wait"), named("tick"), named("grow"), named("answer")];
+    assert_eq!(imports(&wasm)[..5], expected);
+}
+
+#[test]
+fn a_prepared_program_makes_room_for_what_its_door_answers() {
+    let exceptions = Exceptions { standard: true, legacy: false };
+    let wasm = super::rewrite_prepared(&prepared(PREPARED), 1, exceptions).expect("it is accepted");
+    let functions = functions(&wasm);
+    // Its own two, then the wrapper of the door; imports are numbered before them: the door, `wait`, `tick`, `grow`, `answer`.
+    let calls: Vec<&str> =
+        functions[2].iter().filter(|operator| operator.starts_with("Call")).map(String::as_str).collect();
+    let call = |function: u32| format!("Call {{ function_index: {function} }}");
+    assert_eq!(calls, [call(0), call(6), call(4), call(1)], "the kernel, the program's room, the answer, and waiting");
+}
+
+#[test]
+fn what_is_no_prepared_program_is_refused() {
+    let refused = |wasm: &[u8], standard| {
+        let exceptions = Exceptions { standard, legacy: false };
+        super::rewrite_prepared(wasm, 1, exceptions).expect_err("it is refused").to_string()
+    };
+    assert!(refused(&prepared(PREPARED), false).contains("exceptions, which this JavaScript engine does not have"));
+    assert!(refused(&prepared("(func (export \"host_alloc\"))"), true).contains("exports no run function"));
+    assert!(refused(&prepared("(func (export \"run\"))"), true).contains("exports no host_alloc function"));
+    let other =
+        wat::parse_str("(module (import \"host\" \"other\" (func)) (func (export \"run\")))").expect("well-formed");
+    assert!(refused(&other, true).contains("the function host::other"));
+    assert!(rewrite(&prepared(PREPARED), Bounds::default()).is_err(), "a command has no such door");
+}
