@@ -97,13 +97,11 @@ for (const name of PROVIDERS) {
       assert.equal((await running.result).exitCode, 0);
 
       const controller = new AbortController();
-      const begun = performance.now();
       const given = sandbox.execute("echo begun; while :; do echo x >> /tmp/grows; sleep 0.1; done", {
         signal: controller.signal, onStdout: () => controller.abort(),
       });
       const { exitCode, stoppedBy, stdout } = await given;
       assert.deepEqual([exitCode, stoppedBy, stdout], [137, "cancelled", "begun\n"]);
-      assert.ok(performance.now() - begun < 20_000, "it waited for the command");
       // Without a WebSocket LangSmith's are killed by their process number, which the emulator makes up.
       const size = async () => name === "langsmith" ? "" : (await sandbox.execute("cat /tmp/grows 2>/dev/null | wc -c")).stdout;
       await pause(700);

@@ -20,7 +20,10 @@ const oneByOne = (script) => (!jspi && TOGETHER.test(script) ? "programs must ru
 /** Bytes as a text in which each is one character, for messages that a person can read. */
 const text = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 
-describe("recorded cases", { skip, concurrency: 2 }, () => {
+/** Sandboxes at the same time: one for each processor. */
+const concurrency = globalThis.navigator?.hardwareConcurrency ?? 2;
+
+describe("recorded cases", { skip, concurrency }, () => {
   if (skip) return;
   const cases = specFiles.flatMap(({ file, text }) => parseCases(text).map((found) => ({ file, ...found })));
   for (const { file, name, files, script, stdout, stderr, exit, differs } of cases.filter((_, at) => at % every === 0)) {
