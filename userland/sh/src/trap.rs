@@ -74,6 +74,8 @@ pub(crate) struct Traps {
     pub(crate) by_errexit: bool,
     /// The EXIT trap counts as a step of what `set -x` shows.
     pub(crate) ends_deeper: bool,
+    /// The process ends past the EXIT trap.
+    pub(crate) passes_exit: bool,
     /// Calls of functions in progress whose redirections are taken back before a failure ends the shell.
     pub(crate) redirected_calls: u32,
 }
@@ -381,7 +383,7 @@ impl Shell {
     pub(crate) fn run_exit_trap(&mut self) {
         let trap = self.traps.get(EXIT).map(Rc::clone);
         // It shows itself while it runs, and runs once.
-        if let Some(text) = trap.filter(|_| !self.traps.is_running(EXIT)) {
+        if let Some(text) = trap.filter(|_| !self.traps.is_running(EXIT) && !self.traps.passes_exit) {
             let status = self.status;
             self.trap_status = Some(status);
             self.traps.running.push(EXIT);

@@ -178,10 +178,14 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Builtin> {
 impl Shell {
     /// Writes to standard output; what goes wrong is reported after the builtin.
     pub(crate) fn print(&mut self, text: impl AsRef<[u8]>) -> u8 {
+        // Who has nothing to say does not notice that nobody could hear it.
+        if text.as_ref().is_empty() {
+            return 0;
+        }
         match self.io.write(1, text.as_ref()) {
             Ok(()) => 0,
-            // bash's `help` does not look whether it could write.
-            Err(_) if self.running == "help" => 0,
+            // These do not look whether they could write.
+            Err(_) if matches!(self.running, "help" | "kill" | "ulimit") => 0,
             Err(errno) => {
                 self.complain_builtin(format!("write error: {errno}"));
                 1

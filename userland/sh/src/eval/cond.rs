@@ -24,6 +24,11 @@ fn comparison(name: &[u8; 2]) -> Option<fn(i64, i64) -> bool> {
     })
 }
 
+/// Whether a text has brackets that could be those of a subscript, and is an expression as it stands.
+fn may_hold_element(text: &[u8]) -> bool {
+    text.contains(&b'[') && text.contains(&b']') && !text.contains(&b'\'')
+}
+
 impl Shell {
     #[inline(never)]
     pub(crate) fn run_cond(&mut self, cond: &Cond) -> Run {
@@ -83,7 +88,7 @@ impl Shell {
     fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> Run<Option<bool>> {
         if let CondOp::Test(name) = op
             && let Some(compare) = comparison(&name)
-            && (left.raw.contains(&b'[') || right.raw.contains(&b'['))
+            && (may_hold_element(&left.raw) || may_hold_element(&right.raw))
         {
             if self.options.xtrace {
                 let shown = [self.shown_side(left)?, self.shown_side(right)?];

@@ -4,7 +4,7 @@ use tidebox_rt::{self as rt, Disposition, Fd};
 
 use crate::builtins;
 use crate::ir::{Bytes, Command, Index, Kind, Op, Part, Simple, Target, Word};
-use crate::state::{Run, Shell};
+use crate::state::{Run, Shell, Stop};
 
 /// A stage that was started.
 #[derive(Debug)]
@@ -219,6 +219,7 @@ impl Shell {
                 child.piped = true;
                 child.subshell = child.subshell.wrapping_sub(1);
             }
+            child.traps.passes_exit = !whole && super::subshell::passes_exit(stage);
             child.run_forked(stage)
         })?;
         Ok((Stage::Process(pid), None))
@@ -299,9 +300,12 @@ impl Shell {
         self.quiet_locale = quiet;
         self.undo(undo);
         self.line = outer_line;
-        Ok(match started? {
-            Ok(pid) => Stage::Process(pid),
-            Err(status) => Stage::Done(status),
+        Ok(match started {
+            Ok(Ok(pid)) => Stage::Process(pid),
+            Ok(Err(status)) => Stage::Done(status),
+            // What gives up a stage is no matter of the others.
+            Err(Stop::Discard | Stop::Abandon) => Stage::Done(self.status.max(1)),
+            Err(stop) => return Err(stop),
         })
     }
 

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::declaration::{DeclArg, gather_assignments};
 use crate::builtins::{self, Builtin, Call};
-use crate::ir::{Arg, Assign, Bytes, Simple};
+use crate::expand::Mode;
+use crate::ir::{Arg, Assign, Bytes, Part, Simple};
 use crate::state::{Current, Run, Shell, Stop};
 
 impl Shell {
@@ -257,8 +258,24 @@ impl Shell {
                 }
             }
             if let crate::ir::AssignValue::Array(elements) = &assign.value {
-                // Such a list is only its text.
-                let words: Vec<&[u8]> = elements.iter().map(|element| &element.value.raw[..]).collect();
+                // Such a list is only its text, as far as nothing in it is quoted.
+                let mut words = Vec::with_capacity(elements.len());
+                for element in elements {
+                    let as_written = |part: &Part| match part {
+                        Part::Tilde(name) => Part::Lit([b"~", &name[..]].concat()),
+                        part => part.clone(),
+                    };
+                    let parts: Vec<Part> = element.value.parts.iter().map(as_written).collect();
+                    let value = self.expand_as(&parts, Mode::Text)?;
+                    words.push(match &element.subscript {
+                        Some(subscript) => {
+                            let key = self.expand_text(&subscript.key)?;
+                            let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
+                            [b"[", &key[..], operator, &value].concat()
+                        }
+                        None => value,
+                    });
+                }
                 let text = [b"(", &words.join(&b' ')[..], b")"].concat();
                 self.set_exported(&name, text);
                 continue;

@@ -18,6 +18,7 @@ impl Shell {
         let forked = rt::fork(|| {
             self.enter_subshell();
             self.traps.ends_deeper = !substitutes;
+            self.traps.passes_exit = false;
             let result = body(self);
             if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
                 self.status = 1;
@@ -156,7 +157,7 @@ impl Shell {
                 let _ = rt::setpgid(*pid, 0);
             }
         }
-        let number = self.jobs.add(&pids, job_text(chain), grouped);
+        let number = self.jobs.add(&pids, job_text(chain, self.options.extglob), grouped);
         if let (true, Some(pid)) = (self.options.interactive && !self.forked, pids.last()) {
             // Where standard error is closed there is nobody to tell.
             let _ = self.io.write(2, format!("[{number}] {pid}\n").as_bytes());
@@ -190,6 +191,7 @@ impl Shell {
             child.traps.enter_background(!only);
             match chain.first.stages.as_slice() {
                 [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
+                    child.traps.passes_exit = passes_exit(only);
                     child.run_forked(only)
                 }
                 _ => child.run_chain(chain),
@@ -214,8 +216,14 @@ impl Shell {
     }
 }
 
+/// Whether bash leaves a process that runs just this command past the EXIT trap: from within a compound command.
+pub(super) fn passes_exit(command: &Command) -> bool {
+    let Command::Compound(compound) = command else { return false };
+    !matches!(compound.kind, Kind::Group(_) | Kind::Subshell(_))
+}
+
 /// A background list as `jobs` shows it.
-fn job_text(chain: &Chain) -> crate::ir::Bytes {
+fn job_text(chain: &Chain, extglob: bool) -> crate::ir::Bytes {
     if let ([], [Command::Compound(compound)]) = (chain.rest.as_slice(), chain.first.stages.as_slice())
         && let Kind::Subshell(list) = &compound.kind
         && compound.redirects.is_empty()
@@ -223,5 +231,7 @@ fn job_text(chain: &Chain) -> crate::ir::Bytes {
         return crate::print::subshell(list);
     }
     let text = chain.text.strip_prefix(b"!").filter(|_| chain.first.bang).unwrap_or(&chain.text);
-    text.trim_ascii().to_vec()
+    let text = text.trim_ascii();
+    let commands = crate::parse::read_list_for_print(&[text, b"\n"].concat(), extglob);
+    commands.map_or_else(|| text.to_vec(), |commands| crate::print::substitution(&commands))
 }

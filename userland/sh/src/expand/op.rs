@@ -147,7 +147,14 @@ impl Shell {
         };
         let content = match content {
             // A plain variable stays a text, also where all its elements are asked for.
-            Content::Many { values, .. } if is_text => Content::One(values.concat()),
+            Content::Many { values, star } if is_text => {
+                let text = values.concat();
+                // Beyond its ends there is no element, not even an empty one.
+                if !star && offset.unsigned_abs() > char_count(&text) as u64 {
+                    return Ok(Content::Many { values: Vec::new(), star });
+                }
+                Content::One(text)
+            }
             content => content,
         };
         let (values, star) = match content {

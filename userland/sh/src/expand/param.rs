@@ -48,7 +48,8 @@ impl Shell {
             Op::Names { star } => {
                 let prefix = self.target_name(param);
                 let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
-                let values = names.map(|name| name.to_vec()).collect();
+                let names: Vec<_> = names.filter(|name| self.has_value(name)).collect();
+                let values = names.iter().map(|name| name.to_vec()).collect();
                 return self.emit_edited(&param.op, Content::Many { values, star: *star }, out, place);
             }
             Op::Keys { star } => {
@@ -99,6 +100,11 @@ impl Shell {
         }
         let content = self.content(&param.target, &param.index)?;
         self.apply(param, (&param.target, &param.index), content, out, place)
+    }
+
+    /// Whether a variable was given a value, be it an empty list.
+    pub(crate) fn has_value(&self, name: &[u8]) -> bool {
+        self.vars.get(name).is_none_or(|var| !matches!(var.value, Value::Unset) && !var.has(vars::BARE))
     }
 
     /// `${#array[@]}` and `${#@}`, for which nobody needs the elements.
@@ -180,6 +186,9 @@ impl Shell {
         if let Some(number) = crate::parse::plain_number(digits).and_then(|n| usize::try_from(n).ok()) {
             return Ok(Some((Target::Positional(number), Index::None)));
         }
+        if text.first().is_some_and(u8::is_ascii_digit) && text.iter().all(u8::is_ascii_digit) {
+            return Ok(Some((Target::Positional(usize::MAX), Index::None)));
+        }
         let len = name_len(text);
         let name: Name = text.get(..len).unwrap_or_default().into();
         match text.get(len..).unwrap_or_default() {
@@ -258,7 +267,8 @@ impl Shell {
         let content = match content {
             Content::Many { values, .. } if joins_edited(op, out, place) => Content::Many { values, star: true },
             Content::Many { values, .. }
-                if out.document || (out.among_elements && out.mode == super::Mode::Fields && edits(op)) =>
+                if (out.document && !(matches!(op, Op::Names { .. }) && self.ifs().is_empty()))
+                    || (out.among_elements && out.mode == super::Mode::Fields && edits(op)) =>
             {
                 Content::Many { values, star: false }
             }

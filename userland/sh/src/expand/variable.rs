@@ -97,7 +97,13 @@ impl Shell {
             return Ok(Key::Word(key));
         }
         // bash jumps further than for other errors: out of `eval` and of the text after `-c`.
+        // Nor does it name a builtin that the subscript was given to.
+        let running = match self.running {
+            "((" => "((",
+            _ => std::mem::take(&mut self.running),
+        };
         let index = self.evaluate(&subscript.index);
+        self.running = running;
         self.abandon(index).map(Key::Index)
     }
 

@@ -186,7 +186,8 @@ impl Parser<'_> {
                 }
                 None => return Err(self.unexpected()),
                 Some(_) => match self.word()? {
-                    Some(word) => words.push(word),
+                    Some(word) if self.posix => words.push(word),
+                    Some(word) => words.push(super::word::tilde_after_equals(word)),
                     None => return Err(self.unexpected()),
                 },
             }

@@ -132,7 +132,7 @@ impl Shell {
 
     fn variables(&self, fits: impl Fn(&Var) -> bool, letter: char) -> Vec<Bytes> {
         let names = self.variable_names().into_iter().filter(|name| match self.vars.get(name) {
-            Some(var) => fits(var),
+            Some(var) => fits(var) && (letter != '-' || self.has_value(name)),
             None => letter == '-' || self.computed_letters(name).contains(letter),
         });
         names.map(|name| name.to_vec()).collect()

@@ -158,7 +158,9 @@ pub(super) fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool,
         if !number || !crate::expand::may_refer(&target) {
             shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&target)));
         }
-        if !existed && !shell.vars.uncover(name) {
+        if !existed && target.is_empty() && shell.vars.is_local(name) {
+            shell.vars.entry(name).flags &= !vars::NAMEREF;
+        } else if !existed && !shell.vars.uncover(name) {
             shell.vars.remove(name);
         }
         return false;

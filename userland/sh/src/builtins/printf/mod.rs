@@ -45,7 +45,8 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         return Ok(2);
     }
     let keeps = target.is_some();
-    let mut print = Printf { shell, args: rest, at: 0, out: Bytes::new(), keeps, status: 0, ended: false };
+    let mut print =
+        Printf { shell, args: rest, at: 0, out: Bytes::new(), keeps, status: 0, ended: false, unwritten: false };
     loop {
         let before = print.at;
         print.once(format);
@@ -54,7 +55,11 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     let (out, status) = (print.out, print.status);
+    let failed = print.unwritten;
     let Some(name) = target else {
+        if failed {
+            return Ok(1);
+        }
         let written = shell.print(out);
         return Ok(status.max(written));
     };
@@ -83,6 +88,8 @@ struct Printf<'a> {
     status: u8,
     /// `\c` was met in an argument of `%b`, or the format is wrong.
     ended: bool,
+    /// Something could not be written, which has been told.
+    unwritten: bool,
 }
 
 impl Printf<'_> {
@@ -99,7 +106,11 @@ impl Printf<'_> {
         {
             let rest = self.out.split_off(at + 1);
             let lines = std::mem::replace(&mut self.out, rest);
-            self.status = self.status.max(self.shell.print(lines));
+            if self.shell.print(lines) > 0 {
+                // With that bash ends, before it comes to the mistake.
+                (self.unwritten, self.ended) = (true, true);
+                return;
+            }
         }
         self.shell.complain_builtin(text);
         self.status = 1;
