@@ -42,8 +42,9 @@ export function known(): Promise<Definitions> {
 
 /** `tidebox/packs` in the user's cache folder. */
 export function packsFolder(): string {
-  const { XDG_CACHE_HOME } = process.env;
-  return join(XDG_CACHE_HOME ? XDG_CACHE_HOME : join(homedir(), ".cache"), "tidebox", "packs");
+  const { XDG_CACHE_HOME, HOME } = process.env;
+  // Asking the system is one more leave that Deno would have to be given.
+  return join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "tidebox", "packs");
 }
 
 export async function define(name: string): Promise<PackDefinition> {
