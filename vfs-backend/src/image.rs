@@ -4,7 +4,7 @@ use tidebox_core::{Error, ErrorKind, Limits, Result};
 use tidebox_kernel::Errno;
 use tidebox_kernel::fs::{Device, FileBytes, Fs, Snapshot};
 
-use crate::ROOT;
+use crate::{ROOT, zoneinfo};
 
 /// The user's numbers; the name is in `/etc/passwd` below.
 const USER_ID: u32 = 1000;
@@ -120,6 +120,7 @@ fn tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     fs.install_proc(b"/proc")?;
     for (link, target) in [
         ("/sbin", "bin"),
+        ("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"),
         ("/usr/bin", "../bin"),
         ("/usr/sbin", "../bin"),
         ("/dev/fd", "/proc/self/fd"),
@@ -142,6 +143,9 @@ fn tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     for (path, text) in texts(HOSTNAME) {
         fs.install(path.as_bytes(), text.into_bytes().into(), 0o644, ROOT.uid)?;
     }
+    for (path, zone) in zoneinfo::files() {
+        fs.install(path.as_bytes(), zone, 0o644, ROOT.uid)?;
+    }
     Ok(())
 }
 
@@ -152,6 +156,7 @@ fn texts(hostname: &str) -> Vec<(&'static str, String)> {
     texts.extend([
         ("/etc/passwd", "root:x:0:0:root:/:/bin/bash\ntidebox:x:1000:1000:Tidebox:/workspace:/bin/bash\n".to_owned()),
         ("/etc/group", "root:x:0:\ntidebox:x:1000:\n".to_owned()),
+        ("/etc/timezone", "Etc/UTC\n".to_owned()),
         ("/etc/shells", "/bin/sh\n/bin/bash\n".to_owned()),
         (
             "/etc/os-release",

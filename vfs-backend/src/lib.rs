@@ -28,6 +28,7 @@ mod tar;
 mod tool;
 mod transfer;
 mod turn;
+mod zoneinfo;
 
 pub use backend::VfsBackend;
 pub use builder::SandboxBuilder;

@@ -50,7 +50,7 @@ pub(crate) fn print(
 
 /// The header of a file: its name and the time of its last change.
 pub(crate) fn header(name: &[u8], mtime_ns: u64, style: Style) -> Vec<u8> {
-    let moment = Moment::from_ns(mtime_ns);
+    let moment = Moment::local_ns(mtime_ns);
     let field = |letter| moment.field(letter).unwrap_or_default();
     let mut out = named(name);
     out.push(b'\t');

@@ -373,9 +373,9 @@ fn blocks(stat: &Stat) -> u64 {
 }
 
 fn full_time(ns: u64) -> String {
-    let moment = Moment::from_ns(ns);
+    let moment = Moment::local_ns(ns);
     let field = |letter| moment.field(letter).unwrap_or_default();
-    format!("{} {}.{:09} +0000", field('F'), field('T'), moment.nanoseconds)
+    format!("{} {}.{:09} {}", field('F'), field('T'), moment.nanoseconds, field('z'))
 }
 
 /// Seconds since 1970, with as many digits of the fraction as the precision says.

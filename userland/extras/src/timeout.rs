@@ -145,7 +145,13 @@ impl Options {
             status = waiter.until(0);
         }
         match status {
-            Ok(Some(status)) if self.preserve || killed => Answer::Code(i32::from(status.code())),
+            Ok(Some(status)) if self.preserve || killed => {
+                if killed && !self.foreground {
+                    // The signal goes to the group of the command, which GNU's timeout is in and cannot escape.
+                    kill_self();
+                }
+                Answer::Code(i32::from(status.code()))
+            }
             _ => Answer::Code(124),
         }
     }
@@ -165,6 +171,13 @@ impl Options {
         let target = if self.foreground { pid } else { -pid };
         // It may have ended in between; the wait that follows will tell.
         let _ = tidebox_rt::kill(target, number);
+    }
+}
+
+/// Ends this process as `KILL` does. Where that cannot be, its exit code says the same.
+fn kill_self() {
+    if let Some(pid) = tidebox_rt::getids().ok().and_then(|ids| i32::try_from(ids.pid).ok()) {
+        let _ = tidebox_rt::kill(pid, signal::KILL);
     }
 }
 

@@ -25,6 +25,7 @@ use std::process::exit;
 
 use tidebox_gnu::message::arguments;
 use tidebox_gnu::stream::{Output, read_all};
+use unicode_width::UnicodeWidthChar;
 
 use options::{Options, Request, Style};
 
@@ -68,8 +69,7 @@ fn run(mut options: Options) -> i32 {
         let told = kind::tell(name, &options);
         code |= i32::from(told.failed && options.errors_count);
         if !options.brief {
-            let shown: &[u8] = if name == b"-" { b"/dev/stdin" } else { name };
-            out.push(shown);
+            out.push(printable(if name == b"-" { b"/dev/stdin" } else { name }).as_bytes());
             if options.zeros > 0 {
                 out.push(b"\0");
             }
@@ -85,8 +85,24 @@ fn run(mut options: Options) -> i32 {
     out.finish("file", code)
 }
 
+/// A name on one line: what does not print is three octal digits.
+fn printable(name: &[u8]) -> String {
+    let mut shown = String::new();
+    for chunk in name.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            if char.width().is_some() {
+                shown.push(char);
+            } else {
+                char.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| shown.push_str(&format!("\\{byte:03o}")));
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| shown.push_str(&format!("\\{byte:03o}")));
+    }
+    shown
+}
+
 fn width(name: &[u8]) -> usize {
-    String::from_utf8_lossy(name).chars().count()
+    printable(name).chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
 /// What was found out about a file.

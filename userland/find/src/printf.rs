@@ -3,7 +3,9 @@
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::escape::control;
 use tidebox_gnu::mode::letters;
+use tidebox_gnu::strftime;
 use tidebox_gnu::user::Names;
+use tidebox_gnu::zone::Zone;
 use tidebox_rt::{FileKind, Stat};
 
 use crate::entry::{Entry, letter};
@@ -246,7 +248,7 @@ impl Field {
                         'C' => stat.ctime_ns,
                         _ => stat.mtime_ns,
                     };
-                    time(&Moment::from_ns(ns), letter).into_bytes()
+                    time(&Moment::local_ns(ns), letter)
                 }
                 None => Vec::new(),
             },
@@ -282,22 +284,27 @@ fn blocks(stat: &Stat) -> u64 {
     if stat.kind() == FileKind::Symlink { 0 } else { stat.size.div_ceil(4096).saturating_mul(8) }
 }
 
-fn time(moment: &Moment, letter: char) -> String {
-    // GNU prints fractions with ten digits, the last of which is always zero.
+fn time(moment: &Moment, letter: char) -> Vec<u8> {
     let fraction = format!("{:09}0", moment.nanoseconds);
     match letter {
-        '@' => format!("{}.{fraction}", moment.seconds),
-        'S' => format!("{:02}.{fraction}", moment.second),
-        'T' | 'X' => format!("{:02}:{:02}:{:02}.{fraction}", moment.hour, moment.minute, moment.second),
-        '+' => format!("{}+{}", moment.field('F').unwrap_or_default(), time(moment, 'T')),
-        letter => moment.field(letter).unwrap_or_default(),
+        '@' => format!("{}.{fraction}", moment.seconds).into_bytes(),
+        'S' => format!("{:02}.{fraction}", moment.second).into_bytes(),
+        'T' | 'X' => clock(moment).into_bytes(),
+        '+' => format!("{}+{}", moment.field('F').unwrap_or_default(), clock(moment)).into_bytes(),
+        'Z' => strftime::format(b"%Z", (moment.seconds, 0), Zone::local()),
+        letter => moment.field(letter).unwrap_or_default().into_bytes(),
     }
 }
 
+/// The time of day. GNU prints fractions with ten digits, the last of which is always zero.
+fn clock(moment: &Moment) -> String {
+    format!("{:02}:{:02}:{:02}.{:09}0", moment.hour, moment.minute, moment.second, moment.nanoseconds)
+}
+
 fn full_time(ns: u64) -> String {
-    let moment = Moment::from_ns(ns);
+    let moment = Moment::local_ns(ns);
     let field = |letter| moment.field(letter).unwrap_or_default();
-    format!("{} {} {:>2} {} {}", field('a'), field('b'), moment.day, time(&moment, 'T'), moment.year)
+    format!("{} {} {:>2} {} {}", field('a'), field('b'), moment.day, clock(&moment), moment.year)
 }
 
 /// The type of what a link leads to: `N` when it leads nowhere, `L` when it leads in a circle.
@@ -341,7 +348,7 @@ pub(crate) fn listing(entry: &Entry, names: &OwnerNames, now: u64, failed: &mut 
     /// Half a year, after which the year is shown in place of the time of day.
     const RECENT_NS: u64 = 31_556_952 / 2 * 1_000_000_000;
     let stat = entry.stat_or_complain(failed)?;
-    let moment = Moment::from_ns(stat.mtime_ns);
+    let moment = Moment::local_ns(stat.mtime_ns);
     let recent = stat.mtime_ns <= now && now - stat.mtime_ns < RECENT_NS;
     let when = if recent { moment.field('R') } else { Some(format!(" {}", moment.year)) };
     let mut line = format!(

@@ -1,4 +1,6 @@
-//! Dates and times of day. The clock of a sandbox shows universal time.
+//! Dates and times of day, universal and local.
+
+use crate::zone::Zone;
 
 /// The days of a week, from Sunday on.
 pub const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -41,6 +43,8 @@ pub struct Moment {
     pub weekday: u32,
     /// Day of the year, 1 to 366.
     pub year_day: u32,
+    /// Seconds east of Greenwich of the zone that the parts are of.
+    pub offset: i64,
 }
 
 impl Moment {
@@ -48,6 +52,12 @@ impl Moment {
     pub fn from_ns(ns: u64) -> Self {
         let seconds = i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX);
         Self::new(seconds, u32::try_from(ns % 1_000_000_000).unwrap_or(0))
+    }
+
+    /// From nanoseconds since 1970, in the zone that the environment asks for.
+    pub fn local_ns(ns: u64) -> Self {
+        let Self { seconds, nanoseconds, .. } = Self::from_ns(ns);
+        Zone::local().moment(seconds, nanoseconds)
     }
 
     /// From seconds since 1970.
@@ -68,6 +78,7 @@ impl Moment {
             second: within % 60,
             weekday,
             year_day,
+            offset: 0,
         }
     }
 
@@ -111,8 +122,10 @@ impl Moment {
             'W' => format!("{:02}", (self.year_day + 6 - (self.weekday + 6) % 7) / 7),
             'y' => format!("{:02}", self.year.rem_euclid(100)),
             'Y' => self.year.to_string(),
-            'z' => "+0000".to_owned(),
-            'Z' => "UTC".to_owned(),
+            'z' => {
+                let minutes = self.offset.unsigned_abs() / 60;
+                format!("{}{:02}{:02}", if self.offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60)
+            }
             _ => return None,
         })
     }
@@ -120,7 +133,7 @@ impl Moment {
     /// Year and number of the week as ISO 8601 counts them: a week belongs to the year of its Thursday.
     fn iso_week(&self) -> (i64, u32) {
         let monday_based = i64::from((self.weekday + 6) % 7);
-        let thursday = self.seconds.div_euclid(86_400) - monday_based + 3;
+        let thursday = self.seconds.saturating_add(self.offset).div_euclid(86_400) - monday_based + 3;
         let (year, _, _) = date_of(thursday);
         let week = (thursday - days_to(year, 1, 1)) / 7 + 1;
         (year, u32::try_from(week).unwrap_or(0))

@@ -20,7 +20,7 @@ const WIDEST: usize = 1 << 20;
 /// Writes a time in a format. Years, names and zones are those of the C locale.
 pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) -> Vec<u8> {
     let (offset, name) = zone.at(seconds);
-    let moment = Moment { seconds, ..Moment::new(seconds.saturating_add(offset), nanoseconds) };
+    let moment = zone.moment(seconds, nanoseconds);
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(byte) = format.get(at).copied() {
@@ -65,6 +65,30 @@ pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) ->
             }
         }
     }
+    out
+}
+
+/// Writes a time as `strftime` of the C library does, which knows fewer fields than GNU's `date`.
+pub fn of_c_library(format: &[u8], instant: (i64, u32), zone: &Zone) -> Vec<u8> {
+    self::format(&without_fields_of_date(format), instant, zone)
+}
+
+/// Makes text of fields that `date` knows and the C library does not: `%N`, `%q`, and those with colons or `+`.
+fn without_fields_of_date(format: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(format.len());
+    let mut rest = format;
+    while let Some(at) = rest.iter().position(|&b| b == b'%') {
+        let (before, field) = rest.split_at(at);
+        out.extend_from_slice(before);
+        let flags = field.iter().skip(1).take_while(|b| b"-_0^#123456789EO".contains(b)).count();
+        if matches!(field.get(flags + 1), Some(b'N' | b'q' | b':' | b'+')) {
+            out.push(b'%');
+        }
+        let (field, after) = field.split_at(field.len().min(flags + 2));
+        out.extend_from_slice(field);
+        rest = after;
+    }
+    out.extend_from_slice(rest);
     out
 }
 
@@ -218,6 +242,14 @@ fn offset_text(form: Form, offset: i64) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::without_fields_of_date;
+
+    #[test]
+    fn fields_that_only_date_has_are_text() {
+        let made = |format: &str| String::from_utf8_lossy(&without_fields_of_date(format.as_bytes())).into_owned();
+        assert_eq!(made("%Y %N %-q %:z %%N %_5d 100%"), "%Y %%N %%-q %%:z %%N %_5d 100%");
+    }
+
     use super::format;
     use crate::zone::Zone;
 

@@ -1,49 +1,44 @@
-//! The zone of local times, as `TZ` says it in the form of POSIX: `EST5EDT,M3.2.0,M11.1.0`.
+//! The zone of local times, as `TZ` says it: a place of the time zone database, or a rule in the form of POSIX.
 
-use crate::calendar::{Moment, days_to};
+mod posix;
+
+use std::sync::OnceLock;
+
+use tz::TimeZone;
+use tz::timezone::{LocalTimeType, TransitionRule};
+
+use crate::calendar::Moment;
+use posix::Rule;
+
+/// Where the time zone database is.
+const DATABASE: &str = "/usr/share/zoneinfo";
+
+/// Far enough from a change to be before or behind it, and near enough to meet no other.
+const DAY: i64 = 86_400;
 
 /// A zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Zone {
-    name: String,
+pub struct Zone(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Rule(Rule),
+    Place(Box<TimeZone>),
+}
+
+/// What is in force at a point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Local<'a> {
     /// Seconds east of Greenwich.
     offset: i64,
-    summer: Option<Summer>,
+    name: &'a str,
+    summer: bool,
 }
-
-/// Daylight saving time: its name, its offset, and when it begins and ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Summer {
-    name: String,
-    offset: i64,
-    begins: Change,
-    ends: Change,
-}
-
-/// A day of every year, and the seconds of the day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Change {
-    day: Day,
-    seconds: i64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Day {
-    /// Month, week (5 is the last), day of the week.
-    OfMonth(u32, i64, i64),
-    /// 1 to 365, without leap days.
-    Julian(i64),
-    /// 0 to 365.
-    OfYear(i64),
-}
-
-/// When daylight saving time begins and ends where `TZ` does not say.
-const USUAL: &str = "M3.2.0,M11.1.0";
 
 impl Zone {
     /// Universal time.
     pub fn utc() -> Self {
-        Self { name: "UTC".to_owned(), offset: 0, summer: None }
+        Self(Kind::Rule(Rule::fixed("UTC", 0)))
     }
 
     /// The zone that the environment asks for.
@@ -51,145 +46,103 @@ impl Zone {
         std::env::var("TZ").map_or_else(|_| Self::utc(), |name| Self::named(&name))
     }
 
+    /// The zone that the environment asked for when this was first called.
+    pub fn local() -> &'static Self {
+        static LOCAL: OnceLock<Zone> = OnceLock::new();
+        LOCAL.get_or_init(Self::of_environment)
+    }
+
+    /// A point in time, seconds since 1970, taken apart as the clocks of this zone show it.
+    pub fn moment(&self, seconds: i64, nanoseconds: u32) -> Moment {
+        let offset = self.local_at(seconds).offset;
+        Moment { seconds, offset, ..Moment::new(seconds.saturating_add(offset), nanoseconds) }
+    }
+
     /// The zone of a value of `TZ`. What has no meaning is universal time under the name that it begins with.
     pub fn named(text: &str) -> Self {
         let text = text.strip_prefix(':').unwrap_or(text);
-        if text.is_empty() {
+        if matches!(text, "" | "UTC" | "UTC0") {
             return Self::utc();
         }
-        Self::posix(text).unwrap_or_else(|| {
-            let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
-            Self { name: if name.len() < 3 { String::new() } else { name }, offset: 0, summer: None }
-        })
-    }
-
-    fn posix(text: &str) -> Option<Self> {
-        let (name, rest) = name(text)?;
-        let (offset, rest) = clock(rest)?;
-        let offset = -offset;
-        if rest.is_empty() {
-            return Some(Self { name, offset, summer: None });
+        if let Some(place) = place(text) {
+            return Self(Kind::Place(Box::new(place)));
         }
-        let (summer, rest) = self::name(rest)?;
-        let (summer_offset, rest) = match clock(rest) {
-            Some((offset, rest)) => (-offset, rest),
-            None => (offset + 3600, rest),
-        };
-        let rules = rest.strip_prefix(',').unwrap_or(USUAL);
-        let (begins, ends) = rules.split_once(',')?;
-        let summer = Summer { name: summer, offset: summer_offset, begins: change(begins)?, ends: change(ends)? };
-        Some(Self { name, offset, summer: Some(summer) })
+        Self(Kind::Rule(Rule::read(text).unwrap_or_else(|| {
+            let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
+            Rule::fixed(if name.len() < 3 { "" } else { &name }, 0)
+        })))
     }
 
     /// Seconds east of Greenwich and the name of the zone at a point in time.
     pub fn at(&self, seconds: i64) -> (i64, &str) {
-        match &self.summer {
-            Some(summer) if self.is_summer(summer, seconds) => (summer.offset, &summer.name),
-            _ => (self.offset, &self.name),
-        }
+        let local = self.local_at(seconds);
+        (local.offset, local.name)
     }
 
-    /// Seconds east of Greenwich at a local time, which counts as if it were universal.
+    /// Seconds east of Greenwich at a local time, which counts as if it were universal. Of an hour that comes twice the
+    /// first counts; for one that is left out it is the offset behind the gap.
     pub fn offset_of_local(&self, local: i64) -> i64 {
-        let summer = self.summer.as_ref().map_or(self.offset, |summer| summer.offset);
-        let first = self.at(local.saturating_sub(summer)).0;
-        let second = self.at(local.saturating_sub(first)).0;
-        // Of an hour that comes twice the first counts.
-        if first == second || self.at(local.saturating_sub(first)).0 == first { first } else { second }
+        let before = self.local_at(local.saturating_sub(DAY)).offset;
+        let after = self.local_at(local.saturating_add(DAY)).offset;
+        if self.local_at(local.saturating_sub(before)).offset == before { before } else { after }
     }
 
     /// Whether summer time is in force.
     pub fn is_summer_at(&self, seconds: i64) -> bool {
-        self.summer.as_ref().is_some_and(|summer| self.is_summer(summer, seconds))
+        self.local_at(seconds).summer
     }
 
     /// The names that stand for this zone.
     pub fn names(&self) -> Vec<String> {
-        let summer = self.summer.iter().map(|summer| summer.name.clone());
-        std::iter::once(self.name.clone()).chain(summer).collect()
+        match &self.0 {
+            Kind::Rule(rule) => rule.names(),
+            Kind::Place(place) => names(place),
+        }
     }
 
-    fn is_summer(&self, summer: &Summer, seconds: i64) -> bool {
-        let year = Moment::new(seconds.saturating_add(self.offset), 0).year;
-        let begins = summer.begins.in_year(year) - self.offset;
-        let ends = summer.ends.in_year(year) - summer.offset;
-        if begins < ends { (begins..ends).contains(&seconds) } else { !(ends..begins).contains(&seconds) }
-    }
-}
-
-impl Change {
-    /// The local time of the change, as if it were universal.
-    fn in_year(self, year: i64) -> i64 {
-        let first = days_to(year, 1, 1);
-        let day = match self.day {
-            Day::OfYear(day) => first + day,
-            Day::Julian(day) => {
-                let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
-                first + day - 1 + i64::from(leap && day >= 60)
+    fn local_at(&self, seconds: i64) -> Local<'_> {
+        match &self.0 {
+            Kind::Rule(rule) => rule.at(seconds),
+            // Beyond the years that can be reckoned with it is the first that the place had.
+            Kind::Place(place) => {
+                match place.find_local_time_type(seconds).ok().or(TimeZone::as_ref(place).local_time_types().first()) {
+                    Some(local) => Local::from(local),
+                    None => Local { offset: 0, name: "UTC", summer: false },
+                }
             }
-            Day::OfMonth(month, week, weekday) => {
-                let first = days_to(year, month, 1);
-                let next = if month == 12 { days_to(year + 1, 1, 1) } else { days_to(year, month + 1, 1) };
-                let day = first + (weekday - (first + 4)).rem_euclid(7) + 7 * (week - 1);
-                if day >= next { day - 7 } else { day }
-            }
-        };
-        day * 86_400 + self.seconds
-    }
-}
-
-/// A name of at least three letters, or anything in `<>`.
-fn name(text: &str) -> Option<(String, &str)> {
-    if let Some(rest) = text.strip_prefix('<') {
-        let (name, rest) = rest.split_once('>')?;
-        return Some((name.to_owned(), rest));
-    }
-    let end = text.find(|char: char| !char.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (name, rest) = text.split_at_checked(end)?;
-    (name.len() >= 3).then(|| (name.to_owned(), rest))
-}
-
-/// `[+-]H[:M[:S]]` in seconds, and what is behind.
-fn clock(text: &str) -> Option<(i64, &str)> {
-    let (sign, mut rest) = match text.as_bytes().first()? {
-        b'-' => (-1, text.get(1..)?),
-        b'+' => (1, text.get(1..)?),
-        _ => (1, text),
-    };
-    let mut seconds = 0;
-    let mut unit = 3600;
-    loop {
-        let end = rest.find(|char: char| !char.is_ascii_digit()).unwrap_or(rest.len());
-        let (digits, behind) = rest.split_at_checked(end)?;
-        seconds += digits.parse::<i64>().ok().filter(|value| *value <= 167)? * unit;
-        rest = behind;
-        unit /= 60;
-        match rest.strip_prefix(':') {
-            Some(behind) if unit > 0 => rest = behind,
-            _ => return Some((sign * seconds, rest)),
         }
     }
 }
 
-fn change(text: &str) -> Option<Change> {
-    let (day, time) = text.split_once('/').unwrap_or((text, "2"));
-    let (seconds, rest) = clock(time)?;
-    if !rest.is_empty() {
+impl<'a> From<&'a LocalTimeType> for Local<'a> {
+    fn from(local: &'a LocalTimeType) -> Self {
+        Self { offset: i64::from(local.ut_offset()), name: local.time_zone_designation(), summer: local.is_dst() }
+    }
+}
+
+/// What the database says of a place; `None` when it does not know it.
+fn place(text: &str) -> Option<TimeZone> {
+    // Of what is a rule and a file's name as well, like EST5EDT, the file tells more; a rule with commas is no name.
+    if text.contains(',') {
         return None;
     }
-    let day = if let Some(parts) = day.strip_prefix('M') {
-        let mut parts = parts.split('.').map(str::parse::<i64>);
-        let (month, week, weekday) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-        if !(1..=12).contains(&month) || !(1..=5).contains(&week) || !(0..=6).contains(&weekday) {
-            return None;
-        }
-        Day::OfMonth(u32::try_from(month).ok()?, week, weekday)
-    } else if let Some(day) = day.strip_prefix('J') {
-        Day::Julian(day.parse().ok().filter(|day| (1..=365).contains(day))?)
-    } else {
-        Day::OfYear(day.parse().ok().filter(|day| (0..=365).contains(day))?)
+    let path = if text.starts_with('/') { text.to_owned() } else { format!("{DATABASE}/{text}") };
+    TimeZone::from_tz_data(&std::fs::read(path).ok()?).ok()
+}
+
+/// The names that are in use since the last change of rules.
+fn names(place: &TimeZone) -> Vec<String> {
+    let place = place.as_ref();
+    let last = || {
+        let last = place.transitions().last().map_or(0, tz::timezone::Transition::local_time_type_index);
+        place.local_time_types().get(last).into_iter().collect::<Vec<_>>()
     };
-    Some(Change { day, seconds })
+    let used = match place.extra_rule() {
+        Some(TransitionRule::Fixed(local)) => vec![local],
+        Some(TransitionRule::Alternate(rule)) => vec![rule.std(), rule.dst()],
+        None => last(),
+    };
+    used.into_iter().map(|local| local.time_zone_designation().to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -198,7 +151,7 @@ mod tests {
 
     #[test]
     fn zones_of_posix_know_their_summers() {
-        let zone = Zone::named("EST5EDT");
+        let zone = Zone::named("EST5EDT4,M3.2.0,M11.1.0");
         assert_eq!(zone.at(1_704_067_200), (-5 * 3600, "EST"));
         assert_eq!(zone.at(1_719_792_000), (-4 * 3600, "EDT"));
         let zone = Zone::named("CET-1CEST,M3.5.0,M10.5.0/3");
@@ -207,5 +160,14 @@ mod tests {
         assert_eq!(Zone::named("<+0530>-5:30").at(0), (19_800, "+0530"));
         assert_eq!(Zone::named("Asia/Nowhere").at(0), (0, "Asia"));
         assert_eq!(Zone::named("").at(0), (0, "UTC"));
+    }
+
+    #[test]
+    fn an_hour_that_comes_twice_is_the_first_and_one_that_is_left_out_has_the_offset_behind_it() {
+        let zone = Zone::named("CET-1CEST,M3.5.0,M10.5.0/3");
+        // 2024-10-27 02:30 and 2024-03-31 02:30.
+        assert_eq!(zone.offset_of_local(1_729_996_200), 7200);
+        assert_eq!(zone.offset_of_local(1_711_852_200), 7200);
+        assert_eq!(zone.offset_of_local(1_704_067_200), 3600);
     }
 }

@@ -2,6 +2,7 @@
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::user::{Kind, Names};
+use tidebox_gnu::zone::Zone;
 
 use crate::process::{Memory, Process, booted, now, uptime};
 
@@ -143,7 +144,7 @@ impl Context {
     }
 
     fn started(&self, process: &Process) -> Moment {
-        Moment::new(self.booted + i64::try_from(process.started / 100).unwrap_or(0), 0)
+        Zone::local().moment(self.booted + i64::try_from(process.started / 100).unwrap_or(0), 0)
     }
 
     fn elapsed(&self, process: &Process) -> u64 {

@@ -1,7 +1,7 @@
 //! `uptime`: since when the system runs.
 
-use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::zone::Zone;
 
 use crate::process::{booted, load, now, uptime};
 use crate::{print, wrong};
@@ -23,7 +23,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             Ok(Some(Item::Operand(_))) => continue,
             Ok(Some(Item::Option('p', _))) => print("uptime", &(pretty() + "\n"), 0),
             Ok(Some(Item::Option('s', _))) => {
-                let moment = Moment::new(booted(), 0);
+                let moment = Zone::local().moment(booted(), 0);
                 let field = |letter| moment.field(letter).unwrap_or_default();
                 print("uptime", &format!("{} {}\n", field('F'), field('T')), 0)
             }
@@ -43,7 +43,7 @@ pub(crate) fn line() -> String {
         days => format!("{days} days, "),
     };
     let time = if hours > 0 { format!("{hours:>2}:{minutes:02}") } else { format!("{minutes} min") };
-    let clock = Moment::new(now(), 0).field('T').unwrap_or_default();
+    let clock = Zone::local().moment(now(), 0).field('T').unwrap_or_default();
     format!(" {clock} up {days}{time},  0 user,  load average: {}", load())
 }
 

@@ -167,7 +167,7 @@ impl Options {
     fn title_of(&self, command: &str) -> String {
         let host = read_all(b"/proc/sys/kernel/hostname").unwrap_or_default();
         let host = String::from_utf8_lossy(&host).trim().to_owned();
-        let moment = Moment::from_ns(tidebox_rt::realtime_ns());
+        let moment = Moment::local_ns(tidebox_rt::realtime_ns());
         let right = format!("{host}: {}", moment.field('c').unwrap_or_default());
         let left = format!("Every {:.1}s: {command}", self.interval.as_secs_f64());
         let room = COLUMNS.saturating_sub(right.chars().count());

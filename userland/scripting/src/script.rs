@@ -6,6 +6,8 @@ use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::{Input, Output};
+use tidebox_gnu::strftime;
+use tidebox_gnu::zone::Zone;
 use tidebox_rt::{Errno, Open};
 
 const HELP: &str = "
@@ -133,9 +135,9 @@ fn run(options: &Options, file: &[u8]) -> Result<i32, Errno> {
 }
 
 fn now() -> String {
-    let moment = Moment::from_ns(tidebox_rt::realtime_ns());
-    let field = |letter| moment.field(letter).unwrap_or_default();
-    format!("{} {}+00:00", field('F'), field('T'))
+    let moment = Moment::local_ns(tidebox_rt::realtime_ns());
+    let instant = (moment.seconds, moment.nanoseconds);
+    String::from_utf8_lossy(&strftime::format(b"%F %T%:z", instant, Zone::local())).into_owned()
 }
 
 /// Runs a program and writes what it prints, both to where it goes and to the log, with the line ends of a terminal.

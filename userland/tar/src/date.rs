@@ -1,6 +1,6 @@
 //! Times on the command line: a file whose time is meant, or words.
 
-use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::zone::Zone;
 
 use crate::message::warn;
 use crate::options::Stop;
@@ -36,7 +36,7 @@ fn now_text() -> String {
 
 /// A time with its date, and with a fraction of a second where there is one.
 pub(crate) fn shown((seconds, nanoseconds): (i64, u32)) -> String {
-    let at = Moment::new(seconds, 0);
+    let at = Zone::local().moment(seconds, 0);
     let text = format!("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute, at.second);
     if nanoseconds == 0 { text } else { format!("{text}.{nanoseconds:09}") }
 }

@@ -1,7 +1,7 @@
 //! Lines about members.
 
-use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::mode::letters;
+use tidebox_gnu::zone::Zone;
 use tidebox_rt::Errno;
 
 use crate::header::Member;
@@ -110,6 +110,6 @@ fn date(time: (i64, u32), full: bool) -> String {
     if full {
         return crate::date::shown(time);
     }
-    let at = Moment::new(time.0, 0);
+    let at = Zone::local().moment(time.0, 0);
     format!("{:04}-{:02}-{:02} {:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute)
 }

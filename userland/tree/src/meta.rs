@@ -3,6 +3,7 @@
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::user::{Kind, Names};
+use tidebox_gnu::zone::Zone;
 
 use crate::entry::Entry;
 use crate::options::{Options, Sizes};
@@ -66,36 +67,20 @@ impl Meta {
     /// The time of a file.
     pub(crate) fn date(&self, entry: &Entry, options: &Options) -> String {
         let ns = if options.shows.changed { entry.stat.ctime_ns } else { entry.stat.mtime_ns };
-        let moment = Moment::from_ns(ns);
+        let moment = Moment::local_ns(ns);
         let field = |letter| moment.field(letter).unwrap_or_default();
         match &options.time_format {
-            Some(format) => formatted(format, &moment),
+            Some(format) => {
+                let instant = (moment.seconds, moment.nanoseconds);
+                let text = tidebox_gnu::strftime::of_c_library(format.as_bytes(), instant, Zone::local());
+                String::from_utf8_lossy(&text).into_owned()
+            }
             None if moment.seconds > self.now || moment.seconds + HALF_YEAR < self.now => {
                 format!("{} {}  {}", field('b'), field('e'), field('Y'))
             }
             None => format!("{} {} {}", field('b'), field('e'), field('R')),
         }
     }
-}
-
-/// A time by a format of `strftime`.
-fn formatted(format: &str, moment: &Moment) -> String {
-    let mut out = String::new();
-    let mut letters = format.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '%' {
-            out.push(letter);
-            continue;
-        }
-        match letters.next() {
-            Some('%') => out.push('%'),
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some(field) => out.push_str(&moment.field(field).unwrap_or_else(|| format!("%{field}"))),
-            None => out.push('%'),
-        }
-    }
-    out
 }
 
 /// A size: eleven places for bytes, four for units.

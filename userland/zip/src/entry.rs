@@ -3,7 +3,8 @@
 //! The crate `zip` reads and writes the same, but tells neither what is wrong with a damaged archive in terms that
 //! Info-ZIP's words could be found for, nor writes the fields that Info-ZIP writes.
 
-use tidebox_gnu::calendar::{Moment, days_to};
+use tidebox_gnu::calendar::days_to;
+use tidebox_gnu::zone::Zone;
 
 /// One file of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -266,7 +267,7 @@ pub(crate) fn local_length(head: &[u8]) -> Option<u64> {
 /// A time as DOS wrote it: years since 1980, and every other second.
 pub(crate) fn dos_of(seconds: i64) -> u32 {
     // An odd second is rounded up.
-    let at = Moment::new(seconds + seconds.rem_euclid(2), 0);
+    let at = Zone::local().moment(seconds + seconds.rem_euclid(2), 0);
     let Some(year) = u32::try_from(at.year - 1980).ok().filter(|year| *year < 128) else {
         // The first day that DOS knows.
         return 1 << 21 | 1 << 16;
@@ -274,8 +275,10 @@ pub(crate) fn dos_of(seconds: i64) -> u32 {
     year << 25 | at.month << 21 | at.day << 16 | at.hour << 11 | at.minute << 5 | (at.second / 2)
 }
 
-/// The time that DOS meant.
+/// The time that DOS meant, which is that of the clocks round it.
 pub(crate) fn seconds_of(dos: u32) -> i64 {
     let days = days_to(i64::from(dos >> 25) + 1980, (dos >> 21 & 15).clamp(1, 12), dos >> 16 & 31);
-    days * 86_400 + i64::from(dos >> 11 & 31) * 3600 + i64::from(dos >> 5 & 63) * 60 + i64::from(dos & 31) * 2
+    let local =
+        days * 86_400 + i64::from(dos >> 11 & 31) * 3600 + i64::from(dos >> 5 & 63) * 60 + i64::from(dos & 31) * 2;
+    local - Zone::local().offset_of_local(local)
 }

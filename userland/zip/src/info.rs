@@ -1,7 +1,7 @@
 //! `zipinfo`, which is also `unzip -Z`.
 
-use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::mode::letters;
+use tidebox_gnu::zone::Zone;
 
 use crate::archive::has_owner;
 use crate::entry::{DEFLATED, ENCRYPTED, Entry, STORED, STREAMED};
@@ -185,7 +185,7 @@ fn line(entry: &Entry, form: Form) -> String {
         (14, _) => "lzma".to_owned(),
         (other, _) => format!("u{other:03}"),
     };
-    let at = Moment::new(entry.seconds(), 0);
+    let at = Zone::local().moment(entry.seconds(), 0);
     let month = at.field('b').unwrap_or_default();
     let date = format!("{:02}-{month}-{:02} {:02}:{:02}", at.year.rem_euclid(100), at.day, at.hour, at.minute);
     let middle = match form {

@@ -1,6 +1,6 @@
 //! What `unzip -l` and `unzip -v` show.
 
-use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::zone::Zone;
 
 use crate::archive::Archive;
 use crate::entry::{DEFLATED, Entry, STORED};
@@ -64,6 +64,6 @@ fn long_line(entry: &Entry) -> String {
 }
 
 fn date(entry: &Entry) -> String {
-    let at = Moment::new(entry.seconds(), 0);
+    let at = Zone::local().moment(entry.seconds(), 0);
     format!("{:04}-{:02}-{:02} {:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute)
 }

@@ -203,7 +203,7 @@ impl Machine {
     }
 
     #[inline]
-    fn pop_truth(&mut self) -> Outcome<bool> {
+    pub(super) fn pop_truth(&mut self) -> Outcome<bool> {
         match self.stack.pop() {
             Some(Value::Number(number)) => Ok(number != 0.0),
             Some(Value::Regex(pattern)) => {

@@ -18,7 +18,7 @@ pub(crate) fn ncal(arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 fn run(tool: &str, arguments: Vec<Vec<u8>>) -> i32 {
-    let today = tidebox_gnu::calendar::Moment::from_ns(tidebox_rt::realtime_ns());
+    let today = tidebox_gnu::calendar::Moment::local_ns(tidebox_rt::realtime_ns());
     answer(tool, arguments, today.year, today.month).end(tool)
 }
 

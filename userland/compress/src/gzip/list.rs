@@ -1,6 +1,6 @@
 //! What `-l` shows.
 
-use tidebox_gnu::calendar::Moment;
+use tidebox_gnu::zone::Zone;
 use tidebox_rt::{FileKind, Stat};
 
 use super::Gzip;
@@ -21,7 +21,7 @@ impl Gzip {
                 _ if stat.kind() != FileKind::File => 0,
                 _ => i64::try_from(stat.mtime_ns / 1_000_000_000).unwrap_or(0),
             };
-            let at = Moment::new(seconds, 0);
+            let at = Zone::local().moment(seconds, 0);
             let month = at.field('b').unwrap_or_default();
             text.push_str(&format!("defla {:08x} {month} {:>2} {:02}:{:02} ", passed.sum, at.day, at.hour, at.minute));
         }

@@ -56,7 +56,7 @@ impl Log {
 
 /// Date and time as wget writes them.
 pub(super) fn now() -> String {
-    let moment = Moment::from_ns(tidebox_rt::realtime_ns());
+    let moment = Moment::local_ns(tidebox_rt::realtime_ns());
     format!(
         "{}-{:02}-{:02} {:02}:{:02}:{:02}",
         moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second

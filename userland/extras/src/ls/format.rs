@@ -322,7 +322,7 @@ impl Format {
                 plain.extend_from_slice(&text);
                 self.name(file, &mut text);
                 self.name_in(None, false, file, &mut plain);
-                let width = String::from_utf8_lossy(&plain).chars().count();
+                let width = String::from_utf8_lossy(&plain).chars().map(columns).sum();
                 (text, width)
             })
             .collect()
@@ -400,6 +400,11 @@ impl Format {
             out.push(b'\n');
         }
     }
+}
+
+/// How many columns a character takes: two for many of East Asia, none for a control character that stands as it is.
+fn columns(char: char) -> usize {
+    unicode_width::UnicodeWidthChar::width(char).unwrap_or(0)
 }
 
 fn widths(rows: &[Row]) -> Vec<usize> {

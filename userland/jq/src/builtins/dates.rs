@@ -1,20 +1,22 @@
-//! Dates. Local time is universal time.
+//! Dates.
 
 use tidebox_gnu::calendar::{DAYS, MONTHS, Moment};
+use tidebox_gnu::strftime::of_c_library;
+use tidebox_gnu::zone::Zone;
 
 use super::{Entry, plain, unary};
 use crate::value::{Result, Val, fault};
 
 pub(super) const FILTERS: &[Entry] = &[
-    plain!("gmtime", |value| broken_down(&value, "gmtime")),
-    plain!("localtime", |value| broken_down(&value, "localtime")),
+    plain!("gmtime", |value| broken_down(&value, "gmtime", &Zone::utc())),
+    plain!("localtime", |value| broken_down(&value, "localtime", Zone::local())),
     plain!("mktime", |value: Val| {
         let moment = moment_of(&value, "mktime requires array of 6 numbers", "mktime requires parsed datetime inputs")?;
         #[expect(clippy::cast_precision_loss, reason = "seconds of any date are exact")]
         Ok(Val::number(moment.seconds as f64))
     }),
-    unary!("strftime", |value: Val, format: Val| written(&value, &format, "strftime/1")),
-    unary!("strflocaltime", |value: Val, format: Val| written(&value, &format, "strflocaltime/1")),
+    unary!("strftime", |value: Val, format: Val| written(&value, &format, "strftime/1", &Zone::utc())),
+    unary!("strflocaltime", |value: Val, format: Val| written(&value, &format, "strflocaltime/1", Zone::local())),
     unary!("strptime", read),
 ];
 
@@ -52,11 +54,11 @@ fn parts(moment: &Moment, seconds: f64) -> Val {
     ])
 }
 
-fn broken_down(value: &Val, name: &str) -> Result {
+fn broken_down(value: &Val, name: &str, zone: &Zone) -> Result {
     let Some(seconds) = value.as_f64() else {
         return Err(fault(format!("{name}() requires a number")));
     };
-    let moment = Moment::new(whole(seconds), 0);
+    let moment = zone.moment(whole(seconds), 0);
     // The fraction stays, as exact as a double of this size is.
     let fraction = seconds - seconds.floor();
     Ok(parts(&moment, f64::from(moment.second) + fraction))
@@ -84,115 +86,23 @@ fn moment_of(value: &Val, short: &str, wrong: &str) -> Result<Moment> {
     Ok(Moment::new(seconds.clamp(-100_000_000_000_000, 100_000_000_000_000), 0))
 }
 
-fn written(value: &Val, format: &Val, name: &str) -> Result {
-    let moment = match value {
-        Val::Number(number) => Moment::new(whole(number.value()), 0),
+/// A time in a format. An array holds the parts as the clocks of the zone show them.
+fn written(value: &Val, format: &Val, name: &str, zone: &Zone) -> Result {
+    let seconds = match value {
+        Val::Number(number) => whole(number.value()),
         value => {
             let message = format!("{name} requires parsed datetime inputs");
-            moment_of(value, &message, &message)?
+            let local = moment_of(value, &message, &message)?.seconds;
+            local - zone.offset_of_local(local)
         }
     };
     match format.as_str() {
-        Some(format) => Ok(Val::from(formatted(&moment, format))),
+        Some(format) => {
+            let text = of_c_library(format.as_bytes(), (seconds, 0), zone);
+            Ok(Val::from(String::from_utf8_lossy(&text).into_owned()))
+        }
         None => Err(fault(format!("{name} requires a string format"))),
     }
-}
-
-/// The week of the year, where weeks begin with the given day.
-fn week(moment: &Moment, first_day: u32) -> u32 {
-    let since = (moment.weekday + 7 - first_day) % 7;
-    (moment.year_day - 1 + 7 - since) / 7
-}
-
-/// Year and week as ISO 8601 counts them.
-fn iso_week(moment: &Moment) -> (i64, u32) {
-    let weekday = i64::from((moment.weekday + 6) % 7);
-    let thursday = Moment::new(moment.seconds + (3 - weekday) * 86_400, 0);
-    (thursday.year, (thursday.year_day - 1) / 7 + 1)
-}
-
-fn formatted(moment: &Moment, format: &str) -> String {
-    let mut out = String::new();
-    let mut chars = format.chars();
-    while let Some(char) = chars.next() {
-        if char != '%' {
-            out.push(char);
-            continue;
-        }
-        let Some(mut letter) = chars.next() else {
-            out.push('%');
-            break;
-        };
-        // What pads may be left out, and alternative digits are the usual ones.
-        let mut pad = None;
-        while matches!(letter, '-' | '_' | '0' | '^' | 'E' | 'O') {
-            pad = Some(letter);
-            match chars.next() {
-                Some(next) => letter = next,
-                None => return out,
-            }
-        }
-        out.push_str(&conversion(moment, letter, pad).unwrap_or_else(|| format!("%{letter}")));
-    }
-    out
-}
-
-fn conversion(moment: &Moment, letter: char, pad: Option<char>) -> Option<String> {
-    let number = |value: u32, width: usize, fill: char| match pad.filter(|pad| "-_0".contains(*pad)).unwrap_or(fill) {
-        '-' => value.to_string(),
-        '_' => format!("{value:>width$}"),
-        _ => format!("{value:0>width$}"),
-    };
-    let day = DAYS.get(moment.weekday as usize).copied().unwrap_or_default();
-    let month = MONTHS.get((moment.month as usize).wrapping_sub(1)).copied().unwrap_or_default();
-    let short = |name: &str| name.get(..3).unwrap_or_default().to_owned();
-    let twelve = match moment.hour % 12 {
-        0 => 12,
-        hour => hour,
-    };
-    let half = if moment.hour < 12 { "AM" } else { "PM" };
-    let two_of_year = |year: i64| u32::try_from(year.rem_euclid(100)).unwrap_or(0);
-    Some(match letter {
-        'Y' => moment.year.to_string(),
-        'C' => number(u32::try_from(moment.year.div_euclid(100)).unwrap_or(0), 2, '0'),
-        'y' => number(two_of_year(moment.year), 2, '0'),
-        'm' => number(moment.month, 2, '0'),
-        'd' => number(moment.day, 2, '0'),
-        'e' => number(moment.day, 2, '_'),
-        'H' => number(moment.hour, 2, '0'),
-        'k' => number(moment.hour, 2, '_'),
-        'I' => number(twelve, 2, '0'),
-        'l' => number(twelve, 2, '_'),
-        'M' => number(moment.minute, 2, '0'),
-        'S' => number(moment.second, 2, '0'),
-        'j' => number(moment.year_day, 3, '0'),
-        'U' => number(week(moment, 0), 2, '0'),
-        'W' => number(week(moment, 1), 2, '0'),
-        'V' => number(iso_week(moment).1, 2, '0'),
-        'G' => iso_week(moment).0.to_string(),
-        'g' => number(two_of_year(iso_week(moment).0), 2, '0'),
-        'u' => if moment.weekday == 0 { 7 } else { moment.weekday }.to_string(),
-        'w' => moment.weekday.to_string(),
-        'a' => short(day),
-        'A' => day.to_owned(),
-        'b' | 'h' => short(month),
-        'B' => month.to_owned(),
-        'p' => half.to_owned(),
-        'P' => half.to_ascii_lowercase(),
-        'Z' => "UTC".to_owned(),
-        'z' => "+0000".to_owned(),
-        's' => moment.seconds.to_string(),
-        'n' => "\n".to_owned(),
-        't' => "\t".to_owned(),
-        '%' => "%".to_owned(),
-        'D' | 'x' => formatted(moment, "%m/%d/%y"),
-        'F' => formatted(moment, "%Y-%m-%d"),
-        'T' | 'X' => formatted(moment, "%H:%M:%S"),
-        'R' => formatted(moment, "%H:%M"),
-        'r' => formatted(moment, "%I:%M:%S %p"),
-        'c' => formatted(moment, "%a %b %e %H:%M:%S %Y"),
-        _ => return None,
-    })
 }
 
 /// What a format has read so far.
@@ -347,7 +257,7 @@ fn read(value: Val, format: Val) -> Result {
         return Err(fault(format!("date \"{text}\" does not match format \"{format}\"")));
     }
     if let Some(epoch) = reading.epoch {
-        return broken_down(&Val::number(f64::from(u32::try_from(epoch).unwrap_or(0))), "gmtime");
+        return broken_down(&Val::number(f64::from(u32::try_from(epoch).unwrap_or(0))), "gmtime", &Zone::utc());
     }
     if reading.afternoon == Some(true) {
         reading.hour = reading.hour % 12 + 12;

@@ -3,6 +3,8 @@
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::{Input, Output};
+use tidebox_gnu::strftime::of_c_library;
+use tidebox_gnu::zone::Zone;
 
 const USAGE: &str = "usage: ts [-r] [-i | -s] [-m] [format]\n";
 
@@ -89,7 +91,7 @@ fn run(options: &Options) -> i32 {
 
 /// A time in a format of `strftime`, in which `%.S`, `%.s` and `%.T` have six more digits.
 pub(crate) fn stamp(format: &[u8], ns: u64) -> Vec<u8> {
-    let moment = Moment::from_ns(ns);
+    let moment = Moment::local_ns(ns);
     let micros = ns % NS / 1000;
     let mut out = Vec::new();
     let mut rest = format;
@@ -101,16 +103,15 @@ pub(crate) fn stamp(format: &[u8], ns: u64) -> Vec<u8> {
                 out.extend_from_slice(format!(".{micros:06}").as_bytes());
                 rest = more;
             }
-            (b'%', [letter, more @ ..]) => {
-                match letter {
-                    b'%' => out.push(b'%'),
-                    b'n' => out.push(b'\n'),
-                    b't' => out.push(b'\t'),
-                    letter => match moment.field(char::from(*letter)) {
-                        Some(field) => out.extend_from_slice(field.as_bytes()),
-                        None => out.extend_from_slice(&[b'%', *letter]),
-                    },
-                }
+            (b'%', after) => {
+                // A field ends with its letter; flags and widths come before.
+                let end = after
+                    .iter()
+                    .position(|byte| !b"-_0^#+:EO123456789".contains(byte))
+                    .map_or(after.len(), |at| at + 1);
+                let (field, more) = after.split_at(end);
+                let field = [b"%", field].concat();
+                out.extend_from_slice(&of_c_library(&field, (moment.seconds, moment.nanoseconds), Zone::local()));
                 rest = more;
             }
             (byte, _) => out.push(*byte),
