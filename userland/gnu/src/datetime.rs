@@ -440,7 +440,11 @@ impl Said {
         }
         let days = self.shifted(days)?;
         let local = days.checked_mul(86_400)?.checked_add(hour * 3600 + minute * 60 + second)?;
-        let offset = if self.zones > 0 { self.zone * 60 } else { zone.offset_of_local(local) };
+        let offset = match self.summer {
+            _ if self.zones > 0 => self.zone * 60,
+            Some(summer) => zone.offset_of_local_in(local, summer),
+            None => zone.offset_of_local(local),
+        };
         // There is no such hour where clocks are set forward, and no summer in winter.
         if self.zones == 0 && zone.at(local.checked_sub(offset)?).0 != offset {
             return None;

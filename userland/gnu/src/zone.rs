@@ -87,6 +87,16 @@ impl Zone {
         if self.local_at(local.saturating_sub(before)).offset == before { before } else { after }
     }
 
+    /// The same, where it is said whether it is the time of summer: of an hour that comes twice that tells which.
+    pub fn offset_of_local_in(&self, local: i64, summer: bool) -> i64 {
+        let around = [local.saturating_sub(DAY), local.saturating_add(DAY)].map(|near| self.local_at(near).offset);
+        let fits = |offset: &i64| {
+            let then = self.local_at(local.saturating_sub(*offset));
+            then.offset == *offset && then.summer == summer
+        };
+        around.into_iter().find(fits).unwrap_or_else(|| self.offset_of_local(local))
+    }
+
     /// Whether summer time is in force.
     pub fn is_summer_at(&self, seconds: i64) -> bool {
         self.local_at(seconds).summer
