@@ -27,7 +27,8 @@ fn the_base_tree_is_a_small_unix_that_knows_no_host() {
     assert!(text(&sandbox, "/etc/passwd").contains("tidebox:x:1000:1000:"));
     assert!(text(&sandbox, "/etc/os-release").contains("ID=tidebox\n"));
     assert_eq!(text(&sandbox, "/etc/timezone"), "Etc/UTC\n");
-    for zone in ["/usr/share/zoneinfo/Europe/Paris", "/usr/share/zoneinfo/America/Argentina/Ushuaia", "/etc/localtime"] {
+    for zone in ["/usr/share/zoneinfo/Europe/Paris", "/usr/share/zoneinfo/America/Argentina/Ushuaia", "/etc/localtime"]
+    {
         let files = block_on(sandbox.download_files(vec![zone.into()])).unwrap();
         assert!(files[0].result.as_ref().unwrap().starts_with(b"TZif"), "{zone}");
     }
