@@ -13,7 +13,9 @@ import { running } from "./watch.js";
 
 /** Who runs commands and answers the calls of the file tools. */
 export interface Backing {
+  /** Runs a command; rejects with what goes wrong on our side. */
   execute(command: string, options: ExecuteOptions): Promise<ExecuteResult>;
+  /** Calls a method of the sandbox, for as long as its caller waits. */
   callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
 }
 
