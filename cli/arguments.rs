@@ -69,6 +69,8 @@ pub(crate) struct Setting {
     pub(crate) env: Vec<(String, String)>,
     /// Hosts to read from over `https`; without any there is no network.
     pub(crate) allow: Vec<String>,
+    /// `pip install` may fetch packages.
+    pub(crate) pip: bool,
     /// `None`: the wall time of the limits.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: Limits,
@@ -115,6 +117,7 @@ fn exec(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
             Long("json") => json = true,
             Long("stdin") => stdin = true,
             Long("help") | Short('h') => return Ok(Call::Help),
+            Long("pip") => setting.pip = true,
             Long(name) if setting.takes(name) => {
                 let name = name.to_owned();
                 setting.set(&name, parser.value()?)?;
@@ -137,6 +140,7 @@ fn shell(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
     while let Some(argument) = parser.next()? {
         match argument {
             Long("help") | Short('h') => return Ok(Call::Help),
+            Long("pip") => setting.pip = true,
             Long(name) if setting.takes(name) => {
                 let name = name.to_owned();
                 setting.set(&name, parser.value()?)?;
@@ -154,6 +158,7 @@ fn backend(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
         match argument {
             Long("help") | Short('h') => return Ok(Call::Help),
             Long("dialect") => chosen = dialect(&parser.value()?.string()?)?,
+            Long("pip") => setting.pip = true,
             Long(name) if setting.takes(name) => {
                 let name = name.to_owned();
                 setting.set(&name, parser.value()?)?;
@@ -176,6 +181,7 @@ fn serve(mut parser: lexopt::Parser) -> Result<Call, lexopt::Error> {
             }
             Long("listen") => listen = address(&parser.value()?.string()?)?,
             Long("key") => key = Some(parser.value()?.string()?).filter(|key| !key.is_empty()),
+            Long("pip") => setting.pip = true,
             Long(name) if setting.takes(name) => {
                 let name = name.to_owned();
                 setting.set(&name, parser.value()?)?;

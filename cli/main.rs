@@ -92,6 +92,7 @@ options:
                         (cow: changes stay in the sandbox); may be given again
   --cwd DIR             start in this directory; default /workspace
   --allow HOST          let commands read from this host over https; may be given again; without it there is no network
+  --pip                 let `pip install` have packages for Python, fetched by this machine's own pip
   --env NAME=VALUE      set an environment variable; may be given again; nothing of the host's is set
   --timeout SECONDS     end a command after this wall time, fractions allowed
   --limits KEY=N,...    change limits, see below; sizes take K, M or G

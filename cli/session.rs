@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use tidebox::network::{AllowRule, NetworkPolicy};
-use tidebox::{ExecuteRequest, ExecuteResponse, MountExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath};
+use tidebox::{
+    ExecuteRequest, ExecuteResponse, MountExt, PipExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath,
+    WheelSource,
+};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::{self, Setting};
@@ -31,6 +34,9 @@ pub(crate) fn builder(setting: &Setting) -> Result<SandboxBuilder> {
     }
     for file in &setting.files {
         sandbox = with_file(sandbox, file)?;
+    }
+    if setting.pip {
+        sandbox = sandbox.pip(WheelSource::Index);
     }
     if !setting.allow.is_empty() {
         let mut policy = NetworkPolicy::new();

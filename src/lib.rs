@@ -26,6 +26,7 @@ mod host;
 mod pack;
 #[cfg(doctest)]
 mod pages;
+mod pip;
 mod provider;
 mod python_session;
 mod runtime;
@@ -37,6 +38,7 @@ pub use cassette_file::CassetteFile;
 #[cfg(feature = "emulators")]
 pub use emulated::emulate;
 pub use pack::{PackState, Packs, ReadyPack};
+pub use pip::PipExt;
 pub use provider::{ProviderBuilder, provider};
 pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
@@ -48,6 +50,7 @@ pub use tidebox_emulators as emulators;
 pub use tidebox_mounts::{HostDir, MountError};
 pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedFolder, VfsMount, mounting};
 pub use tidebox_network::NativeGateway;
+pub use tidebox_packs::WheelSource;
 #[cfg(feature = "remote")]
 pub use tidebox_remote_adapters as remote;
 pub use tidebox_vfs_backend::{

@@ -22,11 +22,15 @@ const OWN: &[(&str, &str)] = &[
     ("_tidebox/image.py", include_str!("../packs/python/_tidebox/image.py")),
     ("_tidebox/memory.py", include_str!("../packs/python/_tidebox/memory.py")),
     ("_tidebox/network.py", include_str!("../packs/python/_tidebox/network.py")),
+    ("_tidebox/packages.py", include_str!("../packs/python/_tidebox/packages.py")),
     ("_tidebox/parked.py", include_str!("../packs/python/_tidebox/parked.py")),
     ("_tidebox/processes.py", include_str!("../packs/python/_tidebox/processes.py")),
     ("_tidebox/session.py", include_str!("../packs/python/_tidebox/session.py")),
     ("_tidebox/settle.py", include_str!("../packs/python/_tidebox/settle.py")),
     ("_tidebox/system.py", include_str!("../packs/python/_tidebox/system.py")),
+    ("grp.py", include_str!("../packs/python/grp.py")),
+    ("pwd.py", include_str!("../packs/python/pwd.py")),
+    ("venv.py", include_str!("../packs/python/venv.py")),
 ];
 
 /// Functions of the interpreter that we call and that its module does not export.

@@ -8,37 +8,56 @@ use std::process::{Command, Stdio};
 use sha2::{Digest, Sha256};
 
 use crate::error::PackError;
-use crate::pack::{Pack, Wheel};
+use crate::pack::Pack;
+use crate::pin::Pin;
 
 /// How the package client may be called, the likeliest first.
 const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 
-/// Where files come from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Index<'a> {
-    /// Where the package client of the machine gets them.
-    OfTheClient,
-    /// A folder.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests fetch from nowhere else"))]
-    Folder(&'a Path),
+/// Where wheels come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WheelSource {
+    /// Where the package client of the machine gets them: its own index, proxy and mirror settings.
+    Index,
+    /// A folder with wheels, and nothing else.
+    Folder(PathBuf),
+}
+
+impl WheelSource {
+    fn arguments(&self) -> Vec<String> {
+        match self {
+            Self::Index => Vec::new(),
+            Self::Folder(folder) => vec!["--no-index".into(), "--find-links".into(), folder.display().to_string()],
+        }
+    }
+}
+
+/// Who hears what the package client says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hearer {
+    /// Whoever runs this program, on its standard error.
+    Terminal,
+    /// Whoever asked for the packages: only what went wrong, as part of the error.
+    Caller,
 }
 
 /// Whether the file is there and is the one that is meant.
-pub(crate) fn is_good(folder: &Path, wheel: &Wheel) -> bool {
-    hash(&folder.join(wheel.file)).is_ok_and(|found| found == wheel.sha256)
+pub(crate) fn is_good(folder: &Path, wheel: &Pin) -> bool {
+    hash(&folder.join(&wheel.file)).is_ok_and(|found| found == wheel.sha256)
 }
 
 /// Fetches what of the wheels is not there yet, or is there but broken.
-pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack, index: Index<'_>) -> Result<(), PackError> {
-    let missing: Vec<&Wheel> = wheels.iter().filter(|wheel| !is_good(folder, wheel)).collect();
+pub(crate) fn fetch(folder: &Path, wheels: &[Pin], pack: &Pack, source: &WheelSource) -> Result<(), PackError> {
+    let missing: Vec<&Pin> = wheels.iter().filter(|wheel| !is_good(folder, wheel)).collect();
     if missing.is_empty() {
         return Ok(());
     }
     for wheel in &missing {
         // A broken file would be taken for the finished one.
-        match std::fs::remove_file(folder.join(wheel.file)) {
+        match std::fs::remove_file(folder.join(&wheel.file)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(PackError::file(&folder.join(wheel.file), &error));
+                return Err(PackError::file(&folder.join(&wheel.file), &error));
             }
             _ => {}
         }
@@ -50,12 +69,10 @@ pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack, index: Index<'
     let list = tempfile::NamedTempFile::new_in(folder).map_err(|error| PackError::file(folder, &error))?;
     std::fs::write(list.path(), pins).map_err(|error| PackError::file(list.path(), &error))?;
     let mut arguments = options(folder, pack);
-    if let Index::Folder(folder) = index {
-        arguments.extend(["--no-index".into(), "--find-links".into(), folder.display().to_string()]);
-    }
+    arguments.extend(source.arguments());
     arguments.extend(["--no-deps".into(), "--require-hashes".into(), "--requirement".into()]);
     arguments.push(list.path().display().to_string());
-    download(&arguments)?;
+    download(&arguments, Hearer::Terminal)?;
     match missing.iter().find(|wheel| !is_good(folder, wheel)) {
         None => Ok(()),
         Some(wheel) => Err(PackError::new(format!(
@@ -65,20 +82,46 @@ pub(crate) fn fetch(folder: &Path, wheels: &[Wheel], pack: &Pack, index: Index<'
     }
 }
 
-/// Fetches wheels by their names, with what they need, into a folder of their own, and tells the files.
-pub(crate) fn fetch_named(folder: &Path, names: &[String], pack: &Pack) -> Result<Vec<PathBuf>, PackError> {
-    if let Some(bad) = names.iter().find(|name| name.starts_with('-') || name.trim().is_empty()) {
+/// Fetches wheels without compiled code by their names (`NAME` or `NAME==VERSION`), with what they need, into a folder of their
+/// own, and tells which they are. The package client holds each to the hash that the index has for it.
+///
+/// # Errors
+/// When pip is absent, or says why not: then in its words.
+pub fn fetch_wheels(folder: &Path, names: &[String], pack: &Pack, source: &WheelSource) -> Result<Vec<Pin>, PackError> {
+    fetch_named(folder, names, pack, source, Hearer::Caller)
+}
+
+/// The same for whoever sits at the terminal.
+pub(crate) fn fetch_new(folder: &Path, names: &[String], pack: &Pack) -> Result<Vec<Pin>, PackError> {
+    fetch_named(folder, names, pack, &WheelSource::Index, Hearer::Terminal)
+}
+
+fn fetch_named(
+    folder: &Path,
+    names: &[String],
+    pack: &Pack,
+    source: &WheelSource,
+    hearer: Hearer,
+) -> Result<Vec<Pin>, PackError> {
+    if let Some(bad) = names.iter().find(|name| !is_requirement(name)) {
         return Err(PackError::new(format!("{bad:?} is no name of a package; write NAME or NAME==VERSION")));
     }
     let mut arguments = options(folder, pack);
+    arguments.extend(source.arguments());
     arguments.extend(names.iter().cloned());
-    download(&arguments)?;
+    download(&arguments, hearer)?;
     let listed = std::fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
     let mut files = listed.map_err(|error| PackError::file(folder, &error))?;
     files.retain(|file| file.extension().is_some_and(|extension| extension == "whl"));
     files.sort();
-    Ok(files)
+    files.iter().map(|file| Pin::of(file)).collect()
+}
+
+/// `NAME`, extras and versions: no option, no path and no address, which the package client would follow anywhere.
+fn is_requirement(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.[],<>=!~*+ ".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(plain) && !text.ends_with(".whl")
 }
 
 /// Only wheels without compiled code, which is what can run inside.
@@ -91,13 +134,16 @@ fn options(folder: &Path, pack: &Pack) -> Vec<String> {
         .collect()
 }
 
-fn download(arguments: &[String]) -> Result<(), PackError> {
+fn download(arguments: &[String], hearer: Hearer) -> Result<(), PackError> {
     for client in CLIENTS {
         let Some((program, first)) = client.split_first() else { continue };
         let mut command = Command::new(program);
         // What the client says goes to standard error, where its progress belongs.
         command.args(first).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-        let output = match command.stderr(Stdio::inherit()).output() {
+        // Clients that can go on with a download that broke off do; others do not know the variable.
+        command.env("PIP_RESUME_RETRIES", "5");
+        command.stderr(if hearer == Hearer::Terminal { Stdio::inherit() } else { Stdio::piped() });
+        let output = match command.output() {
             Ok(output) => output,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(PackError::new(format!("{program} cannot be started: {error}"))),
@@ -108,16 +154,30 @@ fn download(arguments: &[String]) -> Result<(), PackError> {
         // A Python without its package client says so with status 1, too; the next one may have it.
         let mut asked = Command::new(program);
         asked.args(first).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        if asked.status().is_ok_and(|status| status.success()) {
-            return Err(PackError::new(format!(
-                "`{} download` ended with {}, for the reason above; packs come from the index that pip uses, so the machine has to \
-                 reach it this once. What was fetched whole is kept: run the command again when the cause is gone",
-                client.join(" "),
-                output.status
-            )));
+        if !asked.status().is_ok_and(|status| status.success()) {
+            continue;
         }
+        if hearer == Hearer::Caller {
+            return Err(PackError::new(complaints(&output.stderr)));
+        }
+        return Err(PackError::new(format!(
+            "`{} download` ended with {}, for the reason above; packs come from the index that pip uses, so the machine has to \
+             reach it this once. What was fetched whole is kept: run the command again when the cause is gone",
+            client.join(" "),
+            output.status
+        )));
     }
     Err(PackError::new("packs are fetched with pip, and there is none; install Python with pip on this machine"))
+}
+
+/// What the client says went wrong, without addresses, of which the caller need not know.
+fn complaints(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let lines = said.lines().filter_map(|line| line.strip_prefix("ERROR: ")).filter(|line| !line.contains("://"));
+    match lines.collect::<Vec<_>>() {
+        lines if lines.is_empty() => "the index cannot be reached from the host".to_owned(),
+        lines => lines.join("; "),
+    }
 }
 
 /// SHA-256 of a file, in hexadecimal digits.

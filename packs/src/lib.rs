@@ -7,12 +7,15 @@ mod archive;
 mod error;
 mod fetch;
 mod pack;
+mod pin;
 mod store;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use error::PackError;
+pub use fetch::{WheelSource, fetch_wheels};
 pub use pack::{PACKS, PYTHON, Pack, Wheel, find};
+pub use pin::Pin;
 pub use store::{Installed, Record, Staged, Store};
 pub use tree::TreeFile;

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 use crate::archive;
 use crate::error::PackError;
-use crate::fetch;
+use crate::fetch::{self, WheelSource};
 use crate::pack::{PACKS, Pack};
+use crate::pin::{Lock, Pin};
 use crate::tree::{self, Tree, TreeFile};
 
 /// What tells that a pack is whole: it is written last, before the folder gets its name.
@@ -122,12 +123,18 @@ impl Store {
         self.folder.join(NATIVE)
     }
 
-    /// Removes a pack with the native code, and tells whether there was one.
+    /// Removes a pack with the native code and what was decided about packages added to it, and tells whether there was one.
     ///
     /// # Errors
     /// When its folder cannot be removed.
     pub fn remove(&self, pack: &Pack) -> Result<bool, PackError> {
         remove_folder(&self.native())?;
+        match fs::remove_file(self.lock_of(pack)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(PackError::file(&self.lock_of(pack), &error));
+            }
+            _ => {}
+        }
         remove_folder(&self.folder.join(pack.name))
     }
 
@@ -146,19 +153,14 @@ impl Store {
     ) -> Result<Staged, PackError> {
         let downloads = self.folder.join(DOWNLOADS);
         fs::create_dir_all(&downloads).map_err(|error| PackError::file(&downloads, &error))?;
-        let mut wheels = vec![pack.runtime];
-        wheels.extend_from_slice(pack.wheels);
+        let wheels: Vec<Pin> = [&pack.runtime].into_iter().chain(pack.wheels).map(Pin::from).collect();
         progress("fetching");
-        fetch::fetch(&downloads, &wheels, pack, fetch::Index::OfTheClient)?;
+        fetch::fetch(&downloads, &wheels, pack, &WheelSource::Index)?;
+        let more = self.fetch_more(&downloads, pack, with)?;
         let folder = tempfile::Builder::new()
             .prefix(".new-")
             .tempdir_in(&self.folder)
             .map_err(|error| PackError::file(&self.folder, &error))?;
-        let mut more = Vec::new();
-        let named = TempDir::new_in(&self.folder).map_err(|error| PackError::file(&self.folder, &error))?;
-        if !with.is_empty() {
-            more = fetch::fetch_named(named.path(), with, pack)?;
-        }
         progress("unpacking");
         let mut tree = Tree::new(folder.path());
         let runtime = read(&downloads.join(pack.runtime.file))?;
@@ -190,6 +192,35 @@ impl Store {
         }
         tree.finish()?;
         Ok(Staged { folder, pack, with: with.to_vec() })
+    }
+
+    /// Fetches what is wanted beside a pack: what it came to when it was first wanted, or now. Answers where the wheels are.
+    fn fetch_more(&self, downloads: &Path, pack: &Pack, with: &[String]) -> Result<Vec<PathBuf>, PackError> {
+        if with.is_empty() {
+            return Ok(Vec::new());
+        }
+        let place = self.lock_of(pack);
+        let lock = match Lock::read(&place, with) {
+            Some(lock) => lock,
+            None => {
+                let named = TempDir::new_in(&self.folder).map_err(|error| PackError::file(&self.folder, &error))?;
+                let wheels = fetch::fetch_new(named.path(), with, pack)?;
+                for wheel in &wheels {
+                    let (from, to) = (named.path().join(&wheel.file), downloads.join(&wheel.file));
+                    fs::rename(&from, &to).map_err(|error| PackError::file(&to, &error))?;
+                }
+                let lock = Lock { with: with.to_vec(), wheels };
+                lock.write(&place)?;
+                lock
+            }
+        };
+        fetch::fetch(downloads, &lock.wheels, pack, &WheelSource::Index)?;
+        Ok(lock.wheels.iter().map(|wheel| downloads.join(&wheel.file)).collect())
+    }
+
+    /// Where it is noted what packages came to that were added to a pack.
+    fn lock_of(&self, pack: &Pack) -> PathBuf {
+        self.folder.join(format!("{}.lock", pack.name))
     }
 
     /// Gives a pack that is ready its place, in that of an older one, and forgets the wheels that it came from.

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use crate::pin::Lock;
 use crate::tree::Tree;
-use crate::{PACKS, PYTHON, Store, fetch, find};
+use crate::{PACKS, PYTHON, Pin, Store, WheelSource, fetch, fetch_wheels, find};
 
 /// An archive of files that are stored as they are.
 fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -36,12 +37,12 @@ fn every_pack_is_found_by_its_name_and_pinned_by_a_hash() {
 #[test]
 fn a_file_that_is_cut_or_changed_is_not_taken_for_the_pinned_one() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(!fetch::is_good(folder.path(), &PYTHON.runtime), "it is not there");
+    let runtime = Pin::from(&PYTHON.runtime);
+    assert!(!fetch::is_good(folder.path(), &runtime), "it is not there");
     fs::write(folder.path().join(PYTHON.runtime.file), b"half of it").unwrap();
-    assert!(!fetch::is_good(folder.path(), &PYTHON.runtime));
-    let digest = fetch::hash(&folder.path().join(PYTHON.runtime.file)).unwrap();
-    let pinned: &'static str = Box::leak(digest.into_boxed_str());
-    assert!(fetch::is_good(folder.path(), &crate::Wheel { sha256: pinned, ..PYTHON.runtime }));
+    assert!(!fetch::is_good(folder.path(), &runtime));
+    let sha256 = fetch::hash(&folder.path().join(PYTHON.runtime.file)).unwrap();
+    assert!(fetch::is_good(folder.path(), &Pin { sha256, ..runtime }));
 }
 
 /// A wheel that pip takes for one, with this text in it.
@@ -60,9 +61,9 @@ fn what_is_broken_or_absent_is_fetched_and_what_is_whole_is_left_alone() {
     let file = "small-1.0-py3-none-any.whl";
     let (offered, fetched) = (index.path().join(file), folder.path().join(file));
     fs::write(&offered, small_wheel("x = 1")).unwrap();
-    let sha256: &'static str = Box::leak(fetch::hash(&offered).unwrap().into_boxed_str());
-    let wheels = [crate::Wheel { project: "small", version: "1.0", file, sha256 }];
-    let fetch = || fetch::fetch(folder.path(), &wheels, &PYTHON, fetch::Index::Folder(index.path()));
+    let wheels = [Pin::of(&offered).unwrap()];
+    assert_eq!((wheels[0].project.as_str(), wheels[0].version.as_str()), ("small", "1.0"));
+    let fetch = || fetch::fetch(folder.path(), &wheels, &PYTHON, &WheelSource::Folder(index.path().into()));
     fetch().unwrap();
     assert!(fetch::is_good(folder.path(), &wheels[0]));
     // A download that was cut, as after a kill.
@@ -79,6 +80,35 @@ fn what_is_broken_or_absent_is_fetched_and_what_is_whole_is_left_alone() {
     fs::write(&offered, small_wheel("x = 2")).unwrap();
     fetch().unwrap_err();
     assert!(!fetched.exists(), "what is not the pinned file is not kept");
+}
+
+#[test]
+fn packages_are_fetched_by_their_names_and_by_nothing_else() {
+    let (index, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = "small-1.0-py3-none-any.whl";
+    fs::write(index.path().join(file), small_wheel("x = 1")).unwrap();
+    let source = WheelSource::Folder(index.path().into());
+    let fetched = |name: &str| fetch_wheels(folder.path(), &[name.to_owned()], &PYTHON, &source);
+    assert_eq!(fetched("small>=1").unwrap(), [Pin::of(&index.path().join(file)).unwrap()]);
+    let error = fetched("nosuch").unwrap_err().to_string();
+    assert!(error.contains("nosuch") && !error.contains("://"), "{error}");
+    for name in ["--index-url=x", "./small", "small @ file:///etc/passwd", "git+https://x", "", "-r", file] {
+        let error = fetched(name).unwrap_err().to_string();
+        assert!(error.contains("is no name of a package"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_packages_came_to_is_kept_for_the_same_wish_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("python.lock");
+    let lock = Lock { with: vec!["small".to_owned()], wheels: vec![Pin::from(&PYTHON.runtime)] };
+    lock.write(&place).unwrap();
+    assert_eq!(Lock::read(&place, &lock.with), Some(lock));
+    assert_eq!(Lock::read(&place, &["other".to_owned()]), None);
+    fs::write(&place, b"{").unwrap();
+    assert_eq!(Lock::read(&place, &["small".to_owned()]), None);
+    assert!(!Store::new(folder.path()).remove(&PYTHON).unwrap() && !place.exists());
 }
 
 #[test]

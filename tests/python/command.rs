@@ -38,8 +38,8 @@ async fn exit_codes_are_those_of_the_program() {
     )
     .await;
     fails(&sandbox, "python3 -m nosuch", 1, "/usr/bin/python3: No module named nosuch\n").await;
-    fails(&sandbox, "python3 --nosuch", 2, "unknown option --nosuch\n").await;
-    fails(&sandbox, "pip install requests", 1, "tidebox pack add python --with NAME").await;
+    fails(&sandbox, "python3 --nosuch", 2, "Unknown option: --nosuch\n").await;
+    fails(&sandbox, "pip install requests", 1, "tidebox pack add python --with requests").await;
 }
 
 #[tokio::test]
@@ -135,4 +135,64 @@ async fn an_interrupt_is_an_exception_and_a_handler_of_python_runs() {
         os.rename(\"pid\", \"ready\")\ntime.sleep(600)";
     let response = run(&sandbox, &signalled("TERM", handled)).await;
     assert_eq!((response.stdout.as_slice(), response.exit_code), (b"term\n".as_slice(), Some(7)));
+}
+
+#[tokio::test]
+async fn archives_are_programs_and_so_are_directories_in_them() {
+    let Some(sandbox) = sandbox() else { return };
+    let made = "mkdir app && echo 'print(\"app\", __file__)' > app/__main__.py";
+    let zipped = "python3 -m zipapp app -p '/usr/bin/env python3' && python3 app.pyz && ./app.pyz";
+    let lines = "app /workspace/app.pyz/__main__.py\n".repeat(2);
+    prints(&sandbox, &format!("{made} && {zipped}"), &lines).await;
+    let inner = "zip -qr all.zip app && python3 all.zip/app && cd app && python3 .";
+    let lines = "app /workspace/all.zip/app/__main__.py\napp /workspace/app/__main__.py\n";
+    prints(&sandbox, inner, lines).await;
+    fails(&sandbox, "mkdir empty; python3 empty", 1, "can't find '__main__' module in '/workspace/empty'").await;
+}
+
+#[tokio::test]
+async fn a_program_begins_with_the_names_that_it_has_elsewhere() {
+    let Some(sandbox) = sandbox() else { return };
+    let usual = "['__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__']\n";
+    prints(&sandbox, "python3 -c 'print(sorted(globals()))'", usual).await;
+    prints(
+        &sandbox,
+        "echo 'print(__file__, __loader__)' | python3",
+        "<stdin> <class '_frozen_importlib.BuiltinImporter'>\n",
+    )
+    .await;
+    prints(&sandbox, "echo 'print(__file__)' > s.py; python3 ./s.py", "/workspace/./s.py\n").await;
+}
+
+#[tokio::test]
+async fn streams_that_are_closed_are_none_and_what_cannot_be_read_is_told_with_its_place() {
+    let Some(sandbox) = sandbox() else { return };
+    prints(&sandbox, "python3 -c 'print(1)' >&-; echo $?", "0\n").await;
+    prints(&sandbox, "python3 -c 'import sys; print(sys.stdin)' <&-", "None\n").await;
+    fails(&sandbox, "printf 'x = 1\\0\\n' > n.py; python3 n.py", 1, "  File \"/workspace/n.py\", line 1\n    x = 1\n")
+        .await;
+    fails(&sandbox, "printf 'x = \"\\351\"\\n' > l.py; python3 l.py", 1, "in file /workspace/l.py on line 1").await;
+    fails(&sandbox, "python3 -c 'import sys; sys.exit(2 ** 70)'", 255, "").await;
+    fails(&sandbox, "python3 --nosuch", 2, "Unknown option: --nosuch\nusage: python3").await;
+}
+
+#[tokio::test]
+async fn an_interactive_interpreter_goes_on_after_an_exception_and_shows_its_line() {
+    let Some(sandbox) = sandbox() else { return };
+    let response = run(&sandbox, "printf 'x = 5\\nx / 0\\nx + 1\\nexit(3)\\n' | python3 -q -i").await;
+    let err = String::from_utf8_lossy(&response.stderr).into_owned();
+    assert_eq!((response.stdout.as_slice(), response.exit_code), (b"6\n".as_slice(), Some(3)));
+    assert!(err.contains("    x / 0\n    ~~^~~\nZeroDivisionError: division by zero\n>>> "), "{err}");
+}
+
+#[tokio::test]
+async fn modules_that_are_commands_do_their_work() {
+    let Some(sandbox) = sandbox() else { return };
+    prints(&sandbox, "echo '{\"a\":[1]}' | python3 -m json.tool --indent 1", "{\n \"a\": [\n  1\n ]\n}\n").await;
+    fails(&sandbox, "echo '{\"a\":' | python3 -m json.tool", 1, "Expecting value: line 2 column 1 (char 6)").await;
+    let tests = "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): self.assertEqual(1, 2)\n";
+    let script = format!("cat > test_t.py <<'P'\n{tests}P\npython3 -m unittest -v test_t");
+    fails(&sandbox, &script, 1, "FAIL: test_a (test_t.T.test_a)").await;
+    prints(&sandbox, "python3 -m timeit -n 1 -r 1 pass | cut -c1-16", "1 loop, best of \n").await;
+    fails(&sandbox, "python3 -m http.server", 1, "there are no sockets in this sandbox").await;
 }

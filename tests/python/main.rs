@@ -6,6 +6,7 @@
 mod command;
 mod data;
 mod limits;
+mod packages;
 mod processes;
 mod pytest;
 mod session;

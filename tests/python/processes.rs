@@ -86,3 +86,43 @@ async fn files_have_modes_and_owners() {
     prints(&sandbox, "touch f; python3 -c 'import os; os.chmod(\"f\", 0o640); s = os.stat(\"f\"); print(oct(s.st_mode), s.st_uid, os.getuid(), os.access(\"f\", os.X_OK))'; stat -c %a f", "0o100640 1000 1000 False\n640\n").await;
     prints(&sandbox, "python3 -c 'import tempfile, pathlib, shutil; d = tempfile.mkdtemp(); p = pathlib.Path(d, \"a\"); p.write_text(\"x\"); shutil.copy(p, d + \"/b\"); print(sorted(x.name for x in pathlib.Path(d).iterdir())); shutil.rmtree(d)'", "['a', 'b']\n").await;
 }
+
+#[tokio::test]
+async fn modes_masks_and_variables_are_those_that_were_asked_for() {
+    let Some(sandbox) = sandbox() else { return };
+    let program = r#"
+import os, stat, subprocess, tempfile
+mode = lambda path: oct(os.stat(path).st_mode & 0o7777)
+os.mkdir("d", 0o750)
+os.close(os.open("f", os.O_CREAT | os.O_WRONLY, 0o600))
+open("g", "w").close()
+print(mode("d"), mode("f"), mode("g"), mode(tempfile.mkstemp()[1]))
+os.umask(0o077)
+os.mkdir("e")
+open("h", "w").close()
+print(mode("e"), mode("h"))
+os.putenv("PUT", "there")
+print(subprocess.check_output("echo $PUT", shell=True, text=True), end="")
+os.environ.clear()
+print(subprocess.run(["/usr/bin/env"], capture_output=True, text=True).stdout.count("PUT"))
+print(os.spawnv(os.P_WAIT, "/bin/sh", ["sh", "-c", "exit 7"]))
+import grp, pwd
+print(pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name)
+try:
+    os.stat("a\0b")
+except ValueError as error:
+    print(error)
+"#;
+    let expected = "0o750 0o600 0o644 0o600\n0o700 0o600\nthere\n0\n7\ntidebox tidebox\nembedded null byte\n";
+    prints(&sandbox, &format!("cat > p.py <<'P'{program}P\npython3 p.py"), expected).await;
+}
+
+#[tokio::test]
+async fn a_traceback_ends_where_the_program_does() {
+    let Some(sandbox) = sandbox() else { return };
+    let killed = "python3 -c 'import os, signal; os.kill(os.getpid(), signal.SIGINT)' 2>&1 | grep -c _tidebox || true";
+    prints(&sandbox, killed, "0\n").await;
+    fails(&sandbox, "python3 -c 'import os; os.chmod(\"nosuch\", 0)'", 1, "File \"<string>\", line 1, in <module>\n")
+        .await;
+    prints(&sandbox, "python3 -c 'import os; os.chmod(\"nosuch\", 0)' 2>&1 | grep -c '  File'", "1\n").await;
+}

@@ -4,6 +4,9 @@ import atexit
 import os
 import sys
 
+# Always there, while `importlib.machinery` may be one of those that are handed out.
+from _frozen_importlib import BuiltinImporter
+
 from . import door, memory, parked, system
 
 LIBRARY = "/usr/local/lib/python3.15"
@@ -40,11 +43,6 @@ file   : program read from script file
 -      : program read from stdin (default)
 arg ...: arguments passed to program in sys.argv[1:]
 """
-PIP = """\
-{}: packages are added from outside the sandbox: tidebox pack add python --with NAME
-numpy, pandas, scipy, scikit-learn, matplotlib, pytest and others are there already; `pip list` shows them
-"""
-
 
 class Usage(Exception):
     """The command line cannot be understood."""
@@ -93,6 +91,7 @@ class Flags:
                     else:
                         name, equals, setting = value.partition("=")
                         self.options[name] = setting if equals else True
+                        self.dev_mode |= name == "dev"
                     break
                 self._short(letter)
 
@@ -102,7 +101,7 @@ class Flags:
         elif word in ("--help", "--help-all"):
             raise SystemExit(self.help())
         else:
-            raise Usage(f"unknown option {word}")
+            raise Usage(f"Unknown option: {word}")
 
     def _short(self, letter):
         if letter == "B":
@@ -158,6 +157,7 @@ class Flags:
         self.no_user_site |= bool(given("PYTHONNOUSERSITE"))
         self.safe_path |= bool(given("PYTHONSAFEPATH"))
         self.dev_mode |= bool(given("PYTHONDEVMODE"))
+        self.verbose |= bool(given("PYTHONVERBOSE"))
         optimize = given("PYTHONOPTIMIZE")
         if optimize:
             self.optimize = max(self.optimize, int(optimize) if optimize.isdigit() else 1)
@@ -195,7 +195,7 @@ def _set_flags(flags):
     sys.dont_write_bytecode = flags.dont_write_bytecode
     sys._xoptions.clear()
     sys._xoptions.update(flags.options)
-    if flags.dev_mode or "dev" in flags.options:
+    if flags.dev_mode:
         flags.warnings.insert(0, "default")
     sys.warnoptions[:] = flags.warnings
     if flags.warnings:
@@ -229,12 +229,19 @@ def _set_path(flags):
     sys.path[:] = first + more + [LIBRARY]
     if flags.no_site:
         return
-    if not flags.no_user_site:
+    own, with_system = _environment()
+    if own is None and not flags.no_user_site:
         user = os.path.expanduser("~/.local/lib/python3.15/site-packages")
         if os.path.isdir(user):
             sys.path.append(user)
             more.append(user)
-    sys.path.append(SITE)
+    if own is not None and os.path.isdir(own):
+        import site
+
+        site.addsitedir(own)
+        more.append(own)
+    if with_system:
+        sys.path.append(SITE)
     if more:
         try:
             import sitecustomize  # noqa: F401
@@ -243,14 +250,44 @@ def _set_path(flags):
                 raise
 
 
+def _environment():
+    """The packages of the virtual environment that this is the `python3` of, and whether it has those of the pack, too."""
+    name = sys.orig_argv[0] if sys.orig_argv else ""
+    if "/" in name:
+        path = os.path.abspath(name)
+    elif os.environ.get("VIRTUAL_ENV"):
+        folders = os.environ.get("PATH", "").split(":")
+        path = next((path for folder in folders if os.access(path := os.path.join(folder, name), os.X_OK)), PROGRAM)
+    else:
+        return None, True
+    prefix = os.path.dirname(os.path.dirname(path))
+    if prefix == "/usr":
+        return None, True
+    try:
+        with open(prefix + "/pyvenv.cfg", encoding="utf-8") as settings:
+            text = settings.read()
+    except OSError:
+        return None, True
+    sys.executable = os.path.join(os.path.dirname(path), "python3")
+    sys.prefix = sys.exec_prefix = prefix
+    words = (line.lower().replace(" ", "") for line in text.splitlines())
+    return prefix + "/lib/python3.15/site-packages", "include-system-site-packages=true" in words
+
+
 def _streams(flags):
     import _reactor
 
     _reactor._refresh(flags.unbuffered)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            door.fstat(number)
+        except OSError:
+            setattr(sys, name, None)
+            setattr(sys, f"__{name}__", None)
     wanted = "" if flags.ignore_environment else os.environ.get("PYTHONIOENCODING", "")
     if wanted:
         encoding, _, errors = wanted.partition(":")
-        for stream in sys.stdin, sys.stdout, sys.stderr:
+        for stream in filter(None, (sys.stdin, sys.stdout, sys.stderr)):
             kept = "backslashreplace" if stream is sys.stderr else errors or None
             stream.reconfigure(encoding=encoding or None, errors=kept)
 
@@ -282,7 +319,7 @@ def main(argv, environ):
         except Usage as error:
             print(error, file=sys.stderr)
             print(USAGE.format(argv[0]), file=sys.stderr)
-            print(f"Try `{argv[0]} -h' for more information.", file=sys.stderr)
+            print("Try `python -h' for more information.", file=sys.stderr)
             return _end(2)
         if flags.version:
             print(VERSION if flags.version == 1 else "Python " + sys.version)
@@ -300,7 +337,7 @@ def main(argv, environ):
 
 def _fresh_main():
     main = type(sys)("__main__")
-    main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={})
+    main.__dict__.update(__builtins__=sys.modules["builtins"], __loader__=BuiltinImporter)
     sys.modules["__main__"] = main
     return main.__dict__
 
@@ -314,7 +351,9 @@ def _run(flags):
 
         return session.serve(names)
     if flags.mode == "pip":
-        return _pip(flags.target, flags.rest)
+        from . import packages
+
+        return packages.pip(flags.target, flags.rest)
     if flags.mode == "c":
         source = flags.target + "\n"
         code = compile(source, "<string>", "exec", dont_inherit=True, optimize=level)
@@ -322,6 +361,10 @@ def _run(flags):
         parked.module("linecache")._register_code(code, source, "<string>")
         exec(code, names)
     elif flags.mode == "m":
+        if flags.target == "pip":
+            from . import packages
+
+            return packages.pip("pip", flags.rest)
         import runpy
 
         runpy._run_module_as_main(flags.target)
@@ -330,18 +373,19 @@ def _run(flags):
     elif flags.inspect:
         return _interact(flags, names)
     else:
-        source = sys.stdin.buffer.read()
-        exec(compile(source, "<stdin>", "exec", dont_inherit=True, optimize=level), names)
+        source = b"" if sys.stdin is None else sys.stdin.buffer.read()
+        names["__file__"] = "<stdin>"
+        exec(_compile(source, "<stdin>", level), names)
     return 0
 
 
 def _script(flags, names, level):
     path = flags.target
     try:
-        if os.path.isdir(path) or _is_archive(path):
+        if os.path.isdir(path) or not path.endswith(".py") and _is_archive(path):
             import runpy
 
-            sys.path.insert(0, path)
+            sys.path[0] = os.path.abspath(path)
             runpy._run_module_as_main("__main__", alter_argv=False)
             return 0
         with open(path, "rb") as file:
@@ -355,23 +399,41 @@ def _script(flags, names, level):
     from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 
     loader = SourcelessFileLoader if path.endswith(".pyc") else SourceFileLoader
-    path = os.path.abspath(path)
-    names.update(__file__=path, __cached__=None, __loader__=loader("__main__", path))
+    path = os.path.join(os.getcwd(), path)
+    names.update(__file__=path, __loader__=loader("__main__", path))
     if path.endswith(".pyc"):
         code = loader("__main__", path).get_code("__main__")
     else:
-        code = compile(source, path, "exec", dont_inherit=True, optimize=level)
+        code = _compile(source, path, level)
     del source
     exec(code, names)
     return 0
 
 
-def _is_archive(path):
+def _compile(source, path, level):
+    """The code of a program that was read as bytes, or what the interpreter says when it reads such a file by itself."""
+    if b"\0" in source:
+        before = source.partition(b"\0")[0].decode(errors="replace")
+        lines = before.split("\n")
+        where = path, len(lines), None, lines[-1]
+        raise SyntaxError("source code cannot contain null bytes", where)
     try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except OSError:
+        return compile(source, path, "exec", dont_inherit=True, optimize=level)
+    except SyntaxError as error:
+        if error.msg.startswith("Non-UTF-8 code starting with") and " in file " not in error.msg:
+            error.msg = error.msg.replace(" on line ", f" in file {path} on line ", 1)
+        raise
+
+
+def _is_archive(path):
+    """Whether the path leads to an archive, or to a directory in one."""
+    import zipimport
+
+    try:
+        zipimport.zipimporter(path)
+    except zipimport.ZipImportError:
         return False
+    return True
 
 
 def _interact(flags, names):
@@ -385,44 +447,25 @@ def _interact(flags, names):
             raise EOFError
         return line.rstrip("\n")
 
-    console = code.InteractiveConsole(names, filename="<stdin>")
+    class Console(code.InteractiveConsole):
+        def runsource(self, source, filename="<input>", symbol="single"):
+            # So that tracebacks show the lines that were typed.
+            try:
+                compiled = self.compile(source, filename, symbol)
+            except Exception:
+                compiled = None
+            if compiled is not None:
+                parked.module("linecache")._register_code(compiled, source + "\n", filename)
+            return super().runsource(source, filename, symbol)
+
+    console = Console(names, filename="<stdin>")
     console.raw_input = ask
-    banner = "" if flags.quiet or flags.mode != "stdin" else f"Python {sys.version} on {sys.platform}"
+    banner = ""
+    if not flags.quiet and flags.mode == "stdin":
+        more = "" if flags.no_site else '\nType "help", "copyright", "credits" or "license" for more information.'
+        banner = f"Python {sys.version} on {sys.platform}{more}"
     console.interact(banner=banner, exitmsg="")
     return 0
-
-
-def _pip(name, rest):
-    if rest[:1] in (["-V"], ["--version"]):
-        print(f"pip: none; {VERSION} of the pack python")
-        return 0
-    if rest[:1] in (["list"], ["freeze"]):
-        from importlib.metadata import distributions
-
-        found = sorted({(found.name.lower(), found.name, found.version) for found in distributions()})
-        if rest[0] == "freeze":
-            for _, shown, version in found:
-                print(f"{shown}=={version}")
-            return 0
-        width = max(len(shown) for _, shown, _ in found)
-        print(f"{'Package':{width}} Version")
-        print("-" * width, "-" * max(len(version) for *_, version in found))
-        for _, shown, version in found:
-            print(f"{shown:{width}} {version}")
-        return 0
-    if rest[:1] == ["show"] and len(rest) == 2:
-        from importlib.metadata import PackageNotFoundError, metadata
-
-        try:
-            about = metadata(rest[1])
-        except PackageNotFoundError:
-            print(f"WARNING: Package(s) not found: {rest[1]}", file=sys.stderr)
-            return 1
-        for field in "Name", "Version", "Summary", "Home-page", "License":
-            print(f"{field}: {about.get(field, '')}")
-        return 0
-    sys.stderr.write(PIP.format(name))
-    return 1
 
 
 def _exit_code(error):
@@ -430,24 +473,45 @@ def _exit_code(error):
     if code is None:
         return 0
     if isinstance(code, int):
-        return code & 0xFF
+        # What does not fit a number of C is -1.
+        return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 255
     try:
         sys.stdout.flush()
         print(code, file=sys.stderr)
-    except OSError:
+    except (OSError, AttributeError):
         pass
     return 1
+
+
+def _is_ours(trace):
+    return trace.tb_frame.f_code.co_filename.startswith(OURS)
+
+
+def _leave_out_ours(error):
+    """Ends tracebacks where a program calls what is one function of the interpreter elsewhere."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        last, trace = None, error.__traceback__
+        while trace is not None:
+            if not _is_ours(trace):
+                last = trace
+            trace = trace.tb_next
+        if last is not None:
+            last.tb_next = None
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _report(error):
     """Prints what the interpreter prints of an exception that nobody caught."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(OURS):
+    while trace is not None and _is_ours(trace):
         trace = trace.tb_next
     error = error.with_traceback(trace)
+    _leave_out_ours(error)
     try:
         sys.stdout.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         pass
     try:
         sys.excepthook(type(error), error, trace)

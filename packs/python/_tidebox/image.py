@@ -65,7 +65,7 @@ def prepare():
     sys.path.append(SITE)
     sys.dont_write_bytecode = True
     os.environ.update(HOME="/tmp", MPLCONFIGDIR="/tmp/matplotlib", MPLBACKEND="agg")
-    from . import command, memory, network, parked, processes, session, system  # noqa: F401
+    from . import command, memory, network, packages, parked, processes, session, system  # noqa: F401
 
     system.install()
     processes.install()

@@ -22,7 +22,8 @@ def fork_exec(
         raise PermissionError(errno.EPERM, "a program of this sandbox cannot change its user")
     places = (p2cread, c2pwrite, errwrite)
     fds = [(number, number if given == -1 else given) for number, given in enumerate(places)]
-    fds += [(fd, fd) for fd in pass_fds if fd not in (errpipe_write, 0, 1, 2)]
+    more = set(pass_fds) if close_fds else {*pass_fds, *system.passed_on()}
+    fds += [(fd, fd) for fd in sorted(more) if fd not in (errpipe_write, 0, 1, 2)]
     group = 1 if start_new_session or process_group == 0 else process_group if process_group > 0 else 0
     environment = list(env) if env is not None else None
     arguments = [os.fsencode(argument) for argument in args]

@@ -1,6 +1,7 @@
 """What `os` lacks in a WASI interpreter, as far as the sandbox has it: processes, pipes, modes, identities, signals."""
 
 import errno
+import operator
 import os
 import posix
 import signal
@@ -11,10 +12,16 @@ from . import door
 
 _NOTE, _IGNORE, _DEFAULT = 2, 1, 0
 
+# The interpreter's own functions, of those that are replaced in `posix`, too.
+_stock = vars(posix).copy()
+
 
 def _path(path):
     """A path for the kernel. It resolves relative ones against the directory that it knows, which `chdir` keeps in step."""
-    return os.fsencode(path)
+    path = os.fsencode(path)
+    if b"\0" in path:
+        raise ValueError("embedded null byte")
+    return path
 
 
 # Files.
@@ -38,9 +45,14 @@ def _stat_result(data):
 
 def stat(path, *, dir_fd=None, follow_symlinks=True):
     if isinstance(path, int):
+        if not follow_symlinks:
+            raise ValueError("stat: cannot use fd and follow_symlinks together")
         return fstat(path)
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        kind = type(path).__name__
+        raise TypeError(f"stat: path should be string, bytes, os.PathLike or integer, not {kind}")
     if dir_fd is not None:
-        return posix.stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
+        return _stock["stat"](path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
     try:
         return _stat_result(door.stat(_path(path), follow_symlinks))
     except OSError as failed:
@@ -100,7 +112,7 @@ class _Scan:
 
 
 def scandir(path=None):
-    return _Scan(posix.scandir(path))
+    return _Scan(_stock["scandir"](path))
 
 
 def chmod(path, mode, *, dir_fd=None, follow_symlinks=True):
@@ -116,6 +128,30 @@ def fchmod(fd, mode):
     chmod(fd, mode)
 
 
+def mkdir(path, mode=0o777, *, dir_fd=None):
+    _stock["mkdir"](path, mode, dir_fd=dir_fd)
+    if mode & 0o1777 != 0o777 and dir_fd is None:
+        chmod(path, mode & 0o1777 & ~_mask())
+
+
+def open(path, flags, mode=0o777, *, dir_fd=None):
+    made = flags & posix.O_CREAT and dir_fd is None and not _is_there(path)
+    fd = _stock["open"](path, flags, mode, dir_fd=dir_fd)
+    _passed_on.discard(fd)
+    # The calls of WASI have no modes.
+    if made and mode & 0o7777 & ~_mask() != fstat(fd).st_mode & 0o7777:
+        chmod(path, mode & 0o7777 & ~_mask())
+    return fd
+
+
+def _is_there(path):
+    try:
+        door.stat(_path(path), True)
+    except OSError:
+        return False
+    return True
+
+
 def access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True):
     if isinstance(path, int):
         raise TypeError("access: path should be string, bytes or os.PathLike, not int")
@@ -127,7 +163,7 @@ def access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True
 
 
 def chdir(path):
-    posix.chdir(path)
+    _stock["chdir"](path)
     door.chdir(_path(posix.getcwd()))
 
 
@@ -150,30 +186,105 @@ def pipe():
     return door.pipe()
 
 
-def pipe2(flags):
-    return door.pipe()
+def pipe2(flags, /):
+    flags = operator.index(flags)
+    ends = door.pipe()
+    # Where WASI has no bit for it, it is always asked for.
+    if posix.O_CLOEXEC and not flags & posix.O_CLOEXEC:
+        _passed_on.update(ends)
+    return ends
 
 
-def dup(fd):
-    return door.dup(_descriptor(fd), 67)
+def dup(fd, /):
+    new = door.dup(_descriptor(fd), 67)
+    _passed_on.discard(new)
+    return new
 
 
 def dup2(fd, fd2, inheritable=True):
     door.dup_to(_descriptor(fd), fd2)
+    set_inheritable(fd2, inheritable)
     return fd2
 
 
-def get_inheritable(fd):
+def close(fd):
+    _stock["close"](fd)
+    _passed_on.discard(fd)
+
+
+# Descriptors that programs get which are started without closing them.
+_passed_on = {0, 1, 2}
+
+
+def get_inheritable(fd, /):
     fstat(fd)
-    return fd < 3
+    return fd in _passed_on
 
 
-def set_inheritable(fd, inheritable):
+def set_inheritable(fd, inheritable, /):
     fstat(fd)
+    (_passed_on.add if inheritable else _passed_on.discard)(fd)
 
 
-def umask(mask):
-    return door.umask(mask & 0o777)
+def passed_on():
+    """Those that are open still."""
+    return [fd for fd in sorted(_passed_on) if _is_open(fd)]
+
+
+_known_mask = None
+
+
+def umask(mask, /):
+    global _known_mask
+    _known_mask = mask & 0o777
+    return door.umask(_known_mask)
+
+
+def _mask():
+    global _known_mask
+    if _known_mask is None:
+        _known_mask = door.umask(0o22)
+        door.umask(_known_mask)
+    return _known_mask
+
+
+def get_terminal_size(fd=1, /):
+    fstat(fd)
+    raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+
+
+def ttyname(fd, /):
+    fstat(fd)
+    raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+
+
+def sync():
+    """What was written is in the sandbox's files at once."""
+
+
+# Variables that programs are started with: those of `os.environ`, and what was put beside it.
+
+_variables = {}
+
+
+def putenv(name, value, /):
+    name, value = os.fsencode(name), os.fsencode(value)
+    if b"=" in name or not name:
+        raise ValueError("illegal environment variable name")
+    if b"\0" in name + value:
+        raise ValueError("embedded null byte")
+    _stock["putenv"](name, value)
+    _variables[name] = value
+
+
+def _clear_variables():
+    _stock["_clearenv"]()
+    _variables.clear()
+
+
+def unsetenv(name, /):
+    _stock["unsetenv"](name)
+    _variables.pop(os.fsencode(name), None)
 
 
 # Identities.
@@ -207,6 +318,10 @@ def getgid():
 
 def getgroups():
     return [getgid()]
+
+
+getresuid = lambda: (getuid(),) * 3
+getresgid = lambda: (getgid(),) * 3
 
 
 def getlogin():
@@ -292,8 +407,15 @@ def raised(number):
     return False
 
 
+def abort():
+    """Dies at once, as after an assertion of C."""
+    door.sig_set(signal.SIGABRT, _DEFAULT)
+    door.kill(getpid(), signal.SIGABRT)
+
+
 def system(command):
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     pid = start([b"sh", b"-c", os.fsencode(command)], b"/bin/sh")
     return waitpid(pid, 0)[1]
 
@@ -301,7 +423,7 @@ def system(command):
 def start(arguments, path, environment=None, fds=((0, 0), (1, 1), (2, 2)), cwd=None, group=0, ignored=0):
     """Starts a program of this path and answers its process id."""
     if environment is None:
-        environment = [os.fsencode(f"{name}={value}") for name, value in os.environ.items()]
+        environment = [name + b"=" + value for name, value in _variables.items()]
     fds = [(theirs, ours) for theirs, ours in fds if ours > 2 or _is_open(ours)]
     return door.spawn(path, arguments, environment, b"" if cwd is None else _path(cwd), fds, group, ignored)
 
@@ -316,11 +438,10 @@ def _is_open(fd):
 
 def _replace(path, arguments, environment):
     """`exec`: the program runs in a process of its own, and this one ends as it does."""
-    for stream in sys.stdout, sys.stderr:
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     arguments = [os.fsencode(argument) for argument in arguments]
-    environment = [os.fsencode(name) + b"=" + os.fsencode(value) for name, value in environment.items()]
-    pid = start(arguments, _path(path), environment)
+    pid = start(arguments, _path(path), _entries(environment))
     status = waitpid(pid, 0)[1]
     if WIFSIGNALED(status):
         door.sig_set(WTERMSIG(status), _DEFAULT)
@@ -328,16 +449,84 @@ def _replace(path, arguments, environment):
     os._exit(WEXITSTATUS(status))
 
 
+def _spawn(mode, path, arguments, environment):
+    if mode not in (os.P_WAIT, os.P_NOWAIT):
+        raise ValueError("spawn*() arg 1 must be P_WAIT or P_NOWAIT")
+    arguments = [os.fsencode(argument) for argument in _checked("spawnv", arguments)]
+    try:
+        environment = None if environment is None else _entries(environment)
+        pid = start(arguments, _path(path), environment, [(fd, fd) for fd in passed_on()])
+    except (OSError, ValueError):
+        # Elsewhere a copy of this process has begun by now, and ends with this code.
+        if mode == os.P_WAIT:
+            return 127
+        raise
+    if mode == os.P_NOWAIT:
+        return pid
+    return waitstatus_to_exitcode(waitpid(pid, 0)[1])
+
+
+def _entries(environment):
+    """Variables as a program is given them."""
+    entries = []
+    for name, value in environment.items():
+        name, value = os.fsencode(name), os.fsencode(value)
+        if b"=" in name or not name:
+            raise ValueError("illegal environment variable name")
+        if b"\0" in name + value:
+            raise ValueError("embedded null byte")
+        entries.append(name + b"=" + value)
+    return entries
+
+
+def _found(file, environment):
+    """Where a program of this name is, by `PATH`."""
+    if "/" in os.fsdecode(file):
+        return file
+    for folder in os.get_exec_path(environment):
+        path = os.path.join(os.fsencode(folder), os.fsencode(file))
+        if access(path, 1):
+            return path
+    return file
+
+
+def spawnv(mode, file, args):
+    return _spawn(mode, file, args, None)
+
+
+def spawnve(mode, file, args, env):
+    return _spawn(mode, file, args, env)
+
+
+def spawnvp(mode, file, args):
+    return _spawn(mode, _found(file, None), args, None)
+
+
+def spawnvpe(mode, file, args, env):
+    return _spawn(mode, _found(file, env), args, env)
+
+
+def spawnl(mode, file, *args):
+    return spawnv(mode, file, args)
+
+
+def spawnle(mode, file, *args):
+    return spawnve(mode, file, args[:-1], args[-1])
+
+
+def spawnlp(mode, file, *args):
+    return spawnvp(mode, file, args)
+
+
+def spawnlpe(mode, file, *args):
+    return spawnvpe(mode, file, args[:-1], args[-1])
+
+
 def execv(path, argv):
     _replace(path, _checked("execv", argv), os.environ)
 
 
 def execve(path, argv, env):
-    for name, value in env.items():
-        if "=" in os.fsdecode(name) or not name:
-            raise ValueError("illegal environment variable name")
-        if "\0" in os.fsdecode(name) + os.fsdecode(value):
-            raise ValueError("embedded null byte")
     _replace(path, _checked("execve", argv), env)
 
 
@@ -430,14 +619,17 @@ def note_interrupts():
 def install():
     """Puts it all where programs look for it."""
     names = [name for name in globals() if not name.startswith("_")]
-    theirs = {"door", "errno", "os", "posix", "signal", "struct", "sys", "install", "set_signal", "start", "raised",
+    theirs = {"door", "operator", "passed_on", "errno", "os", "posix", "signal", "struct", "sys", "install", "set_signal", "start", "raised",
               "note_interrupts", "signal_module_raise", "HANDLED", "stock_signal"}
     for name in names:
         if name not in theirs:
             setattr(os, name, globals()[name])
+            setattr(posix, name, globals()[name])
             if name not in os.__all__:
                 os.__all__.append(name)
     os.geteuid, os.getegid, os.getpgrp = getuid, getgid, getpgrp
+    posix.geteuid, posix.getegid = getuid, getgid
+    os._clearenv = _clear_variables
     os.F_OK, os.R_OK, os.W_OK, os.X_OK = 0, 4, 2, 1
     os.P_WAIT, os.P_NOWAIT = 0, 1
     os.execvp.__globals__["execv"], os.execvp.__globals__["execve"] = execv, execve
