@@ -96,6 +96,11 @@ impl Lexer {
         self.text.get(self.at + ahead).copied().unwrap_or(0)
     }
 
+    /// The byte behind this one; 0 behind a line's end, because whoever writes the next line may wait for the answer to this one.
+    fn after(&mut self) -> u8 {
+        if self.byte(0) == b'\n' { 0 } else { self.byte(1) }
+    }
+
     fn ended(&mut self) -> bool {
         self.fill(1);
         self.at >= self.text.len()
@@ -121,7 +126,7 @@ impl Lexer {
 
     fn skip_blanks(&mut self) {
         loop {
-            match (self.byte(0), self.byte(1)) {
+            match (self.byte(0), self.after()) {
                 (b' ' | b'\t', _) => self.at += 1,
                 (b'\\', b'\n') => {
                     self.at += 2;
@@ -134,7 +139,7 @@ impl Lexer {
                 }
                 (b'/', b'*') => {
                     self.at += 2;
-                    while !self.ended() && (self.byte(0), self.byte(1)) != (b'*', b'/') {
+                    while !self.ended() && (self.byte(0), self.after()) != (b'*', b'/') {
                         self.line += u32::from(self.byte(0) == b'\n');
                         self.at += 1;
                     }

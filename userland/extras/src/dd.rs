@@ -10,7 +10,36 @@ use tidebox_gnu::command_line::core_version;
 use tidebox_gnu::message::{bytes_path, cited, quoted, reason};
 use tidebox_gnu::stream::StandardInput;
 
+use tidebox_rt::{Errno, Fd, FileKind, Open};
+
 use conversion::Converter;
+
+/// A named pipe that is opened without waiting, which std has no way to ask for.
+struct Pipe(Fd);
+
+impl Read for Pipe {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        Ok(tidebox_rt::read(self.0, room)?)
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(tidebox_rt::write(self.0, bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Pipe {
+    /// Opens `name` if it is one.
+    fn open(name: &[u8], how: Open) -> Option<Result<Self, Errno>> {
+        let is_fifo = tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Pipe);
+        is_fifo.then(|| tidebox_rt::open(name, Open { nonblock: true, ..how }).map(Self))
+    }
+}
 
 const HELP: &str = "\
 Usage: dd [OPERAND]...
@@ -206,7 +235,7 @@ impl Copy {
                             cited(word.as_bytes())
                         ));
                     }
-                    self.words.push(word.to_owned());
+                    self.words.push(if word == "nonblock" { format!("{key} nonblock") } else { word.to_owned() });
                 }
             }
             "status" if ["none", "noxfer", "progress"].contains(&value) => value.clone_into(&mut self.status),
@@ -263,6 +292,11 @@ impl Copy {
             return Ok(Box::new(stdin));
         };
         let failed = |error: &io::Error| format!("failed to open {}: {}", quoted(name), reason(error));
+        if self.has("iflag nonblock")
+            && let Some(pipe) = Pipe::open(name, Open { read: true, ..Open::default() })
+        {
+            return Ok(Box::new(pipe.map_err(|errno| failed(&errno.into()))?));
+        }
         let mut file = File::open(bytes_path(name)).map_err(|error| failed(&error))?;
         if skip > 0 && file.seek(SeekFrom::Start(skip)).is_err() {
             discard(&mut file, skip).map_err(|error| format!("{}: cannot skip: {}", quoted(name), reason(&error)))?;
@@ -276,6 +310,11 @@ impl Copy {
             return Ok(Box::new(io::stdout().lock()));
         };
         let failed = |error: io::Error| format!("failed to open {}: {}", quoted(name), reason(&error));
+        if self.has("oflag nonblock")
+            && let Some(pipe) = Pipe::open(name, Open { write: true, ..Open::default() })
+        {
+            return Ok(Box::new(pipe.map_err(|errno| failed(errno.into()))?));
+        }
         let mut how = OpenOptions::new();
         how.write(true).append(self.has("append"));
         how.create(!self.has("nocreat")).create_new(self.has("excl"));

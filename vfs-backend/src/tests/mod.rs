@@ -3,6 +3,7 @@
 
 mod command;
 mod engine;
+mod fifos;
 mod files;
 mod host_tool;
 mod image;
