@@ -284,6 +284,7 @@ pub(crate) fn shell_state_write(state: &[u8]) -> Result<()> {
 
 pub(crate) fn read_dir(path: &[u8]) -> Result<Vec<Entry>> {
     use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::FileTypeExt;
     let failed = |error: std::io::Error| errno_of(error.raw_os_error().unwrap_or(0));
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(crate::path_of_bytes(path)).map_err(failed)? {
@@ -292,6 +293,7 @@ pub(crate) fn read_dir(path: &[u8]) -> Result<Vec<Entry>> {
             Ok(kind) if kind.is_dir() => FileKind::Dir,
             Ok(kind) if kind.is_file() => FileKind::File,
             Ok(kind) if kind.is_symlink() => FileKind::Symlink,
+            Ok(kind) if kind.is_fifo() => FileKind::Pipe,
             _ => FileKind::Unknown,
         };
         entries.push(Entry { name: entry.file_name().as_bytes().to_vec(), kind });

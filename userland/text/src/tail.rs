@@ -38,8 +38,12 @@ const FOLLOW: char = '\u{e001}';
 const STATS: char = '\u{e002}';
 const PID: char = '\u{e003}';
 const RETRY: char = '\u{e004}';
+/// What says how the real one is to learn of changes, where there is one way only.
+const HOW: char = '\u{e005}';
 
 const LONG: &[Long] = &[
+    long("-disable-inotify", Takes::Nothing, HOW),
+    long("-presume-input-pipe", Takes::Nothing, HOW),
     long("bytes", Takes::Value, 'c'),
     long("follow", Takes::Maybe, FOLLOW),
     long("lines", Takes::Value, 'n'),

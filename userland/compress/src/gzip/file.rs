@@ -134,6 +134,11 @@ impl Gzip {
             self.warn(&[&name, b" is a directory -- ignored"]);
             return Err(());
         }
+        // Whoever opened one would wait for its other end.
+        if stat.kind() == FileKind::Pipe && !self.to_stdout {
+            self.may_replace(&name, &stat);
+            return Err(());
+        }
         match stream::open(&name) {
             Ok(fd) => Ok((name.into_owned(), Some((fd, stat)))),
             Err(errno) => {

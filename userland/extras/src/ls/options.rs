@@ -285,7 +285,6 @@ impl Options {
                 self.shows = Shows::All;
                 self.order.key = Some(Key::None);
             }
-            'F' => self.mark = Mark::Classify,
             'g' => (self.layout, self.owner) = (Layout::Long, false),
             'G' => self.group = false,
             'h' => (self.sizes, self.block_sizes) = (Unit::Human(1024), Unit::Human(1024)),
@@ -352,6 +351,16 @@ impl Options {
         };
         match key {
             COLOR if value.is_empty() => self.color = true,
+            'F' => {
+                let marks = match if value.is_empty() { 0 } else { choose("--classify", WHEN)? } {
+                    0 => true,
+                    1 => false,
+                    _ => tidebox_rt::is_terminal(1),
+                };
+                if marks {
+                    self.mark = Mark::Classify;
+                }
+            }
             HYPERLINK => {
                 self.hyperlinks = match if value.is_empty() { 0 } else { choose("--hyperlink", WHEN)? } {
                     0 => true,

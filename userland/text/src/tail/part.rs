@@ -2,7 +2,7 @@
 
 use tidebox_gnu::message::cited;
 
-use super::{FOLLOW, Options, PID, Part, RETRY, STATS};
+use super::{FOLLOW, HOW, Options, PID, Part, RETRY, STATS};
 use crate::Failure;
 use crate::number::{Wrong, amount};
 
@@ -49,6 +49,7 @@ impl Options {
                 self.following.pids.push(pid.filter(|pid| *pid >= 0).ok_or_else(wrong)?);
             }
             RETRY => self.following.retry = true,
+            HOW => {}
             STATS => {
                 let wrong = "invalid maximum number of unchanged stats between opens";
                 amount(value).map_err(|_| Failure::Unsupported(format!("{wrong}: {}", cited(value))))?;
