@@ -200,6 +200,12 @@ struct Scope {
 }
 
 impl Vars {
+    /// The variables of callers that have this name, too.
+    pub(crate) fn replaced<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = &'a Var> {
+        let replaced = self.saved.iter().flat_map(|scope| &scope.replaced);
+        replaced.filter(move |(known, _)| **known == *name).filter_map(|(_, var)| var.as_ref())
+    }
+
     pub(crate) fn get(&self, name: &[u8]) -> Option<&Var> {
         self.map.get(name)
     }

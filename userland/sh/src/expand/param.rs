@@ -102,9 +102,10 @@ impl Shell {
         self.apply(param, (&param.target, &param.index), content, out, place)
     }
 
-    /// Whether a variable was given a value, be it an empty list.
+    /// Whether a variable was given a value, be it an empty list, or one that it hides was.
     pub(crate) fn has_value(&self, name: &[u8]) -> bool {
-        self.vars.get(name).is_none_or(|var| !matches!(var.value, Value::Unset) && !var.has(vars::BARE))
+        let given = |var: &vars::Var| !matches!(var.value, Value::Unset) && !var.has(vars::BARE);
+        self.vars.get(name).is_none_or(given) || self.vars.replaced(name).any(given)
     }
 
     /// `${#array[@]}` and `${#@}`, for which nobody needs the elements.
