@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "progress on stdout is what this program is for")]
 
 mod demo;
+mod fuzz;
 mod layers;
 mod licences;
 mod npm;
@@ -40,6 +41,9 @@ usage: cargo xtask <command>
             packages, or FOLDER has the package `test`
   soak [--minutes N]
             keep a thousand sandboxes busy for ten or N minutes, and say what went wrong or did not come back
+  fuzz [--minutes N [TARGET...]]
+            feed what reads bytes of strangers with bytes that nobody wrote, all targets or these, for N minutes in all;
+            without a number as many inputs as `test` feeds
   spec record [FILE]
             run the cases of tests/spec (those whose file name contains FILE) on this machine's bash and tools, as
             root, and write down what they do
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
         ["python-tests", words @ ..] => run(|project, progress| python_tests::python_tests(project, progress, words)),
+        ["fuzz"] => run(fuzz::step),
+        ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
         ["spec", what] => run(|project, progress| spec::run(project, progress, what, "")),
         ["spec", what, files] => run(|project, progress| spec::run(project, progress, what, files)),
         [] | ["help" | "--help" | "-h"] => {

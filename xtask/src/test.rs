@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::fuzz;
 use crate::layers;
 use crate::licences;
 use crate::npm_tests;
@@ -26,6 +27,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     host_tests(project, progress)?;
     python_tests::quick(project, progress)?;
     guest_tests(project, progress)?;
+    fuzz::step(project, progress)?;
     npm_tests::npm_tests(project, progress)?;
     benches(project, progress)?;
     let totals = &progress.totals;
@@ -40,7 +42,8 @@ fn format(project: &Project, progress: &mut Progress) -> Result<()> {
         "formatting of the guests",
         project.guest_cargo(&["fmt", "--all", "--check"]),
         "cargo fmt --all --manifest-path userland/Cargo.toml",
-    )
+    )?;
+    progress.run("formatting of the fuzz targets", fuzz::cargo(project, &["fmt", "--check"]), "cargo fmt in fuzz/")
 }
 
 fn lint(project: &Project, progress: &mut Progress) -> Result<()> {

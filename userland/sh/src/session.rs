@@ -4,7 +4,7 @@
 //! nothing, and follows the sandbox when its environment changes. Options, traps, `$?`, positional parameters,
 //! descriptors, jobs, the umask and what the shell computes (`SECONDS`, `RANDOM`, `SHLVL`) begin anew.
 
-mod state;
+pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 

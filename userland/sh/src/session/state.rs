@@ -11,7 +11,7 @@ const START: &[u8] = b"tbsh\x01";
 
 /// What differs from a new shell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct State {
+pub(crate) struct State {
     /// The working directory.
     pub(super) dir: Option<Bytes>,
     /// Variables that a new shell has and the session has not.
@@ -36,7 +36,7 @@ pub(super) struct StoredFunction {
 
 impl State {
     /// Nothing at all for a session that is as new.
-    pub(super) fn encode(&self) -> Bytes {
+    pub(crate) fn encode(&self) -> Bytes {
         if *self == Self::default() {
             return Bytes::new();
         }
@@ -64,7 +64,7 @@ impl State {
     }
 
     /// `None` for bytes that [`Self::encode`] does not write.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() {
             return Some(Self::default());
         }
