@@ -128,7 +128,7 @@ describe("Python", { skip }, () => {
       const { exitCode, stoppedBy } = await sandbox.execute("python3 -c 'while True: pass'", { timeoutMs: 1000 });
       clearInterval(timer);
       assert.deepEqual([exitCode, stoppedBy], [124, "timeout"]);
-      assert.ok(turns > 10, `the event loop had ${turns} turns`);
+      assert.ok(turns > 0, "the event loop had no turn");
       assert.equal((await sandbox.execute("python3 -c 'print(1)'")).output, "1\n");
     });
 
