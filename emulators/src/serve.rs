@@ -30,6 +30,7 @@ pub struct Serving {
     provider: String,
     key: String,
     address: SocketAddr,
+    url: String,
     variables: Vec<(String, String)>,
     house: House,
     faults: Faults,
@@ -47,8 +48,21 @@ impl Emulator {
     /// That the provider is not one of [`EMULATORS`], or that the address cannot be had.
     pub async fn serve(self, listen: SocketAddr, house: House) -> std::io::Result<Serving> {
         let listener = TcpListener::bind(listen).await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        self.serve_over(listener, house, url)
+    }
+
+    /// Serves at `listen` behind a proxy: clients are told `url` and come by it. It has no slash at its end.
+    ///
+    /// # Errors
+    /// Those of [`serve`](Self::serve).
+    pub async fn serve_behind(self, listen: SocketAddr, house: House, url: &str) -> std::io::Result<Serving> {
+        let listener = TcpListener::bind(listen).await?;
+        self.serve_over(listener, house, url.to_owned())
+    }
+
+    fn serve_over(self, listener: TcpListener, house: House, url: String) -> std::io::Result<Serving> {
         let address = listener.local_addr()?;
-        let url = format!("http://{address}");
         let (router, variables) = match self.provider.as_str() {
             "daytona" => {
                 let router = crate::daytona::router(house.clone(), &url, &self.key);
@@ -82,7 +96,7 @@ impl Emulator {
             // A listener ends only with its program or when it is told to.
             let _ = serving.await;
         });
-        Ok(Serving { provider: self.provider, key: self.key, address, variables, house, faults, stop, task })
+        Ok(Serving { provider: self.provider, key: self.key, address, url, variables, house, faults, stop, task })
     }
 }
 
@@ -118,9 +132,9 @@ impl Serving {
         self.address
     }
 
-    /// Its address as a URL.
+    /// The URL by which clients come.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
     }
 
     /// The variables of the environment that point the provider's own clients to it. Our adapter reads the same ones.

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::driver;
 use crate::emulator;
 use crate::install::{installed, step};
 
@@ -21,14 +22,7 @@ struct Client {
 
 /// A Python with the client.
 fn python(client: &'static Client) -> Result<Command, String> {
-    let folder = installed(&format!("client-python-{}", client.provider), client.packages, |folder| {
-        step("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
-        let requirements = folder.join("requirements.txt");
-        std::fs::write(&requirements, client.packages).map_err(|error| error.to_string())?;
-        let mut pip = Command::new(folder.join("venv/bin/pip"));
-        step("pip install", pip.args(["install", "--quiet", "--requirement"]).arg(requirements)).map(drop)
-    })?;
-    Ok(Command::new(folder.join("venv/bin/python")))
+    driver::python(client.provider).map(Command::new)
 }
 
 /// A Node with the client.

@@ -7,6 +7,7 @@ mod clients;
 mod contract;
 mod daytona;
 mod deno;
+mod driver;
 mod e2b;
 #[path = "../deepagents/install.rs"]
 mod install;
@@ -15,6 +16,7 @@ mod live;
 mod modal;
 mod page;
 mod runloop;
+mod wire;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -75,23 +75,149 @@ async fn taken(root: &Path) -> String {
     table
 }
 
+/// A feature, and what shows it: words of the tests over the emulator, of the official client's session, of the recordings. All
+/// words of one witness mean the same in the vocabulary of different providers.
+struct Feature {
+    name: &'static str,
+    tests: &'static [&'static str],
+    session: &'static [&'static str],
+    recordings: &'static [&'static str],
+}
+
+const CONTRACT: &[&str] = &["the_adapter_of"];
+const LIVES: &[&str] = &["the_provider_of"];
+
+const FEATURES: [Feature; 12] = [
+    Feature { name: "make", tests: LIVES, session: &["create("], recordings: &["create", "SandboxCreateV2Request"] },
+    Feature {
+        name: "run, both streams, exit code",
+        tests: CONTRACT,
+        session: &["echo err >&2"],
+        recordings: &["exec", "run over", "spawn", "TaskExecStartRequest"],
+    },
+    Feature {
+        name: "output as it comes",
+        tests: CONTRACT,
+        session: &["on_stdout=", "stdout=pieces", "pieces = list(", "logs_async", "for await"],
+        recordings: &["exec ok", "stream", "run over SSE", "spawn", "TaskExecStdioRead"],
+    },
+    Feature {
+        name: "time limit, killed there",
+        tests: CONTRACT,
+        session: &["timeout=1)", ".kill()", "endless"],
+        recordings: &["timeout (client", "exec timeout", "kill", "timeout_seconds", "timeout_secs", "TaskExecWait"],
+    },
+    Feature {
+        name: "upload",
+        tests: CONTRACT,
+        session: &["upload", "write"],
+        recordings: &["upload", "write", "TaskExecStdinWriteStreamRequest"],
+    },
+    Feature {
+        name: "download",
+        tests: CONTRACT,
+        session: &["download", "read"],
+        recordings: &["download", "readFile", "cat)", "TaskExecStdioReadResponse"],
+    },
+    Feature {
+        name: "list by labels",
+        tests: LIVES,
+        session: &["list("],
+        recordings: &["list", "SandboxListV2Request"],
+    },
+    Feature {
+        name: "find by id",
+        tests: LIVES,
+        session: &["connect(", "get(", "from_id(", "get_sandbox("],
+        recordings: &["connect", "get", "from_id", "RouterAccessRequest", "SandboxGetTaskId"],
+    },
+    Feature {
+        name: "wake",
+        tests: &["woken", "a_sandbox_that_sleeps"],
+        session: &["start()", "resume()", "start_sandbox("],
+        recordings: &["\"resume (raw)\"", "\"phase\": \"start\"", "\"phase\": \"pause\""],
+    },
+    Feature {
+        name: "delete",
+        tests: LIVES,
+        session: &["kill()", "delete(", "shutdown()", "terminate()", "delete_sandbox("],
+        recordings: &["delete", "kill", "SandboxTerminate", "SandboxRequest"],
+    },
+    Feature {
+        name: "pauses that are asked for",
+        tests: &["a_refusal_with_a_time", "a_pause_that"],
+        session: &[],
+        recordings: &[],
+    },
+    Feature {
+        name: "broken connections, nothing twice",
+        tests: &["breaks", "broken", "lost", "done_once", "sent_twice"],
+        session: &[],
+        recordings: &[],
+    },
+];
+
+fn read_all(folder: &Path, beginning: &str) -> String {
+    let files = std::fs::read_dir(folder).expect("the folder is there").map(|file| file.expect("a file").path());
+    let named = |path: &std::path::PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning)) && path.is_file()
+    };
+    files.filter(named).map(|path| std::fs::read_to_string(path).expect("it is text")).collect()
+}
+
+/// Features by providers, with those who witness each.
+fn witnesses(root: &Path) -> String {
+    let tests = tests();
+    let mut table = format!("| |{} |\n|---|", PROVIDERS.iter().map(|name| format!(" {name} |")).collect::<String>());
+    table = table.replace("| |\n", "|\n") + &"---|".repeat(PROVIDERS.len()) + "\n";
+    for feature in FEATURES {
+        let _ = write!(table, "| {} |", feature.name);
+        for name in PROVIDERS {
+            let module = format!("{name}::");
+            let holds = |test: &String| {
+                test.strip_prefix(&module).is_some_and(|test| feature.tests.iter().any(|word| test.contains(word)))
+            };
+            let session = read_all(&root.join("tests/remote_providers/clients"), &format!("{name}_session"));
+            let recorded = read_all(&root.join("remote-adapters/traces"), name);
+            let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+            let mut shown = Vec::new();
+            shown.extend(tests.iter().any(holds).then_some("E"));
+            shown.extend(has(&session, feature.session).then_some("C"));
+            shown.extend(has(&recorded, feature.recordings).then_some("R"));
+            let _ = write!(table, " {} |", if shown.is_empty() { "-".to_owned() } else { shown.join(" ") });
+        }
+        table.push('\n');
+    }
+    table
+}
+
 fn proved(root: &Path) -> String {
     let tests = tests();
     let is_there = |module: &str, name: &str| tests.iter().any(|test| test.starts_with(module) && test.contains(name));
-    let traces = std::fs::read_dir(root.join("remote-adapters/traces")).expect("there are recordings");
-    let traces: Vec<String> =
-        traces.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned()).collect();
     let mut table = String::from(
-        "| provider | contract over the emulator | its own client over the emulator | recordings | only a live account tells |\n\
-         |---|---|---|---|---|\n",
+        "| provider | contract over the emulator | its own client over the emulator | the same script by both through a proxy | recordings | only a live account tells |\n\
+         |---|---|---|---|---|---|\n",
     );
     for name in PROVIDERS {
         let contract = is_there(&format!("{name}::"), "keeps_the_contract");
-        let client = is_there("clients::", name) || is_there(&format!("{name}::"), "official_client");
-        let recorded = traces.iter().any(|file| file.starts_with(name));
+        let clients: Vec<&str> =
+            [("Python", format!("client_of_{name}_works")), ("JavaScript", format!("{name}_in_javascript"))]
+                .iter()
+                .filter(|(_, test)| is_there("clients::", test))
+                .map(|(language, _)| *language)
+                .collect();
+        let wire = is_there("wire::", &format!("{name}_sees"));
+        let recorded = !read_all(&root.join("remote-adapters/traces"), name).is_empty();
         let open = OPEN.iter().find(|(known, _)| known == name).map(|(_, open)| *open);
         let open = open.unwrap_or_else(|| panic!("say in OPEN what only an account at {name} can tell"));
-        let _ = writeln!(table, "| {name} | {} | {} | {} | {open} |", word(contract), word(client), word(recorded));
+        let clients = if clients.is_empty() { "-".to_owned() } else { clients.join(", ") };
+        let _ = writeln!(
+            table,
+            "| {name} | {} | {clients} | {} | {} | {open} |",
+            word(contract),
+            word(wire),
+            word(recorded)
+        );
     }
     table
 }
@@ -105,9 +231,17 @@ async fn the_page_about_providers_says_what_the_code_takes_and_what_was_proved()
     let (shown, after) = rest.split_once(END).expect("the page says where the tables end");
     let tables = format!(
         "What an adapter takes when a sandbox is made; everything else it refuses by name:\n\n{}\n\
-         What holds each adapter:\n\n{}",
+         What holds each adapter:\n\n{}\n\
+         What is shown of each feature, and by whom: E the adapter over the emulator, C the provider's own client over the emulator, \
+         R requests of its own client (or answers of its real daemon) that were recorded and that the adapter is held to. None of \
+         it is the live service:\n\n{}\n\
+         Where the adapter sends something else than the official client for Python that does the same, and why. A test plays both \
+         through one proxy and fails when anything else differs, or when one of these no longer does; identifiers, times and \
+         headers that only name the client are left out. The client's value stands before the stroke, ours behind it:\n{}",
         taken(root).await,
-        proved(root)
+        proved(root),
+        witnesses(root),
+        crate::wire::page()
     );
     if std::env::var_os("TIDEBOX_WRITE_PAGES").is_some() {
         std::fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("the page can be written");

@@ -1,0 +1,47 @@
+//! The providers' own clients for Python, each by itself at the one version that its file in `clients` names, and one script that
+//! drives any of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::install::{installed, step};
+
+/// A provider, what its client is installed from, and where files of its sandboxes are.
+const CLIENTS: [(&str, &str, &str); 6] = [
+    ("daytona", include_str!("clients/daytona.txt"), "/home/daytona"),
+    ("deno", include_str!("clients/deno.txt"), "/home/app"),
+    ("e2b", include_str!("clients/e2b.txt"), "/home/user"),
+    ("langsmith", include_str!("clients/langsmith.txt"), "/home/user"),
+    ("modal", include_str!("clients/modal.txt"), "/workspace"),
+    ("runloop", include_str!("clients/runloop.txt"), "/home/user"),
+];
+
+fn client(provider: &str) -> &'static (&'static str, &'static str, &'static str) {
+    CLIENTS.iter().find(|(name, ..)| *name == provider).expect("every provider has a client")
+}
+
+/// The directory of a sandbox that is everybody's to write to.
+pub(crate) fn home(provider: &str) -> &'static str {
+    client(provider).2
+}
+
+/// A Python with the client of a provider. The error is one line that says what is missing.
+pub(crate) fn python(provider: &str) -> Result<PathBuf, String> {
+    let packages = client(provider).1;
+    let folder = installed(&format!("client-python-{provider}"), packages, |folder| {
+        step("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
+        let requirements = folder.join("requirements.txt");
+        std::fs::write(&requirements, packages).map_err(|error| error.to_string())?;
+        let mut pip = Command::new(folder.join("venv/bin/pip"));
+        step("pip install", pip.args(["install", "--quiet", "--requirement"]).arg(requirements)).map(drop)
+    })?;
+    Ok(folder.join("venv/bin/python"))
+}
+
+/// The script that says and does the same with every client, with nothing of this machine's own settings.
+pub(crate) fn driver(provider: &str) -> Result<Command, String> {
+    let mut command = Command::new(python(provider)?);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients/driver.py");
+    command.env_clear().env("HOME", "/nonexistent").env("PYTHONDONTWRITEBYTECODE", "1").arg(script).arg(provider);
+    Ok(command)
+}

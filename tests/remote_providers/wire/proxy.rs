@@ -1,0 +1,235 @@
+//! A proxy that writes down what clients send, and passes everything on.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts as _, Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, Uri, Version};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use axum::serve::ListenerExt as _;
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tidebox_emulators::{Emulator, Serving};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::tungstenite::{Error as WireError, Message as Wire, client::IntoClientRequest as _};
+
+use crate::{KEY, house};
+
+/// One request, and what was sent over it when it became a WebSocket.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// What the client was about to do.
+    pub(crate) step: String,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// The step and the text of each message.
+    pub(crate) messages: Vec<(String, String)>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    step: String,
+    calls: Vec<Call>,
+}
+
+#[derive(Clone, Debug)]
+struct Way {
+    target: SocketAddr,
+    book: Arc<Mutex<Book>>,
+    http1: Client<HttpConnector, Body>,
+    http2: Client<HttpConnector, Body>,
+}
+
+/// An emulator that clients reach through a proxy only.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    pub(crate) serving: Serving,
+    book: Arc<Mutex<Book>>,
+    address: SocketAddr,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Proxy {
+    pub(crate) async fn of(provider: &str) -> Self {
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = TcpListener::bind(local).await.expect("a port is free");
+        let address = listener.local_addr().expect("it has an address");
+        let emulator = Emulator { provider: provider.to_owned(), key: KEY.to_owned() };
+        let serving = emulator.serve_behind(local, house(), &format!("http://{address}")).await;
+        let serving = serving.expect("the emulator serves");
+        let book = Arc::<Mutex<Book>>::default();
+        let client = |http2: bool| {
+            let mut connector = HttpConnector::new();
+            connector.set_nodelay(true);
+            Client::builder(TokioExecutor::new()).http2_only(http2).build(connector)
+        };
+        let way = Way { target: serving.address(), book: Arc::clone(&book), http1: client(false), http2: client(true) };
+        let router = Router::new().route("/_tidebox/step/{name}", post(step)).fallback(pass).with_state(way);
+        let task = tokio::spawn(async move {
+            let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
+            // It ends with the test.
+            let _ = axum::serve(listener, router).await;
+        });
+        Self { serving, book, address, task }
+    }
+
+    /// Where a client says what it does next.
+    pub(crate) fn steps(&self) -> String {
+        format!("http://{}/_tidebox/step", self.address)
+    }
+
+    pub(crate) fn begin(&self, step: &str) {
+        step.clone_into(&mut locked(&self.book).step);
+    }
+
+    /// What was sent since the last time.
+    pub(crate) fn take(&self) -> Vec<Call> {
+        std::mem::take(&mut *locked(&self.book)).calls
+    }
+}
+
+fn locked(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
+    book.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn step(State(way): State<Way>, Path(name): Path<String>) -> StatusCode {
+    locked(&way.book).step = name;
+    StatusCode::NO_CONTENT
+}
+
+/// Writes a request down; its place among all.
+fn write_down(way: &Way, parts: &Parts, body: Bytes) -> usize {
+    let mut book = locked(&way.book);
+    let call = Call {
+        step: book.step.clone(),
+        method: parts.method.to_string(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        headers: parts.headers.clone(),
+        body,
+        messages: Vec::new(),
+    };
+    book.calls.push(call);
+    book.calls.len() - 1
+}
+
+async fn pass(State(way): State<Way>, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    if parts.headers.get("upgrade").is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket")) {
+        let place = write_down(&way, &parts, Bytes::new());
+        let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await.expect("a handshake");
+        return open(way, parts, upgrade, place).await;
+    }
+    let body = to_bytes(body, usize::MAX).await.expect("a client sends what it began");
+    write_down(&way, &parts, body.clone());
+    let (client, http2) = if parts.version == Version::HTTP_2 { (&way.http2, true) } else { (&way.http1, false) };
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut onward = Request::builder().method(parts.method).uri(format!("http://{}{path}", way.target));
+    if http2 {
+        onward = onward.version(Version::HTTP_2);
+    }
+    let mut onward = onward.body(Body::from(body)).expect("it was a request before");
+    let mut headers = parts.headers;
+    for name in ["connection", "transfer-encoding", "content-length"] {
+        headers.remove(name);
+    }
+    *onward.headers_mut() = headers;
+    match client.request(onward).await {
+        Ok(reply) => {
+            let mut reply = reply.map(Body::new);
+            reply.headers_mut().remove("transfer-encoding");
+            reply.headers_mut().remove("connection");
+            reply
+        }
+        Err(error) => (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
+    }
+}
+
+/// Headers of a handshake, which each side of a proxy does by itself.
+fn is_of_handshake(name: &str) -> bool {
+    name.starts_with("sec-websocket-") || matches!(name, "upgrade" | "connection" | "host" | "content-length")
+}
+
+fn others(headers: &HeaderMap) -> impl Iterator<Item = (axum::http::HeaderName, axum::http::HeaderValue)> {
+    headers
+        .iter()
+        .filter(|(name, _)| !is_of_handshake(name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+}
+
+async fn open(way: Way, parts: Parts, upgrade: WebSocketUpgrade, place: usize) -> Response {
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let uri: Uri = format!("ws://{}{path}", way.target).parse().expect("it was a path before");
+    let mut onward = uri.into_client_request().expect("a handshake");
+    onward.headers_mut().extend(others(&parts.headers));
+    let stream = TcpStream::connect(way.target).await.expect("the emulator is there");
+    stream.set_nodelay(true).expect("a socket of TCP");
+    match tokio_tungstenite::client_async(onward, stream).await {
+        Ok((far, answer)) => {
+            let mut response = upgrade.on_upgrade(move |near| relay(way, near, far, place));
+            response.headers_mut().extend(others(answer.headers()));
+            response
+        }
+        Err(WireError::Http(refusal)) => {
+            let body = refusal.body().clone().unwrap_or_default();
+            (refusal.status(), others(refusal.headers()).collect::<HeaderMap>(), body).into_response()
+        }
+        Err(error) => (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
+    }
+}
+
+async fn relay(way: Way, near: WebSocket, far: tokio_tungstenite::WebSocketStream<TcpStream>, place: usize) {
+    let ((mut to_near, mut from_near), (mut to_far, mut from_far)) = (near.split(), far.split());
+    let out = async {
+        while let Some(Ok(message)) = from_near.next().await {
+            let message = match message {
+                Message::Text(text) => {
+                    let mut book = locked(&way.book);
+                    let step = book.step.clone();
+                    if let Some(call) = book.calls.get_mut(place) {
+                        call.messages.push((step, text.as_str().to_owned()));
+                    }
+                    Wire::text(text.as_str().to_owned())
+                }
+                Message::Binary(bytes) => Wire::Binary(bytes),
+                Message::Close(_) => Wire::Close(None),
+                // Each side answers those of its own.
+                Message::Ping(_) | Message::Pong(_) => continue,
+            };
+            if to_far.send(message).await.is_err() {
+                break;
+            }
+        }
+    };
+    let back = async {
+        while let Some(Ok(message)) = from_far.next().await {
+            let message = match message {
+                Wire::Text(text) => Message::text(text.as_str().to_owned()),
+                Wire::Binary(bytes) => Message::Binary(bytes),
+                Wire::Close(_) => Message::Close(None),
+                _ => continue,
+            };
+            if to_near.send(message).await.is_err() {
+                break;
+            }
+        }
+    };
+    // When one side has gone, the other is let go.
+    futures_util::future::select(Box::pin(out), Box::pin(back)).await;
+}

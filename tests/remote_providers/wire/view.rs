@@ -1,0 +1,197 @@
+//! What was sent, as names and values that can be compared: identifiers, boundaries and times are replaced.
+
+use std::collections::BTreeMap;
+
+use axum::http::HeaderValue;
+use serde_json::Value;
+use tidebox_remote_adapters::transport::multipart;
+
+use super::message::fields;
+use super::proxy::Call;
+
+/// One request or message: what it is, and everything that was said in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) step: String,
+    pub(crate) name: String,
+    pub(crate) said: BTreeMap<String, String>,
+}
+
+/// Headers that only name the client, its connection, its patience and its attempts.
+const OF_THE_CLIENT: [&str; 32] = [
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "baggage",
+    "cache-control",
+    "connection",
+    "content-length",
+    "grpc-accept-encoding",
+    "grpc-timeout",
+    "host",
+    "lang",
+    "lang_version",
+    "package_version",
+    "pragma",
+    "publisher",
+    "sdk_runtime",
+    "sentry-trace",
+    "system",
+    "te",
+    "traceparent",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+    "x-modal-client-type",
+    "x-modal-client-version",
+    "x-modal-host",
+    "x-modal-node",
+    "x-modal-platform",
+    "x-modal-python-version",
+    "x-modal-timestamp",
+    "x-retry-attempt",
+    "x-throttle-retry-attempt",
+];
+
+/// A word with a digit that is as long as this is an identifier or a time.
+const LONG: usize = 12;
+
+/// How much of a value is shown and compared.
+const SHOWN: usize = 90;
+
+fn without_ids(text: &str) -> String {
+    let mut shown = String::new();
+    let mut word = String::new();
+    for letter in text.chars().map(Some).chain([None]) {
+        match letter {
+            Some(letter) if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_') => word.push(letter),
+            other => {
+                let digits = word.chars().filter(char::is_ascii_digit).count();
+                // The second version of a call is no identifier.
+                let is_id = word.len() >= LONG && digits > 0 && !word.ends_with("V2");
+                let is_time = word.len() >= 10 && digits == word.len();
+                shown.push_str(if is_id || is_time { "<id>" } else { &word });
+                word.clear();
+                shown.extend(other);
+            }
+        }
+    }
+    shown
+}
+
+fn value(text: &str) -> String {
+    let text = without_ids(text);
+    let line: String = text.chars().map(|letter| if letter.is_control() { '␤' } else { letter }).collect();
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+/// The views of some calls, in order. `id` is the sandbox, whose name need not look like one.
+pub(crate) fn views(calls: &[Call], id: &str) -> Vec<View> {
+    let mut views = Vec::new();
+    for call in calls {
+        let mut call = call.clone();
+        call.path = call.path.replace(id, "<id>");
+        for given in call.headers.values_mut().filter(|given| given.as_bytes() == id.as_bytes()) {
+            *given = HeaderValue::from_static("<id>");
+        }
+        let call = &call;
+        let mut said = BTreeMap::new();
+        for pair in call.query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, given) = pair.split_once('=').unwrap_or((pair, ""));
+            said.insert(format!("query {name}"), value(given));
+        }
+        for (name, given) in &call.headers {
+            let name = name.as_str();
+            let skipped = OF_THE_CLIENT.contains(&name)
+                || name.starts_with("sec-websocket-")
+                || name.starts_with("x-stainless-")
+                || name == "content-type" && call.body.is_empty();
+            if !skipped {
+                said.insert(format!("header {name}"), header(name, &String::from_utf8_lossy(given.as_bytes())));
+            }
+        }
+        body(call, &mut said);
+        views.push(View {
+            step: call.step.clone(),
+            name: format!("{} {}", call.method, without_ids(&call.path)),
+            said,
+        });
+        for (step, message) in call.messages.iter().filter(|(_, message)| message != "ping") {
+            let message: Value = serde_json::from_str(message).expect("messages are JSON");
+            let mut said = BTreeMap::new();
+            flat("", &message["params"], &mut said);
+            let name = format!("message {}", message["method"].as_str().unwrap_or_default());
+            views.push(View { step: step.clone(), name, said });
+        }
+    }
+    views
+}
+
+fn header(name: &str, given: &str) -> String {
+    match (name, given.split_once("boundary=")) {
+        ("content-type", Some((before, _))) => format!("{before}boundary=<boundary>"),
+        // The configuration of a sandbox, in a header.
+        ("x-deno-sandbox-config", _) => {
+            use base64::Engine as _;
+            let bytes = base64::engine::general_purpose::STANDARD.decode(given).expect("base64");
+            let config: BTreeMap<String, Value> = serde_json::from_slice(&bytes).expect("JSON");
+            value(&serde_json::to_string(&config).expect("JSON"))
+        }
+        _ => value(given),
+    }
+}
+
+fn body(call: &Call, said: &mut BTreeMap<String, String>) {
+    let media_type = call.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if call.body.is_empty() {
+    } else if media_type.starts_with("application/grpc") {
+        for (number, message) in framed(&call.body).into_iter().enumerate() {
+            fields(&format!("message {number}"), &message, &mut |name, text| {
+                // A field may be there several times.
+                let before = said.remove(&name).map_or_else(String::new, |before| format!("{before} | "));
+                said.insert(name, before + &value(&text));
+            });
+        }
+    } else if media_type.starts_with("application/connect+json") {
+        for (number, message) in framed(&call.body).into_iter().enumerate() {
+            flat(&format!("message {number}"), &serde_json::from_slice(&message).expect("JSON"), said);
+        }
+    } else if media_type.starts_with("application/json") {
+        flat("body", &serde_json::from_slice(&call.body).expect("JSON"), said);
+    } else if let Some(parts) = multipart::read(media_type, &call.body) {
+        for part in parts {
+            let file = part.file.map_or_else(String::new, |file| format!(" (file {})", without_ids(&file)));
+            said.insert(format!("part {}{file}", part.name), value(&String::from_utf8_lossy(&part.content)));
+        }
+    } else {
+        said.insert("body".to_owned(), value(&String::from_utf8_lossy(&call.body)));
+    }
+}
+
+/// Messages behind a byte and their length.
+fn framed(mut body: &[u8]) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
+    while let [_, a, b, c, d, rest @ ..] = body {
+        let length = u32::from_be_bytes([*a, *b, *c, *d]) as usize;
+        messages.push(rest[..length].to_vec());
+        body = &rest[length..];
+    }
+    messages
+}
+
+fn flat(name: &str, json: &Value, said: &mut BTreeMap<String, String>) {
+    let below = |field: &str| if name.is_empty() { field.to_owned() } else { format!("{name}.{field}") };
+    match json {
+        Value::Object(object) if !object.is_empty() => {
+            object.iter().for_each(|(field, json)| flat(&below(&without_ids(field)), json, said));
+        }
+        Value::Array(list) if !list.is_empty() => {
+            list.iter().enumerate().for_each(|(at, json)| flat(&below(&at.to_string()), json, said));
+        }
+        Value::String(text) => drop(said.insert(name.to_owned(), value(text))),
+        other => drop(said.insert(name.to_owned(), value(&other.to_string()))),
+    }
+}
