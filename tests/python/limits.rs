@@ -103,3 +103,55 @@ async fn much_output_passes_a_pipe_within_little_memory() {
     let response = run(&sandbox, &format!("python3 -c '{source}' | python3 -c '{sink}'")).await;
     assert_eq!(response.stdout_text(), "209715200\n", "{}", String::from_utf8_lossy(&response.stderr));
 }
+
+/// Whatever recurses in C counts its depth or ends the process; neither reaches the host's stack.
+#[tokio::test]
+async fn deep_recursion_in_c_ends_in_python_and_the_sandbox_goes_on() {
+    if !ready() {
+        return;
+    }
+    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+    let programs = [
+        "import json; json.loads('['*200000)",
+        "import json; x = []\nfor _ in range(200000): x = [x]\njson.dumps(x)",
+        "x = []\nfor _ in range(200000): x = [x]\nrepr(x)",
+        "x = ()\nfor _ in range(200000): x = (x,)\nhash(x)",
+        "a, b = [], []\nfor _ in range(200000): a, b = [a], [b]\na == b",
+        "import re; re.compile('('*20000 + ')'*20000)",
+        "import re; re.match('(?:a?){2000}' * 20, 'a' * 3000)",
+        "eval('('*50000 + ')'*50000)",
+        "eval('-'*50000 + '1')",
+        "eval('+'.join(['1']*50000))",
+        "compile('[' * 90 + ']' * 90 + '\\n' + 'if 1:\\n' * 1, 'f', 'exec')",
+        "import ast; ast.parse('x' + '.y'*50000)",
+        "import pickle; x = []\nfor _ in range(100000): x = [x]\npickle.dumps(x)",
+        "import copy; x = []\nfor _ in range(100000): x = [x]\ncopy.deepcopy(x)",
+        "class A:\n def __getattr__(self, name): return getattr(self, name)\nA().x",
+        "class A:\n def __repr__(self): return repr(self)\nrepr(A())",
+        "class A:\n def __eq__(self, other): return self == other\nA() == A()",
+        "class A(type):\n def __instancecheck__(self, x): return isinstance(x, self)\nclass B(metaclass=A): pass\nisinstance(1, B)",
+        "import functools; f = abs\nfor _ in range(100000): f = functools.partial(f)\nf(1)",
+        "import itertools; x = iter([])\nfor _ in range(100000): x = itertools.chain(x)\nnext(x, 0)",
+        "def f(): yield from f()\nlist(f())",
+        "import sys; sys.setrecursionlimit(10**9)\ndef f(): f()\nf()",
+        "import sys; sys.setrecursionlimit(10**9)\nclass A:\n def __repr__(self): return repr([self])\nrepr(A())",
+        "x = None\nfor _ in range(500000): x = [x]\ndel x",
+        "import xml.etree.ElementTree as e; e.fromstring('<a>'*100000 + '</a>'*100000)",
+    ];
+    for program in programs {
+        let mut request = ExecuteRequest::new("python3 -c \"$PROGRAM\"; echo ended $?").with_env("PROGRAM", program);
+        request.timeout = Some(Duration::from_secs(120));
+        let response = sandbox.execute(request).await.expect("the sandbox answers");
+        let (stdout, stderr) = (response.stdout_text().into_owned(), response.stderr_text().into_owned());
+        // Done, an exception, or the end of this process alone.
+        let ended = ["ended 0\n", "ended 1\n", "ended 134\n", "ended 137\n", "ended 139\n"]
+            .iter()
+            .any(|end| stdout.ends_with(end));
+        assert!(ended, "{program}\n{stdout}\n{stderr}");
+        if stdout.ends_with("ended 1\n") {
+            assert!(stderr.contains("Error"), "{program}\n{stderr}");
+        }
+    }
+    let after = run(&sandbox, "python3 -c 'print(6 * 7)'").await;
+    assert_eq!(after.stdout_text(), "42\n");
+}
