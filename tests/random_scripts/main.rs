@@ -2,7 +2,8 @@
 //!
 //! A fixed count of scripts is tried, the same ones each time: plain ones, and wild ones, which are wrong more often, in
 //! ways that people's scripts seldom are. To hunt for more, `TIDEBOX_RANDOM_SCRIPTS` says how many and `TIDEBOX_RANDOM_SEED`
-//! with which one to begin. `TIDEBOX_RANDOM_SHELL` names a shell that was built for this machine (`cargo build -p tidebox-sh`
+//! with which one to begin; with `TIDEBOX_RANDOM_WIDER=1` option loops, coprocesses, references and the like are among the
+//! commands, too. `TIDEBOX_RANDOM_SHELL` names a shell that was built for this machine (`cargo build -p tidebox-sh`
 //! in `userland`), which is tried instead of the sandbox and faster. What was found is printed as small as it gets, or, with
 //! `TIDEBOX_RANDOM_SHRINK=0`, as it was made, in the form of a case for `tests/spec/cases/found-by-chance.spec`, where all of
 //! them are kept.
@@ -90,7 +91,7 @@ fn shrunk(ours: &Ours, statements: &[Statement], kinds: &BTreeSet<String>, told:
 
 /// The smallest script with a difference of the same kind, as a case, and what the two shells did.
 fn found(ours: &Ours, seed: u64, wild: bool) -> String {
-    let statements = Grammar::new(seed, wild).script();
+    let statements = grammar(seed, wild).script();
     let whole = script::text(&statements);
     let Some((expected, seen)) = by_bash(&whole).zip(ours.run(&whole)) else {
         return format!("seed {seed} does not end");
@@ -116,6 +117,11 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 
+/// What makes the script of a seed.
+fn grammar(seed: u64, wild: bool) -> Grammar {
+    Grammar::new(seed, wild).wider(number("TIDEBOX_RANDOM_WIDER").is_some_and(|wider| wider > 0))
+}
+
 /// Tries `usual` scripts of a grammar, or as many as were asked for.
 fn try_scripts(wild: bool, usual: u64) {
     if !bash_is_current() {
@@ -137,7 +143,7 @@ fn try_scripts(wild: bool, usual: u64) {
                     if seed >= end || cases.lock().expect("no thread panicked").len() >= ENOUGH {
                         break;
                     }
-                    if differs(&ours, &script::text(&Grammar::new(seed, wild).script())) {
+                    if differs(&ours, &script::text(&grammar(seed, wild).script())) {
                         let case = found(&ours, seed, wild);
                         writeln!(std::io::stdout(), "{case}").expect("standard output is open");
                         cases.lock().expect("no thread panicked").push(case);
@@ -168,6 +174,14 @@ fn a_seed_always_makes_the_same_script() {
     let all: std::collections::BTreeSet<String> =
         (0..200).map(|seed| script::text(&Grammar::new(seed, false).script())).collect();
     assert_eq!(all.len(), 200);
+}
+
+#[test]
+fn a_wider_grammar_makes_other_scripts_and_always_the_same() {
+    let made = |seed, wider| script::text(&Grammar::new(seed, seed % 2 == 0).wider(wider).script());
+    assert!((0..400).all(|seed| made(seed, true) == made(seed, true)));
+    assert!((0..400).filter(|&seed| made(seed, true) != made(seed, false)).count() > 300);
+    assert!((0..400).any(|seed| made(seed, true).contains("coproc")));
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Grammar {
     }
 
     fn bare(&mut self) -> String {
-        match self.chance.below(40) {
+        match self.chance.below(if self.wider { 52 } else { 40 }) {
             0..6 => format!("echo {}", self.words(3)),
             6..9 => self.printf(),
             9..13 => self.assignment(),
@@ -53,6 +53,10 @@ impl Grammar {
             36 => self.descriptor(),
             37 => self.odd(),
             38 => format!("{} && {}", self.test(), self.simple()),
+            40..43 => self.builtin(),
+            43..47 => self.idiom(),
+            47 | 48 => self.beside(),
+            49..51 => self.defined(),
             _ => format!("{} || {}", self.test(), self.simple()),
         }
     }

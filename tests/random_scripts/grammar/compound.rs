@@ -36,7 +36,7 @@ impl Grammar {
     }
 
     /// A command that others can follow on its line.
-    fn simple_alone(&mut self) -> String {
+    pub(super) fn simple_alone(&mut self) -> String {
         let command = self.simple();
         if command.contains('\n') { format!("echo {}", self.chance.below(10)) } else { command }
     }
@@ -148,7 +148,7 @@ impl Grammar {
     }
 
     /// A pattern that is a word too.
-    fn arm_pattern(&mut self) -> String {
+    pub(super) fn arm_pattern(&mut self) -> String {
         let pattern = self.pattern();
         if pattern == " " { "' '".to_owned() } else { pattern }
     }
