@@ -4,6 +4,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt as _;
 use tidebox_remote_adapters::Options;
 use tokio::net::TcpListener;
@@ -40,6 +45,9 @@ pub struct Serving {
 
 /// How long requests in progress are waited for at the end.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
+
+/// Bytes of a request that is read before it is answered.
+const SMALL_REQUEST: usize = 64 << 10;
 
 impl Emulator {
     /// Serves at `listen`; port 0 takes any that is free. Faults can be asked for by `POST /_tidebox/faults` too.
@@ -81,7 +89,7 @@ impl Emulator {
             }
         };
         let faults = Faults::default();
-        let router = with_faults(router, &faults);
+        let router = with_faults(router, &faults).layer(axum::middleware::from_fn(whole));
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
             // Messages are small and follow one another: none waits until the client has confirmed the one before.
@@ -100,9 +108,22 @@ impl Emulator {
     }
 }
 
+/// Reads what a small request carries before it is answered. A connection whose request was answered while its end was still on its way
+/// is closed, and a client that has kept it for its next request finds that out with that.
+async fn whole(request: Request, next: Next) -> Response {
+    let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_none_or(|length| length > SMALL_REQUEST) {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    match axum::body::to_bytes(body, SMALL_REQUEST).await {
+        Ok(body) => next.run(Request::from_parts(head, body.into())).await,
+        Err(_) => StatusCode::BAD_REQUEST.into_response(),
+    }
+}
+
 fn with_faults(router: Router, faults: &Faults) -> Router {
     use axum::extract::{Json, State};
-    use axum::http::StatusCode;
     use axum::routing::post;
     let add = |State(faults): State<Faults>, Json(fault): Json<crate::fault::Fault>| async move {
         faults.add(fault);

@@ -20,7 +20,7 @@ async fn timeout_and_kill_end_it_and_the_future_is_dropped() {
     prints(&sandbox, "hang & sleep 0.1; kill $!; wait $!; echo $?", "143\n").await;
     assert_eq!(hanging.load(Ordering::Relaxed), 0);
     prints(&sandbox, "hang & sleep 0.1; kill -9 $!; wait $! 2>/dev/null; echo $?", "137\n").await;
-    prints(&sandbox, "timeout -s KILL 0.1 sh -c 'hang; true' 2>/dev/null; echo $?", "137\n").await;
+    prints(&sandbox, "(timeout -s KILL 0.1 sh -c 'hang; true'; echo $?) 2>/dev/null", "137\n").await;
     assert_eq!(hanging.load(Ordering::Relaxed), 0);
 }
 

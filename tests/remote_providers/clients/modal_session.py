@@ -75,6 +75,11 @@ raises(SandboxFilesystemNotFoundError, lambda: files.read_bytes("/workspace/none
 raises(SandboxFilesystemIsADirectoryError, lambda: files.read_bytes("/workspace/new"))
 raises(SandboxFilesystemIsADirectoryError, lambda: files.write_text("x", "/workspace/new"))
 raises(SandboxFilesystemNotADirectoryError, lambda: files.write_text("x", "/workspace/bytes/below"))
+# It runs also when nobody waits, but when is not said.
+patience = time.monotonic() + 30
+while sandbox.exec("test", "-e", "/workspace/touched").wait() != 0:
+    assert time.monotonic() < patience
+    time.sleep(0.05)
 assert files.stat("/workspace/touched").is_file()
 
 # Lists, names and lives.

@@ -1,5 +1,7 @@
 //! Compact files: there and back, damaged, and forged.
 
+use std::sync::LazyLock;
+
 use futures_executor::block_on;
 use sha2::{Digest, Sha256};
 use tidebox_core::{ErrorKind, Limits, SandboxBackend};
@@ -13,7 +15,8 @@ use crate::backend::lock;
 use crate::{BaseImage, Program, ROOT, Snapshot, VfsBackend};
 
 fn read(bytes: &[u8]) -> tidebox_core::Result<Snapshot> {
-    Snapshot::from_bytes(bytes, &base(), &Limits::default())
+    static BASE: LazyLock<BaseImage> = LazyLock::new(base);
+    Snapshot::from_bytes(bytes, &BASE, &Limits::default())
 }
 
 fn kept(sandbox: &VfsBackend) -> Snapshot {
