@@ -44,17 +44,20 @@ fn wheel(wheel: &Wheel) -> Value {
 /// Pairs of a path and what the file holds, in the order of the paths. What a pack is made of is told by a hash of them.
 fn own(folder: &Path) -> io::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
-    for package in fs::read_dir(folder)? {
-        let package = package?;
-        for file in fs::read_dir(package.path())? {
-            let file = file?;
-            if file.path().extension().is_some_and(|ending| ending == "py") {
-                let names = [package.file_name(), file.file_name()];
-                let path = names.map(|name| name.to_string_lossy().into_owned()).join("/");
-                files.push((path, fs::read_to_string(file.path())?));
-            }
-        }
-    }
+    gather(folder, "", &mut files)?;
     files.sort();
     Ok(files)
+}
+
+fn gather(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            gather(&entry.path(), &format!("{path}/"), files)?;
+        } else if entry.path().extension().is_some_and(|ending| ending == "py") {
+            files.push((path, fs::read_to_string(entry.path())?));
+        }
+    }
+    Ok(())
 }
