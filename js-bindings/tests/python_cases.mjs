@@ -15,7 +15,7 @@ export const groups = {
     { run: "python3 -c 'raise SystemExit(\"no\")'", fails: 1, says: "no\n" },
     { run: "python3 nosuch.py", fails: 2, says: "python3: can't open file '/workspace/nosuch.py': [Errno 44] No such file or directory\n" },
     { run: "python3 -m nosuch", fails: 1, says: "/usr/bin/python3: No module named nosuch\n" },
-    { run: "python3 --nosuch", fails: 2, says: "unknown option --nosuch\n" },
+    { run: "python3 --nosuch", fails: 2, says: "Unknown option: --nosuch\n" },
     { run: "pip install requests", fails: 1, says: "tidebox pack add python --with NAME" },
   ],
   "options and variables do what they do elsewhere": [
