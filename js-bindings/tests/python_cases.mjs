@@ -16,7 +16,7 @@ export const groups = {
     { run: "python3 nosuch.py", fails: 2, says: "python3: can't open file '/workspace/nosuch.py': [Errno 44] No such file or directory\n" },
     { run: "python3 -m nosuch", fails: 1, says: "/usr/bin/python3: No module named nosuch\n" },
     { run: "python3 --nosuch", fails: 2, says: "Unknown option: --nosuch\n" },
-    { run: "pip install requests", fails: 1, says: "tidebox pack add python --with NAME" },
+    { run: "pip install requests", fails: 1, says: "tidebox pack add python --with requests" },
   ],
   "options and variables do what they do elsewhere": [
     { run: "python3 -V", prints: "Python 3.15.0\n" },
