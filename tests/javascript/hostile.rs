@@ -21,7 +21,11 @@ const OTHERWISE: [(&str, &str); 2] = [
 ];
 
 /// The same where programs run one after the other.
-const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 3] = [
+const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 4] = [
+    (
+        "fifo_of_nobody.sh",
+        "nothing waits for the other end of a named pipe; what is written is kept for who reads it later",
+    ),
     ("memory_of_sort.sh", "a pipe that holds too much is cut before the reader runs"),
     ("decompression_bomb.sh", "a pipe that holds too much is cut before the reader runs"),
     ("fork_bomb.sh", "programs nest on one stack instead of filling the table of processes"),
