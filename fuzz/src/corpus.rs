@@ -22,6 +22,10 @@ pub fn examples(target: &str) -> Vec<Vec<u8>> {
         "shell_matching" => {
             words().into_iter().zip(words().into_iter().skip(1)).map(|(one, two)| [one, two].join(&b'\n')).collect()
         }
+        "provider_replies" => replies(),
+        "module_rewriting" | "module_bounding" => modules(),
+        "snapshots" => crate::snapshots::examples(),
+        "tars" => crate::snapshots::tars(),
         "shell_session" => vec![session()],
         _ => Vec::new(),
     };
@@ -67,4 +71,43 @@ fn words() -> Vec<Vec<u8>> {
 /// A state of a session: a directory, a variable that is gone, a function, an alias and a stack of directories, each with its length.
 fn session() -> Vec<u8> {
     b"tbsh\x01\x01\x04/tmp\x01\x04HOME\x00\x00\x01\x01f\x06{ :; }\x04bash\x01\x03\x01\x02ll\x05ls -l\x01\x01/".to_vec()
+}
+
+/// Modules of the hostile guests, and a component.
+fn modules() -> Vec<Vec<u8>> {
+    let texts = files(&root().join("userland/hostile"), ".wat");
+    let mut modules: Vec<Vec<u8>> = texts
+        .iter()
+        .filter_map(|text| wat::parse_bytes(text).ok().map(std::borrow::Cow::into_owned))
+        .filter(|module| module.len() <= 4096)
+        .collect();
+    modules.extend(wat::parse_str(
+        "(component (core module (func (memory.fill (i32.const 0) (i32.const 0) (i32.const 0))) (memory 1)))",
+    ));
+    modules
+}
+
+/// Each of them as a reply of everybody, with every status.
+fn replies() -> Vec<Vec<u8>> {
+    let texts = [
+        r#"{"sandboxID":"s1","envdAccessToken":"t","domain":"d","metadata":{"a":"b"}}"#,
+        r#"[{"sandboxID":"s1","metadata":{"a":"b"}},{"id":"x","status":"running","labels":{"k":"v"}}]"#,
+        r#"{"items":[{"id":"1","name":"n","state":"started","labels":{"k":"v"}}],"nextCursor":"c","total":3}"#,
+        r#"{"devboxes":[{"id":"d","status":"running","metadata":{"k":"v"}}],"has_more":true}"#,
+        r#"{"devbox_id":"d","execution_id":"e","status":"completed","stdout":"o","stderr":"e","exit_status":0}"#,
+        r#"{"message":"path is a file","code":400,"errors":["/b: permission denied"],"files":[{"path":"/b"}]}"#,
+        r#"{"event":{"start":{"pid":7}}}"#,
+        r#"{"event":{"data":{"stdout":"aGk=","stderr":"aGk="}}}"#,
+        r#"{"event":{"end":{"exitCode":1,"exited":true,"status":"exit status 1"}},"error":{"code":"c","message":"m"}}"#,
+        r#"{"type":"stdout","offset":3,"data":"aGk="}"#,
+        r#"{"type":"exit","exit_code":-1,"error":"e","error_type":"CommandTimeout"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"pid":3,"success":false,"code":1,"signal":"SIGKILL"}}"#,
+        r#"{"error":{"code":"NOT_FOUND","message":"m","details":[]},"error_kind":"NotFound","detail":"d"}"#,
+        "event: stdout\ndata: {\"data\":\"aGk=\",\"offset\":0}\n\nevent: exit\r\ndata: {\"exit_code\":0}\r\n\r\n: comment\n\n",
+        "multipart/form-data; boundary=b\n\r\n--b\r\ncontent-disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\nx\r\n--b--\r\n",
+        "\0\0\0\0\u{b}{\"event\":{}}\u{2}\0\0\0\u{2}{}",
+        "\n\u{5}hello\u{12}\u{2}hi\u{18}\u{1}",
+    ];
+    let each = |text: &str| (0..9).map(|whose| [&[whose, 2], text.as_bytes()].concat()).collect::<Vec<_>>();
+    texts.iter().flat_map(|text| each(text)).collect()
 }

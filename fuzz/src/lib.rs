@@ -7,8 +7,13 @@
 #![allow(clippy::print_stdout, reason = "the program says what it does")]
 
 mod corpus;
+mod modules;
 mod mutate;
+mod replies;
 mod shell;
+mod snapshots;
+mod system;
+mod web;
 
 pub use corpus::examples;
 pub use mutate::{Dice, mutate};
@@ -25,9 +30,18 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 13] = [
+    Target { name: "system_calls", run: system::calls, inputs: 1500 },
+    Target { name: "path_walk", run: system::paths, inputs: 1500 },
     Target { name: "shell_parser", run: shell::parser, inputs: 6000 },
     Target { name: "shell_expansion", run: shell::expansion, inputs: 3000 },
     Target { name: "shell_matching", run: shell::matching, inputs: 3000 },
     Target { name: "shell_session", run: shell::session, inputs: 6000 },
+    Target { name: "provider_replies", run: replies::read, inputs: 4000 },
+    Target { name: "module_rewriting", run: modules::rewritten, inputs: 1500 },
+    Target { name: "module_bounding", run: modules::bounded, inputs: 1500 },
+    Target { name: "modules_made", run: modules::made, inputs: 400 },
+    Target { name: "snapshots", run: snapshots::compact, inputs: 1500 },
+    Target { name: "tars", run: snapshots::tar, inputs: 1500 },
+    Target { name: "urls_and_rules", run: web::urls, inputs: 6000 },
 ];

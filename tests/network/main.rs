@@ -1,6 +1,7 @@
 //! The network through the real shell, `curl` and `wget`, and what keeps a sandbox within its policy.
 
 mod differential;
+mod limits;
 mod server;
 
 use std::sync::Arc;

@@ -170,6 +170,7 @@ fn answer(stream: &mut TcpStream, seen: &Seen, is_first: bool) -> std::io::Resul
             Ok(())
         }
         "empty" => Ok(()),
+        "long-head" => reply(stream, "200 OK", &[("X-Long", &"x".repeat(100_000))], b"long\n"),
         "cut" => stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"),
         "flaky" if is_first => reply(stream, "503 Not Now", &[("Retry-After", "0")], b"later\n"),
         "flaky" => reply(stream, "200 OK", &[TEXT], b"at last\n"),

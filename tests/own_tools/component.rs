@@ -113,6 +113,45 @@ async fn a_component_may_leave_with_any_exit_code() {
     }
 }
 
+/// As deep as a guest may go there is room for what the host does for it: the calls of components are made on the guest's own stack.
+#[tokio::test]
+async fn a_component_that_calls_the_host_at_every_depth_of_its_recursion_ends_alone() {
+    let deep = r#"(component
+      (import "wasi:random/random@0.2.12" (instance $random
+        (export "get-random-u64" (func (result u64)))
+        (export "get-random-bytes" (func (param "len" u64) (result (list u8))))))
+      (import "wasi:cli/environment@0.2.12" (instance $environment
+        (export "get-environment" (func (result (list (tuple string string)))))))
+      (core module $libc
+        (memory (export "memory") 1)
+        (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1024)))
+      (core instance $libc (instantiate $libc))
+      (core func $number (canon lower (func $random "get-random-u64")))
+      (core func $bytes (canon lower (func $random "get-random-bytes")
+        (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+      (core func $variables (canon lower (func $environment "get-environment")
+        (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+      (core module $main
+        (import "host" "number" (func $number (result i64)))
+        (import "host" "bytes" (func $bytes (param i64 i32)))
+        (import "host" "variables" (func $variables (param i32)))
+        (func $down (export "run") (result i32)
+          (drop (call $number))
+          (call $bytes (i64.const 4096) (i32.const 16))
+          (call $variables (i32.const 16))
+          (drop (call $down))
+          (i32.const 0)))
+      (core instance $i (instantiate $main (with "host" (instance
+        (export "number" (func $number)) (export "bytes" (func $bytes)) (export "variables" (func $variables))))))
+      (func $run (result (result)) (canon lift (core func $i "run")))
+      (instance (export "wasi:cli/run@0.2.12") (export "run" (func $run))))"#;
+    let builder = tidebox::sandbox().expect("the engine starts");
+    let deep = wat::parse_str(deep).expect("well-formed");
+    let sandbox = builder.tool("deeper", deep).build().expect("the sandbox is made");
+    let response = run(&sandbox, "{ deeper; } 2> told; echo $?; head -1 told; echo alive").await;
+    assert_eq!(response.output_text(), "139\ndeeper: stack overflow\nalive\n");
+}
+
 #[tokio::test]
 async fn the_deadline_ends_a_component_that_waits_and_one_that_computes() {
     for (kind, sandbox) in kinds() {

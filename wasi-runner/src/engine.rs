@@ -169,3 +169,36 @@ fn pooled(slots: u32) -> Config {
 
 /// What a process's store holds.
 pub(crate) type Store = wasmtime::Store<Guest>;
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::{Instance, Module, Store};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_process_used_of_its_stack_and_memory_is_given_back_when_it_ends() {
+        let engine = Engine::new(&pooled(4)).expect("the pool fits");
+        let wat = r#"(module
+            (memory (export "memory") 100)
+            (func $deep (export "deep") (param i32) (call $deep (i32.add (local.get 0) (i32.const 1))))
+            (func (export "fill") (memory.fill (i32.const 0) (i32.const 1) (i32.const 6553600))))"#;
+        let wasm = wat::parse_str(wat).expect("the text is a module");
+        let module = Module::new(&engine, wasm).expect("the module is valid");
+        for _ in 0..3 {
+            let mut store = Store::new(&engine, ());
+            store.set_epoch_deadline(1 << 40);
+            let instance = Instance::new_async(&mut store, &module, &[]).await.expect("there is a place");
+            let fill = instance.get_typed_func::<(), ()>(&mut store, "fill").expect("it is exported");
+            fill.call_async(&mut store, ()).await.expect("the memory is there");
+            let deep = instance.get_typed_func::<i32, ()>(&mut store, "deep").expect("it is exported");
+            deep.call_async(&mut store, 0).await.expect_err("recursion ends");
+        }
+        let pool = engine.pooling_allocator_metrics().expect("the engine has a pool");
+        // Nothing is known of stacks that are not reset, and they keep all that was ever used.
+        let stacks = pool.unused_stack_bytes_resident().expect("stacks are reset");
+        assert!(stacks <= 4 * KEPT_STACK_BYTES, "{stacks} bytes of stacks");
+        let memory = pool.unused_memory_bytes_resident();
+        assert!(memory <= 4 * KEPT_MEMORY_BYTES, "{memory} bytes of memory");
+    }
+}

@@ -2,7 +2,7 @@
 
 use tidebox_kernel::program_bounds;
 use tidebox_kernel::wasi::calls;
-use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
+use wasmparser::{Encoding, ExternalKind, Parser, Payload, TypeRef, ValType, Validator, WasmFeatures};
 
 use super::{Bounds, DOOR, Exceptions, FEATURES, ROOM, RUN, Refusal};
 
@@ -45,14 +45,20 @@ pub(super) fn check_prepared(wasm: &[u8], bounds: Bounds) -> Result<(), Refusal>
 /// calls of the kernel.
 fn exports_functions(wasm: &[u8], bounds: Bounds, more: &dyn Fn(&str, &str) -> bool) -> Result<Vec<String>, Refusal> {
     let mut exported = Vec::new();
+    let mut answers = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
+            Payload::TypeSection(types) => {
+                for ty in types.into_iter_err_on_gc_types() {
+                    answers.push(matches!(ty?.results(), [] | [ValType::I32]));
+                }
+            }
             Payload::ImportSection(imports) => {
                 for import in imports.into_imports() {
                     let import = import?;
                     let known = matches!(import.ty, TypeRef::Func(_)) && more(import.module, import.name);
                     if !known {
-                        imported(import.module, import.name, import.ty)?;
+                        imported(import.module, import.name, import.ty, &answers)?;
                     }
                 }
             }
@@ -96,12 +102,16 @@ fn small(wasm: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn imported(module: &str, name: &str, ty: TypeRef) -> Result<(), Refusal> {
+/// `answers` says of each type of the module whether a call of the kernel can have it: all answer an error number or nothing.
+fn imported(module: &str, name: &str, ty: TypeRef, answers: &[bool]) -> Result<(), Refusal> {
     let absent = |what: &str| {
         Refusal::new(format!("the module imports what this sandbox does not have: {what} {module}::{name}"))
     };
     match ty {
-        TypeRef::Func(_) if calls::functions(module).any(|known| known == name) => Ok(()),
+        TypeRef::Func(ty) if calls::functions(module).any(|known| known == name) => match answers.get(ty as usize) {
+            Some(true) => Ok(()),
+            _ => Err(Refusal::new(format!("the module imports {module}::{name} with a type that it does not have"))),
+        },
         TypeRef::Func(_) | TypeRef::FuncExact(_) => Err(absent("the function")),
         TypeRef::Memory(_) => Err(absent("the memory")),
         TypeRef::Table(_) => Err(absent("the table")),

@@ -198,6 +198,10 @@ fn what_this_sandbox_does_not_have_is_named() {
         ("(tag)", "the module uses exceptions, which this JavaScript engine does not have; Node 24.15"),
         (LEGACY, "exceptions of the kind that was given up"),
         ("(memory i64 1) (tag)", "a memory of 64 bits"),
+        (
+            "(import \"wasi_snapshot_preview1\" \"fd_write\" (func (param i64) (result i64)))",
+            "imports wasi_snapshot_preview1::fd_write with a type that it does not have",
+        ),
     ] {
         let reason = refused(body);
         assert!(reason.contains(words), "{body}: {reason}");
