@@ -127,8 +127,8 @@ impl Outcomes {
 
 fn outcomes(project: &Project, suite: &Path, folder: &Path, module: &str, expected: &Expected) -> Result<Outcomes> {
     let mounted = format!("{}:/tests/test:ro", suite.join("test").display());
-    let program = format!("{}:/tests/run.py", folder.join("run.py").display());
-    let mut line = format!("mkdir -p /tmp/tests; cd /tmp/tests; PYTHONPATH=/tests python3 /tests/run.py {module}");
+    let program = format!("{}:/workspace/run.py", folder.join("run.py").display());
+    let mut line = format!("mkdir -p /tmp/tests; cd /tmp/tests; PYTHONPATH=/tests python3 /workspace/run.py {module}");
     for test in expected.left_out() {
         line.push(' ');
         line.push_str(test);
