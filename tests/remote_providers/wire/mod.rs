@@ -78,15 +78,17 @@ async fn ours(proxy: &Proxy, root: &str) -> Vec<View> {
 
 /// What one side said and the other did not.
 fn compare(theirs: &[View], ours: &[View]) -> BTreeSet<String> {
-    let first = |views: &[View], step: &str, name: &str| {
-        views.iter().find(|view| view.step == step && view.name == name).map(|view| view.said.clone())
+    // Some are sent at the same time, the readers of both outputs for one, and which comes first is chance: the least is.
+    let least = |views: &[View], step: &str, name: &str| {
+        let alike = views.iter().filter(|view| view.step == step && view.name == name);
+        alike.map(|view| &view.said).min().cloned()
     };
     let mut found = BTreeSet::new();
     for View { step, name, .. } in theirs.iter().chain(ours) {
         if step == "end" {
             continue;
         }
-        match (first(theirs, step, name), first(ours, step, name)) {
+        match (least(theirs, step, name), least(ours, step, name)) {
             (Some(theirs), Some(ours)) => {
                 let fields: BTreeSet<_> = theirs.keys().chain(ours.keys()).collect();
                 for field in fields.into_iter().filter(|field| theirs.get(*field) != ours.get(*field)) {
