@@ -91,10 +91,29 @@ async fn a_command_that_is_dropped_after_any_number_of_polls_leaves_nothing_behi
             assert!(sandbox.holdings().files.file_bytes < 1 << 16, "{command}: {:?}", sandbox.holdings());
         }
     }
-    // All slots of the engine are there: nothing that was dropped holds one.
+    expect_all_slots(&runtime).await;
+}
+
+/// All slots of the engine are there: nothing that was dropped holds one.
+async fn expect_all_slots(runtime: &Runtime) {
     let sandbox = runtime.sandbox().build().expect("the sandbox is made");
     let full = ExecuteRequest::new("echo x | cat | cat | cat | cat | cat | cat | cat");
     assert_eq!(sandbox.execute(full).await.expect("the sandbox answers").output_text(), "x\n");
+}
+
+#[tokio::test]
+async fn a_child_whose_turn_never_came_is_given_back_with_its_command() {
+    let runtime = runtime();
+    // The first two end in the turn in which they fork, the last by its time somewhere on its way.
+    for command in ["(sleep 1000; echo never) &", "(exit) & (exit) & exit 0", ":() { : | : & }; :"] {
+        let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+        for time in 0..2 * u64::from(SLOTS) {
+            let wall_time = Duration::from_millis(1 + time % 5);
+            sandbox.execute(ExecuteRequest::new(command).with_timeout(wall_time)).await.expect("the sandbox answers");
+            expect_nothing_left(&sandbox, command);
+        }
+        expect_all_slots(&runtime).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@
 //! everything that the caller's linear memory held where it was, so pointers into it stay valid.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tidebox_kernel::wasi::{Sys, ext};
 use tidebox_kernel::{Errno, Start};
@@ -36,8 +36,9 @@ pub(crate) struct Forked {
     pub(crate) arg: i32,
 }
 
-/// Children that their parents have made and the scheduler has not taken yet.
-pub(crate) type Nursery = Arc<Mutex<Vec<Forked>>>;
+/// Children that their parents have made and the scheduler has not taken yet. The scheduler alone keeps them: a child knows where its
+/// own children go, and one that kept the place alive which it lies in would stay there for ever when its command ends before its turn.
+pub(crate) type Nursery = Weak<Mutex<Vec<Forked>>>;
 
 pub(crate) async fn fork(caller: &mut Caller<'_, Guest>, arg: i32, pid_out: u32) -> wasmtime::Result<u32> {
     let Some(parent) = Parent::of(caller) else { return Ok(Errno::Notsup as u32) };
@@ -52,12 +53,13 @@ pub(crate) async fn fork(caller: &mut Caller<'_, Guest>, arg: i32, pid_out: u32)
     let Some(start) = started else { return finish(sys) };
     let pid = start.pid;
     let kernel = Arc::clone(&caller.data().kernel);
-    match copy(caller, &parent, start, arg).await {
-        Ok(forked) => {
-            caller.data().nursery.lock().unwrap_or_else(PoisonError::into_inner).push(forked);
+    let copied = copy(caller, &parent, start, arg).await;
+    match (copied, caller.data().nursery.upgrade()) {
+        (Ok(forked), Some(nursery)) => {
+            nursery.lock().unwrap_or_else(PoisonError::into_inner).push(forked);
             Ok(Errno::Success as u32)
         }
-        Err(Refused) => {
+        _ => {
             lock(&kernel).abandon(pid);
             Ok(Errno::Again as u32)
         }

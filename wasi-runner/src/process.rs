@@ -35,7 +35,7 @@ pub(crate) fn store(kernel: &SharedKernel, start: &Start, program: &InstancePre<
         pid: start.pid,
         memory: None,
         program: program.clone(),
-        nursery: Arc::clone(nursery),
+        nursery: Nursery::clone(nursery),
         limiter: Limiter::new(kernel, start.pid),
         interrupts: None,
     };

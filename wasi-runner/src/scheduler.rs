@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -32,8 +32,14 @@ pub(crate) async fn drive(
         return Err(EngineError::new("execute must be awaited inside a Tokio runtime with its timer enabled"));
     }
     let _ticking = inner.ticker.keep_ticking();
+    let nursery = Arc::default();
     let mut running = Running {
-        around: Surroundings { inner: Arc::clone(inner), kernel: Arc::clone(kernel), nursery: Arc::default() },
+        around: Surroundings {
+            inner: Arc::clone(inner),
+            kernel: Arc::clone(kernel),
+            nursery: Arc::downgrade(&nursery),
+        },
+        nursery,
         session,
         turns: Turns::new(kernel),
         // A wall time beyond what the clock can hold is no limit.
@@ -47,6 +53,7 @@ pub(crate) async fn drive(
 
 struct Running<'a> {
     around: Surroundings,
+    nursery: Arc<Mutex<Vec<Forked>>>,
     session: SessionId,
     turns: Turns,
     deadline: Option<Instant>,
@@ -110,7 +117,7 @@ impl Running<'_> {
     }
 
     fn nursery(&self) -> MutexGuard<'_, Vec<Forked>> {
-        self.around.nursery.lock().unwrap_or_else(PoisonError::into_inner)
+        self.nursery.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hand_out(&mut self) {
