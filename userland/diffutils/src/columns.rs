@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::options::Layout;
 use crate::output::Output;
-use crate::script::Script;
+use crate::script::{Change, Script};
 
 /// Columns between the texts.
 const GUTTER: usize = 3;
@@ -12,33 +12,22 @@ const GUTTER: usize = 3;
 pub(crate) fn print(script: &Script<'_>, layout: &Layout, output: &mut Output) -> Result<(), Failure> {
     let columns = Columns::new(layout);
     let (mut old, mut new) = (0, 0);
-    for change in &script.changes {
+    // What is ignored is common, and then lines that stand in pairs need not be those that belong together.
+    for change in script.counted() {
         columns.common(script, old..change.old.start, new..change.new.start, output)?;
         (old, new) = (change.old.end, change.new.end);
-        if change.ignored {
-            columns.common(script, change.old.clone(), change.new.clone(), output)?;
-            continue;
-        }
-        let (left, right) = (part(&script.old, &change.old), part(&script.new, &change.new));
-        let both = left.len().min(right.len());
-        for (left, right) in left.iter().zip(right) {
-            columns.line(Some(left), b'|', Some(right), output)?;
-        }
-        for right in right.iter().skip(both) {
-            columns.line(None, b'>', Some(right), output)?;
-        }
-        for left in left.iter().skip(both) {
-            columns.line(Some(left), b'<', None, output)?;
-        }
+        columns.change(script, change, output)?;
     }
     columns.common(script, old..script.old.len(), new..script.new.len(), output)
 }
 
-fn part<'a>(lines: &'a [&'a [u8]], range: &std::ops::Range<usize>) -> &'a [&'a [u8]] {
+/// The lines of a range.
+pub(crate) fn part<'a>(lines: &'a [&'a [u8]], range: &std::ops::Range<usize>) -> &'a [&'a [u8]] {
     lines.get(range.clone()).unwrap_or_default()
 }
 
-struct Columns<'a> {
+/// How both texts stand beside each other.
+pub(crate) struct Columns<'a> {
     layout: &'a Layout,
     tab: usize,
     /// The width of each text, and where the right one begins.
@@ -47,7 +36,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn new(layout: &'a Layout) -> Self {
+    pub(crate) fn new(layout: &'a Layout) -> Self {
         let tab = if layout.expand_tabs { 1 } else { layout.tab_size };
         let width = layout.width;
         // The right text begins at a tab stop.
@@ -56,7 +45,24 @@ impl<'a> Columns<'a> {
         Self { layout, tab: layout.tab_size, half, second: if half > 0 { second } else { width } }
     }
 
-    fn common(
+    /// Lines of either text that differ.
+    pub(crate) fn change(&self, script: &Script<'_>, change: &Change, output: &mut Output) -> Result<(), Failure> {
+        let (left, right) = (part(&script.old, &change.old), part(&script.new, &change.new));
+        let both = left.len().min(right.len());
+        for (left, right) in left.iter().zip(right) {
+            self.line(Some(left), b'|', Some(right), output)?;
+        }
+        for right in right.iter().skip(both) {
+            self.line(None, b'>', Some(right), output)?;
+        }
+        for left in left.iter().skip(both) {
+            self.line(Some(left), b'<', None, output)?;
+        }
+        Ok(())
+    }
+
+    /// Lines that are in both texts.
+    pub(crate) fn common(
         &self,
         script: &Script<'_>,
         old: std::ops::Range<usize>,

@@ -49,7 +49,7 @@ impl Side {
         }
     }
 
-    fn is_dir(&self) -> bool {
+    pub(crate) fn is_dir(&self) -> bool {
         self.stat.is_some_and(|stat| stat.kind() == FileKind::Dir)
     }
 
@@ -148,7 +148,7 @@ impl Run<'_> {
                 }
                 return Ok(if differ { DIFFERENT } else { 0 });
             }
-            if same(x, y) || (a.name == b"-" && b.name == b"-") {
+            if (same(x, y) && !self.shows_all()) || (a.name == b"-" && b.name == b"-") {
                 return self.end(a, b, false);
             }
         }
@@ -166,6 +166,11 @@ impl Run<'_> {
         Ok(if differ { DIFFERENT } else { 0 })
     }
 
+    /// Whether files without differences are printed, too.
+    fn shows_all(&self) -> bool {
+        matches!(self.options.style, Style::Columns | Style::Groups) && !self.options.brief
+    }
+
     fn files(&mut self, a: &Side, b: &Side, nested: bool) -> Result<i32, Failure> {
         let ((mut old, old_time), (mut new, new_time)) = match (a.load(), b.load()) {
             (Ok(old), Ok(new)) => (old, new),
@@ -179,7 +184,7 @@ impl Run<'_> {
             }
         };
         let rules = &self.options.rules;
-        let whole = matches!(self.options.style, Style::Columns | Style::Groups) && !self.options.brief;
+        let whole = self.shows_all();
         if old == new && !whole {
             return self.end(a, b, false);
         }

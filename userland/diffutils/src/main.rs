@@ -5,6 +5,7 @@
 mod cmp;
 mod columns;
 mod diff;
+mod diff3;
 mod edits;
 mod file;
 mod folders;
@@ -13,6 +14,7 @@ mod groups;
 mod options;
 mod output;
 mod script;
+mod sdiff;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +29,8 @@ const DIFFERENT: i32 = 1;
 const TROUBLE: i32 = 2;
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main<Result<i32, Failure>>)] = &[("cmp", cmp::main), ("diff", diff::main)];
+const TOOLS: &[(&str, Main<Result<i32, Failure>>)] =
+    &[("cmp", cmp::main), ("diff", diff::main), ("diff3", diff3::main), ("sdiff", sdiff::main)];
 
 /// Why a tool ended early.
 #[derive(Debug, PartialEq, Eq)]

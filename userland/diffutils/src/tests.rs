@@ -1,6 +1,7 @@
 use crate::TOOLS;
 use crate::cmp::{letter, number};
 use crate::diff::{quoted, without_returns};
+use crate::diff3::blocks::{Kind, Order, find};
 use crate::script::{Change, Rules, Script, Space, essence};
 
 fn changes(old: &str, new: &str, rules: Rules) -> Vec<Change> {
@@ -93,5 +94,34 @@ fn carriage_returns_vanish_only_before_line_ends() {
 fn words_are_quoted_for_a_shell_where_they_need_it() {
     for (word, wanted) in [("a/b", "a/b"), ("a b", "'a b'"), ("$a'", "'$a'\\'''"), ("", "''")] {
         assert_eq!(String::from_utf8_lossy(&quoted(word.as_bytes())), wanted);
+    }
+}
+
+/// Whatever the texts, a merge of one changed file with an unchanged one is the changed one.
+#[test]
+fn a_merge_with_what_did_not_change_is_what_changed() {
+    let mut seed = 11_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for _ in 0..300 {
+        let mut text = || (0..random(20)).map(|_| format!("{}\n", random(5))).collect::<String>();
+        let (old, new) = (text(), text());
+        let rules = Rules::default();
+        let (same, changed) =
+            (Script::new(old.as_bytes(), old.as_bytes(), &rules), Script::new(new.as_bytes(), old.as_bytes(), &rules));
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (old_lines, new_lines) = (lines(&old), lines(&new));
+        let mut merged = Vec::new();
+        let mut at = 0;
+        for block in find(&same, &changed, Order::OLD_IS_COMMON) {
+            assert_eq!(block.kind, Kind::Odd(2), "{old:?} {new:?}");
+            merged.extend_from_slice(&old_lines[at..block.ranges[0].start]);
+            merged.extend_from_slice(&new_lines[block.ranges[2].clone()]);
+            at = block.ranges[0].end;
+        }
+        merged.extend_from_slice(&old_lines[at..]);
+        assert_eq!(merged, new_lines, "{old:?} {new:?}");
     }
 }
