@@ -71,6 +71,7 @@ export async function removePack(name: string, { folder = packsFolder() }: { fol
   const pack = await define(name);
   const there = (await recordOf(join(folder, pack.name), pack)) !== undefined;
   await rm(join(folder, "native"), { recursive: true, force: true });
+  await rm(join(folder, "downloads"), { recursive: true, force: true });
   await rm(join(folder, pack.name), { recursive: true, force: true });
   return there;
 }
@@ -105,7 +106,6 @@ export async function addPack(name: string, options: AddPackOptions = {}): Promi
       await rm(made, { recursive: true, force: true });
       throw error;
     }
-    await rm(downloads, { recursive: true, force: true });
   }
   progress("rewriting the module for JavaScript");
   const { kernel } = await shared(node);

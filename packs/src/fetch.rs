@@ -1,7 +1,7 @@
 //! Getting wheels with the package client of the machine, and trusting nothing but their hashes.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,6 +14,12 @@ use crate::pin::Pin;
 /// How the package client may be called, the likeliest first.
 const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 
+const WHAT_TO_DO: &str = "packs come from the index that pip uses, so the machine has to reach it this once. What was fetched \
+    is kept: run the command again when the cause is gone";
+
+/// The exit code by which `fetch.py` says that it found the files and could not fetch them.
+const FAILED: i32 = 4;
+
 /// Where wheels come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -22,6 +28,8 @@ pub enum WheelSource {
     Index,
     /// A folder with wheels, and nothing else.
     Folder(PathBuf),
+    /// The same, with the index at this address in the place of its own.
+    IndexAt(String),
 }
 
 impl WheelSource {
@@ -29,6 +37,7 @@ impl WheelSource {
         match self {
             Self::Index => Vec::new(),
             Self::Folder(folder) => vec!["--no-index".into(), "--find-links".into(), folder.display().to_string()],
+            Self::IndexAt(address) => vec![format!("--index-url={address}")],
         }
     }
 }
@@ -62,6 +71,9 @@ pub(crate) fn fetch(folder: &Path, wheels: &[Pin], pack: &Pack, source: &WheelSo
             _ => {}
         }
     }
+    if resume(folder, &missing, pack, source)? {
+        return Ok(());
+    }
     let pins: String = missing
         .iter()
         .map(|wheel| format!("{}=={} --hash=sha256:{}\n", wheel.project, wheel.version, wheel.sha256))
@@ -79,6 +91,34 @@ pub(crate) fn fetch(folder: &Path, wheels: &[Pin], pack: &Pack, source: &WheelSo
             "{} is not the file that was pinned (SHA-256 {}); what the index delivers cannot be trusted",
             wheel.file, wheel.sha256
         ))),
+    }
+}
+
+/// Has the package client's own connections fetch the files, beginning with what a download that broke off has left. Answers
+/// whether they are there now; if not, this client does not offer that or does not find them, and is to be asked the ordinary way.
+fn resume(folder: &Path, missing: &[&Pin], pack: &Pack, source: &WheelSource) -> Result<bool, PackError> {
+    let mut arguments = options(folder, pack);
+    // The first is the name of the command, which the program below chooses itself.
+    arguments.remove(0);
+    arguments.extend(source.arguments());
+    arguments.push("--no-input".into());
+    let wish = serde_json::json!({ "arguments": arguments, "folder": folder.display().to_string(), "wheels": missing });
+    let mut command = Command::new("python3");
+    command.args(["-c", include_str!("fetch.py")]).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(PackError::new(format!("python3 cannot be started: {error}"))),
+    };
+    // One that does not read it ends with a code that says why.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(wish.to_string().as_bytes()));
+    let status = child.wait().map_err(|error| PackError::new(format!("python3 cannot be waited for: {error}")))?;
+    match status.code() {
+        Some(0) if missing.iter().all(|wheel| is_good(folder, wheel)) => Ok(true),
+        Some(FAILED) => {
+            Err(PackError::new(format!("the files of the pack were not fetched, for the reason above; {WHAT_TO_DO}")))
+        }
+        _ => Ok(false),
     }
 }
 
@@ -161,8 +201,7 @@ fn download(arguments: &[String], hearer: Hearer) -> Result<(), PackError> {
             return Err(PackError::new(complaints(&output.stderr)));
         }
         return Err(PackError::new(format!(
-            "`{} download` ended with {}, for the reason above; packs come from the index that pip uses, so the machine has to \
-             reach it this once. What was fetched whole is kept: run the command again when the cause is gone",
+            "`{} download` ended with {}, for the reason above; {WHAT_TO_DO}",
             client.join(" "),
             output.status
         )));

@@ -8,6 +8,8 @@ mod error;
 mod fetch;
 mod pack;
 mod pin;
+#[cfg(test)]
+mod resume_tests;
 mod store;
 #[cfg(test)]
 mod tests;

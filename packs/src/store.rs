@@ -17,7 +17,8 @@ use crate::tree::{self, Tree, TreeFile};
 /// What tells that a pack is whole: it is written last, before the folder gets its name.
 const RECORD: &str = "pack.json";
 
-/// Wheels that were fetched, kept until their pack is there.
+/// Wheels that were fetched. They are kept beside their pack, so that making it anew (after an update, or with more packages) needs no
+/// network.
 const DOWNLOADS: &str = "downloads";
 
 const NATIVE: &str = "native";
@@ -123,12 +124,14 @@ impl Store {
         self.folder.join(NATIVE)
     }
 
-    /// Removes a pack with the native code and what was decided about packages added to it, and tells whether there was one.
+    /// Removes a pack with the native code, the wheels that it came from and what was decided about packages added to it, and tells
+    /// whether there was one.
     ///
     /// # Errors
     /// When its folder cannot be removed.
     pub fn remove(&self, pack: &Pack) -> Result<bool, PackError> {
         remove_folder(&self.native())?;
+        remove_folder(&self.folder.join(DOWNLOADS))?;
         match fs::remove_file(self.lock_of(pack)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(PackError::file(&self.lock_of(pack), &error));
@@ -218,12 +221,24 @@ impl Store {
         Ok(lock.wheels.iter().map(|wheel| downloads.join(&wheel.file)).collect())
     }
 
+    /// Removes wheels of older versions and wishes. What cannot be removed stays, which costs room and nothing else.
+    fn forget_others(&self, pack: &Pack, with: &[String]) {
+        let more = Lock::read(&self.lock_of(pack), with).map(|lock| lock.wheels).unwrap_or_default();
+        let pinned = [&pack.runtime].into_iter().chain(pack.wheels).map(Pin::from);
+        let kept: Vec<String> = pinned.chain(more).map(|wheel| wheel.file).collect();
+        for entry in fs::read_dir(self.folder.join(DOWNLOADS)).into_iter().flatten().flatten() {
+            if !kept.iter().any(|file| entry.file_name() == file.as_str()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// Where it is noted what packages came to that were added to a pack.
     fn lock_of(&self, pack: &Pack) -> PathBuf {
         self.folder.join(format!("{}.lock", pack.name))
     }
 
-    /// Gives a pack that is ready its place, in that of an older one, and forgets the wheels that it came from.
+    /// Gives a pack that is ready its place, in that of an older one, and removes wheels that it did not come from.
     ///
     /// # Errors
     /// When the folder cannot be written.
@@ -237,7 +252,7 @@ impl Store {
         let place = self.folder.join(pack.name);
         let made = folder.keep();
         fs::rename(&made, &place).map_err(|error| PackError::file(&place, &error))?;
-        let _ = fs::remove_dir_all(self.folder.join(DOWNLOADS));
+        self.forget_others(pack, &record.with);
         Ok(Installed { pack, folder: place, record })
     }
 }
