@@ -195,10 +195,7 @@ impl Call {
         let command = Command {
             environment: Some(environment),
             directory: folder,
-            ignored: (1..32)
-                .filter(|number| self.ignored & 1 << number != 0)
-                .filter_map(signal::to_kernel)
-                .fold(0, |set, number| set | 1 << number),
+            ignored: self.ignored,
             ..Command::new(&arguments)
         };
         run::run(&command)

@@ -2,7 +2,6 @@
 
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::message::{cited, complain};
-use tidebox_rt::Errno;
 
 use crate::signal;
 
@@ -48,7 +47,7 @@ fn send(number: u32, words: &[String]) -> Answer {
     let mut code = 0;
     for word in words {
         let sent = match word.parse::<i32>() {
-            Ok(pid) => signal::to_kernel(number).map_or(Err(Errno::INVAL), |signal| tidebox_rt::kill(pid, signal)),
+            Ok(pid) => tidebox_rt::kill(pid, number),
             Err(_) => {
                 complain("kill", &format!("{}: invalid process id", cited(word.as_bytes())));
                 code = 1;

@@ -6,8 +6,8 @@ pub(crate) const HANGUP: u32 = 1;
 pub(crate) const TERMINATE: u32 = 15;
 /// Ends a process whatever it wants.
 pub(crate) const KILL: u32 = 9;
-/// A child has ended. WASI counts the signals above 15 one lower than Linux.
-pub(crate) const CHILD: u32 = if cfg!(target_family = "wasm") { 16 } else { 17 };
+/// A child has ended.
+pub(crate) const CHILD: u32 = 17;
 
 /// Names in the order of Linux, from 1 on.
 const NAMES: [&str; 31] = [
@@ -43,13 +43,14 @@ pub(crate) fn all() -> impl Iterator<Item = (u32, &'static str)> {
     (1..).zip(NAMES)
 }
 
-/// The number that the kernel of the sandbox gives a number of Linux. `None` for signals that WASI does not have.
-pub(crate) fn to_kernel(number: u32) -> Option<u32> {
-    if !cfg!(target_family = "wasm") || number <= 15 {
-        return Some(number);
-    }
-    match name(number)? {
-        "STKFLT" => None,
-        _ => number.checked_sub(1),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_border_counts_signals_as_linux_does() {
+        for (name, number) in [("HUP", HANGUP), ("TERM", TERMINATE), ("KILL", KILL), ("CHLD", CHILD), ("SYS", 31)] {
+            assert_eq!(parse(name), Some(number), "{name}");
+        }
     }
 }

@@ -165,9 +165,7 @@ impl Options {
             };
             complain("timeout", &format!("sending signal {shown} to command {}", cited(name)));
         }
-        let (Ok(pid), Some(number)) = (i32::try_from(pid), signal::to_kernel(number)) else {
-            return;
-        };
+        let Ok(pid) = i32::try_from(pid) else { return };
         let target = if self.foreground { pid } else { -pid };
         // It may have ended in between; the wait that follows will tell.
         let _ = tidebox_rt::kill(target, number);
