@@ -1,17 +1,18 @@
 #!/usr/bin/env node
 /** The command of the package: `npx tidebox pack add python`. */
 
-import { addPack, listPacks, removePack } from "./pack_add.node.js";
+import { addPack, exportPack, listPacks, removePack } from "./pack_add.node.js";
 import { reasonOf } from "./reason.js";
 
 const USAGE = `usage: tidebox pack add NAME
+       tidebox pack export NAME FOLDER   for pages: a folder to serve
        tidebox pack list
        tidebox pack remove NAME
 `;
 
 async function main(words: readonly string[]): Promise<number> {
-  const [topic, action, name, ...more] = words;
-  if (topic !== "pack" || more.length > 0) return usage();
+  const [topic, action, name, folder, ...more] = words;
+  if (topic !== "pack" || more.length > 0 || (action === "export") !== (folder !== undefined)) return usage();
   if (action === "list" && name === undefined) {
     for (const pack of await listPacks()) {
       const more = pack.with.length > 0 ? `, with ${pack.with.join(", ")}` : "";
@@ -23,6 +24,11 @@ async function main(words: readonly string[]): Promise<number> {
   if (action === "add") {
     await addPack(name, { onProgress: (what) => process.stderr.write(`${name}: ${what}\n`) });
     process.stderr.write(`the pack ${name} is ready\n`);
+    return 0;
+  }
+  if (action === "export" && folder !== undefined) {
+    const { sha256 } = await exportPack(name, folder, { onProgress: (what) => process.stderr.write(`${name}: ${what}\n`) });
+    process.stdout.write(`${sha256}  ${folder}/pack.json\n`);
     return 0;
   }
   if (action !== "remove") return usage();

@@ -132,7 +132,7 @@ export class Connection {
     if (packs.length === 0 && making === undefined) return [];
     const rewrite: Rewrite = (module, code, pages) =>
       packWork(this.#platform, { kernelForPack: kernel, module, code, pages }).then(() => {});
-    const found = await Promise.all(packs.map(({ name, folder }) => this.#platform.pack(name, folder, rewrite)));
+    const found = await Promise.all(packs.map((wanted) => this.#platform.pack(wanted, rewrite)));
     if (making !== undefined) found.push(making);
     this.#options = { ...this.#options, packs: found.map(({ settings }) => settings) };
     return found.map(({ place }) => place);

@@ -98,7 +98,8 @@ export interface SandboxOptions {
   mounts?: Readonly<Record<string, string | URL | Mount>>;
   /**
    * Optional runtimes: `["python"]` gives the sandbox CPython with numpy and pandas, once it was added to this machine
-   * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, and Deno.
+   * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and pages: those fetch it once from where the
+   * application has it ({@link PackOption.from}) and keep it in the storage of the browser.
    */
   packs?: readonly ("python" | PackOption)[];
 }
@@ -107,8 +108,18 @@ export interface SandboxOptions {
 export interface PackOption {
   /** Its name. */
   name: "python";
-  /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. */
+  /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. Node and Deno. */
   folder?: string;
+  /**
+   * Where a page fetches it, when this browser does not have it: the address of a folder that `npx tidebox pack export python FOLDER`
+   * has made. Relative to the page. Needs a secure context (`https` or `localhost`). Pages only.
+   */
+  from?: string | URL;
+  /**
+   * SHA-256 of `pack.json` in that folder in hexadecimal digits, which `pack export` prints; that file has the hashes of all others. Without
+   * it what {@link from} delivers is whole, and trusted as the page's own scripts are. Pages only.
+   */
+  sha256?: string;
 }
 
 /** What every call takes beside its own arguments. */
@@ -235,13 +246,20 @@ function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Pla
   });
 }
 
+/** Whether it is a SHA-256 in hexadecimal digits. */
+export function isSha256(value: unknown): value is string {
+  return isText(value) && /^[0-9a-f]{64}$/iu.test(value);
+}
+
 function checkPacks(given: NonNullable<SandboxOptions["packs"]>): PackOption[] {
   if (!Array.isArray(given)) throw wrong("packs must be an array of names");
   return given.map((pack: unknown) => {
-    const { name, folder } = isText(pack) ? { name: pack } : ((pack ?? {}) as Partial<PackOption>);
+    const { name, folder, from, sha256 } = isText(pack) ? { name: pack } : ((pack ?? {}) as Partial<PackOption>);
     if (!isText(name)) throw wrong("packs: each must be a name, or have one");
     if (folder !== undefined && !isText(folder)) throw wrong(`packs: the folder of '${name}' must be a string`);
-    return { name: name as PackOption["name"], ...defined({ folder }) };
+    if (from !== undefined && !isText(from) && !(from instanceof URL)) throw wrong(`packs: 'from' of '${name}' must be an address`);
+    if (sha256 !== undefined && !isSha256(sha256)) throw wrong(`packs: 'sha256' of '${name}' must be 64 hexadecimal digits`);
+    return { name: name as PackOption["name"], ...defined({ folder, from: from?.toString(), sha256: sha256?.toLowerCase() }) };
   });
 }
 

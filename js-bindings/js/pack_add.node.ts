@@ -7,38 +7,19 @@ import { join } from "node:path";
 import { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
 import { fetchWheel } from "./pack_fetch.node.js";
+import type { AddPackOptions, PackState } from "./pack_options.js";
 import { PackTree } from "./pack_tree.node.js";
 import { packWork } from "./pack_work.js";
 import { files } from "./pack_zip.node.js";
 import type { FoundPack, PackDefinition } from "./packs.js";
-import {
-  IMAGE, MODULE, RECORD, SIGNALS, TREE, define, findPack, known, madeBy, packsFolder, recordOf, runs,
-} from "./packs.node.js";
+import { TREE, findPack, known, packsFolder, recordOf } from "./packs.node.js";
+import { IMAGE, MODULE, RECORD, SIGNALS, checkRuns, define, madeBy } from "./packs_known.js";
 import { node } from "./platform.node.js";
 import { shared } from "./shared.js";
 
-/** How a pack is added. */
-export interface AddPackOptions {
-  /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder, where the native Tidebox has them, too. */
-  folder?: string;
-  /** Address of the package index (PEP 503 or 691). Default: the variable `PIP_INDEX_URL`, else that of PyPI. */
-  index?: string;
-  /** Is told what is being done. */
-  onProgress?: (what: string) => void;
-  /** Gives it up. What was fetched is kept. */
-  signal?: AbortSignal;
-}
-
-/** How a pack is. */
-export interface PackState {
-  readonly name: string;
-  readonly version: string;
-  readonly about: string;
-  /** Whether it is there and ready. */
-  readonly ready: boolean;
-  /** What was added to it, as it was asked for; the native Tidebox does. */
-  readonly with: readonly string[];
-}
+export type { AddPackOptions, PackState } from "./pack_options.js";
+export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
+export { exportPack } from "./pack_export.node.js";
 
 /** What makes an interpreter's memory; `src/pack.rs` has the same. */
 const MAKING = {
@@ -68,7 +49,7 @@ export async function listPacks({ folder = packsFolder() }: { folder?: string } 
 
 /** Removes a pack, and tells whether it was there. */
 export async function removePack(name: string, { folder = packsFolder() }: { folder?: string } = {}): Promise<boolean> {
-  const pack = await define(name);
+  const pack = define(await known(), name);
   const there = (await recordOf(join(folder, pack.name), pack)) !== undefined;
   await rm(join(folder, "native"), { recursive: true, force: true });
   await rm(join(folder, "downloads"), { recursive: true, force: true });
@@ -82,13 +63,11 @@ export async function removePack(name: string, { folder = packsFolder() }: { fol
  * @throws {SandboxError} when the index cannot be reached or delivers something else, and where the engine cannot run the pack.
  */
 export async function addPack(name: string, options: AddPackOptions = {}): Promise<void> {
-  const { folder = packsFolder(), index, signal, onProgress } = options;
+  const { folder = packsFolder(), index, signal, onProgress, from, sha256 } = options;
+  if (from !== undefined || sha256 !== undefined) throw new SandboxError("'from' and 'sha256' are for pages", "INVALID_OPTIONS");
   const progress = (what: string) => onProgress?.(what);
-  const pack = await define(name);
-  if (!runs()) {
-    const message = "this JavaScript engine has no WebAssembly exceptions, which the pack uses; Node 24.20 and newer and Deno have them";
-    throw new SandboxError(message, "UNSUPPORTED");
-  }
+  const pack = define(await known(), name);
+  checkRuns();
   const place = join(folder, pack.name);
   if ((await recordOf(place, pack)) === undefined) {
     const downloads = join(folder, "downloads");
@@ -135,7 +114,7 @@ async function make(pack: PackDefinition, folder: string, wheels: readonly strin
   });
   await Promise.all([image, code].map((path) => rm(path)));
   const sha256 = createHash("sha256").update(await readFile(module)).digest("hex");
-  const record = { name: pack.name, version, with: [], made_by: await madeBy(pack), module: sha256 };
+  const record = { name: pack.name, version, with: [], made_by: await madeBy(await known(), pack), module: sha256 };
   await writeFile(join(folder, RECORD), JSON.stringify(record, undefined, 2));
 }
 

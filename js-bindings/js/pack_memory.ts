@@ -13,8 +13,8 @@ export async function makeMemory(making: PackMaking, memory: WebAssembly.Memory,
     if (!(await imported(module, making, memory, call))) return 1;
     if (n === 0) signals = await learn(making, memory, call);
   }
-  host.keep(making.keep, new Uint8Array(memory.buffer));
-  host.keep(making.keepSignals, new TextEncoder().encode(signals));
+  await host.keep(making.keep, new Uint8Array(memory.buffer));
+  await host.keep(making.keepSignals, new TextEncoder().encode(signals));
   return 0;
 }
 

@@ -3,7 +3,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-import { INDEX, TREE } from "./packs.node.js";
+import { TREE } from "./packs.node.js";
+import { INDEX } from "./packs_known.js";
 import { files } from "./pack_zip.node.js";
 
 /** A tree that is being put together. */

@@ -9,29 +9,12 @@ import { SandboxError } from "./error.js";
 import type { PackSettings } from "./messages.js";
 import type { FoundPack, PackDefinition } from "./packs.js";
 import { PAGE } from "./packs.js";
+import type { Definitions, PackRecord } from "./packs_known.js";
+import { CODE, IMAGE, INDEX, MODULE, RECORD, SIGNALS, codeName, define, isReady, runs } from "./packs_known.js";
 import type { Rewrite } from "./platform.js";
 import { reasonOf } from "./reason.js";
 
-/** What says that a pack is whole, and what it was made of; the native `Record`. */
-export interface PackRecord {
-  readonly name: string;
-  readonly version: string;
-  readonly with: readonly string[];
-  readonly made_by: string;
-  readonly module: string;
-}
-
-export const RECORD = "pack.json";
-export const MODULE = "module.wasm";
-export const IMAGE = "main.image";
-export const SIGNALS = "main.signals";
-export const INDEX = "tree.index";
 export const TREE = "tree";
-
-interface Definitions {
-  readonly version: string;
-  readonly packs: readonly PackDefinition[];
-}
 
 let definitions: Promise<Definitions> | undefined;
 
@@ -47,27 +30,11 @@ export function packsFolder(): string {
   return join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "tidebox", "packs");
 }
 
-export async function define(name: string): Promise<PackDefinition> {
-  const { packs } = await known();
-  const found = packs.find((pack) => pack.name === name);
-  if (found !== undefined) return found;
-  const names = packs.map((pack) => pack.name).join(", ");
-  throw new SandboxError(`there is no pack '${name}'; there are: ${names}`, "INVALID_OPTIONS");
-}
-
-/** What a pack depends on beside its own files: who makes one of the same can use it. As in `src/pack.rs`. */
-export async function madeBy(pack: PackDefinition): Promise<string> {
-  const hash = createHash("sha256");
-  for (const [path, content] of pack.own) hash.update(`${path}\0`).update(content).update("\0");
-  return `${(await known()).version} ${hash.digest("hex").slice(0, 16)}`;
-}
-
 /** What was noted of a pack that is there and ready. */
 export async function recordOf(folder: string, pack: PackDefinition): Promise<PackRecord | undefined> {
   try {
     const record: PackRecord = JSON.parse(await readFile(join(folder, RECORD), "utf8"));
-    const ready = record.name === pack.name && record.version === pack.version && record.made_by === (await madeBy(pack));
-    return ready ? record : undefined;
+    return (await isReady(record, await known(), pack)) ? record : undefined;
   } catch {
     return undefined;
   }
@@ -75,7 +42,7 @@ export async function recordOf(folder: string, pack: PackDefinition): Promise<Pa
 
 /** A pack for a sandbox. */
 export async function findPack(name: string, packs: string, rewrite: Rewrite): Promise<FoundPack> {
-  const pack = await define(name);
+  const pack = define(await known(), name);
   const folder = join(packs, name);
   if ((await recordOf(folder, pack)) === undefined) {
     throw new SandboxError(`the pack ${name} is not here; add it with: npx tidebox pack add ${name}`, "SETUP_FAILED");
@@ -90,30 +57,19 @@ export async function findPack(name: string, packs: string, rewrite: Rewrite): P
   return { settings, place: { key: settings.name, code, image, tree: join(folder, TREE) } };
 }
 
-/** `try_table end`. */
-const PROBE = [
-  0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 10, 8, 1, 6, 0, 0x1f, 0x40, 0, 0x0b, 0x0b,
-];
-
-/** Whether the engine has exceptions, which the runtimes of packs use. */
-export function runs(): boolean {
-  return WebAssembly.validate(Uint8Array.from(PROBE));
-}
-
 const rewriting = new Map<string, Promise<void>>();
 
 /** The module as this version of the package rewrites it. It is made once, and takes the place of that of other versions. */
 async function codeOf(folder: string, pages: number, rewrite: Rewrite): Promise<string> {
-  const prefix = "javascript-";
   const kernel = createHash("sha256").update(await readFile(new URL("./kernel_bg.wasm", import.meta.url))).digest("hex");
-  const name = `${prefix}${kernel.slice(0, 16)}-${pages}.wasm`;
+  const name = codeName(kernel, pages);
   const code = join(folder, name);
   let made = rewriting.get(code);
   if (made === undefined) {
     made = exists(code).then(async (there) => {
       if (there) return;
       await rewrite(join(folder, MODULE), code, pages);
-      const old = (await readdir(folder)).filter((file) => file.startsWith(prefix) && file !== name);
+      const old = (await readdir(folder)).filter((file) => file.startsWith(CODE) && file !== name);
       await Promise.all(old.map((file) => rm(join(folder, file), { force: true })));
     });
     rewriting.set(code, made);

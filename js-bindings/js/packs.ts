@@ -27,16 +27,21 @@ export interface PackDefinition {
   readonly own: readonly (readonly [path: string, content: string])[];
 }
 
+/** A file of a pack: a path on the host, or in a page the file itself, which lies in the storage of the browser. */
+export type PackFile = string | Blob;
+
 /** Where the files of a pack that is ready are. */
 export interface PackPlace {
   /** What its module is known by. */
   readonly key: string;
   /** The module without its memory, as this engine runs it; empty where it cannot run. */
-  readonly code: string;
+  readonly code: PackFile;
   /** The memory that processes begin with. */
-  readonly image: string;
-  /** The folder below which its files lie by their paths in the sandbox. */
-  readonly tree: string;
+  readonly image: PackFile;
+  /** The folder below which its files lie by their paths in the sandbox; in a page a file that holds them in the order of `index`. */
+  readonly tree: PackFile;
+  /** Lengths and paths of its files, one a line, where `tree` is one file. */
+  readonly index?: string;
   /** Set while the pack is made: its processes make the memory instead. */
   readonly making?: PackMaking;
 }
@@ -71,8 +76,8 @@ export interface PackHost {
   /** A file of a pack by its path in the sandbox. */
   file(place: PackPlace, path: string): Uint8Array;
   /** Puts a memory where the pack keeps it. */
-  keep(path: string, memory: Uint8Array): void;
-  read(path: string): Uint8Array<ArrayBuffer>;
+  keep(path: string, memory: Uint8Array): Promise<void>;
+  read(path: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export const PAGE = 65536;

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
+import { SandboxError } from "./error.js";
 import { files } from "./files.node.js";
 import type { Platform } from "./platform.js";
 
@@ -28,8 +29,11 @@ export const node: Platform = {
     if (process.platform === "win32") throw new Error("folders of the host can be mounted on Unix only");
     return resolve(folder instanceof URL || folder.startsWith("file:") ? fileURLToPath(folder) : folder);
   },
-  pack: async (name, folder, rewrite) => {
+  pack: async ({ name, folder, from, sha256 }, rewrite) => {
     const { findPack, packsFolder } = await import("./packs.node.js");
+    if (from !== undefined || sha256 !== undefined) {
+      throw new SandboxError(`the pack ${name}: 'from' and 'sha256' are for pages; add it with: npx tidebox pack add ${name}`, "UNSUPPORTED");
+    }
     return findPack(name, folder ?? packsFolder(), rewrite);
   },
   programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),

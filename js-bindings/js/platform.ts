@@ -4,6 +4,7 @@ import type { Listed, PackageFiles } from "./archive.js";
 import { SandboxError } from "./error.js";
 import type { Gateway } from "./gateway.js";
 import type { Order, Report } from "./messages.js";
+import type { PackOption } from "./options.js";
 import type { FoundPack } from "./packs.js";
 
 /** A Worker that serves one sandbox. */
@@ -37,8 +38,8 @@ export interface Platform {
   gateway(): Promise<Gateway>;
   /** A folder of the host by the absolute path that a Worker opens; throws where there are none. */
   folder(folder: string | URL): string;
-  /** A pack that is ready; throws where it is not, and where there are none. */
-  pack(name: string, folder: string | undefined, rewrite: Rewrite): Promise<FoundPack>;
+  /** A pack that is ready; throws where it is not. */
+  pack(wanted: PackOption, rewrite: Rewrite): Promise<FoundPack>;
   /** Where the caller's thread can unpack programs without being kept from other work. */
   readonly files?: PackageFiles;
 }

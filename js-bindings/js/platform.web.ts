@@ -4,7 +4,7 @@ import { isLife, life, watch } from "./life.web.js";
 import type { Platform } from "./platform.js";
 
 /** Loads a file of the package. Servers that answer every address with their page are found out by what `read` makes of it. */
-async function load<T>(url: URL, read: (response: Response) => Promise<T>): Promise<T> {
+export async function load<T>(url: URL, read: (response: Response) => Promise<T>): Promise<T> {
   const hint = "serve the whole package, and keep Vite 7 from moving it by optimizeDeps.exclude";
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url} cannot be loaded (${response.status}); ${hint}`);
@@ -69,8 +69,6 @@ export const web: Platform = {
   folder() {
     throw new Error("a browser has no folders to mount; give the sandbox files instead");
   },
-  pack: async (name) => {
-    throw new Error(`the pack ${name} cannot be had in a browser`);
-  },
+  pack: async (wanted, rewrite) => (await import("./packs.web.js")).findPack(wanted, rewrite),
   programs: () => load(new URL("../userland/programs.json", import.meta.url), (response) => response.json()),
 };

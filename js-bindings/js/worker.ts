@@ -55,7 +55,7 @@ class Service {
     if ("kernel" in order) {
       this.#sandbox = this.#setUp(order);
     } else if ("kernelForPack" in order) {
-      this.#work(order);
+      void this.#work(order);
     } else if ("tell" in order) {
       tell(this.#port, order);
     } else if ("cancel" in order) {
@@ -89,7 +89,7 @@ class Service {
   }
 
   /** Takes the module of a pack apart, and rewrites it. */
-  #work({ kernelForPack, raw, module, code, pages: told }: PackWork): void {
+  async #work({ kernelForPack, raw, module, code, pages: told }: PackWork): Promise<void> {
     try {
       const host = this.#sources.packs;
       if (host === undefined) throw new Error("there are no packs on this platform");
@@ -99,11 +99,11 @@ class Service {
         const [wasm, bytes, data] = kernel.takePackApart(raw.wasm, [...raw.exports]) as [Uint8Array, number, unknown[]];
         const memory = new Uint8Array(bytes);
         for (let at = 0; at < data.length; at += 2) memory.set(data[at + 1] as Uint8Array, data[at] as number);
-        host.keep(module, wasm);
-        host.keep(raw.image, memory);
+        await host.keep(module, wasm);
+        await host.keep(raw.image, memory);
         pages = bytes / PAGE;
       }
-      host.keep(code, kernel.rewritePack(host.read(module), pages));
+      await host.keep(code, kernel.rewritePack(await host.read(module), pages));
       this.#port.send({ what: "packed", pages });
     } catch (error) {
       this.#port.send({ what: "failed", failure: failure(error) });

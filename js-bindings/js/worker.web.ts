@@ -4,6 +4,7 @@ import { unpack } from "./kernel.js";
 import type { Life } from "./life.web.js";
 import { isLife, live } from "./life.web.js";
 import type { Order, Report } from "./messages.js";
+import { packs } from "./pack_host.web.js";
 import userland from "./userland.web.js";
 import { serve } from "./worker.js";
 
@@ -53,5 +54,5 @@ serve(
     },
   },
   // Browsers have no Brotli for scripts, so the kernel's module has.
-  { files: { read, readNow, unpack: async (packed, bytes) => unpack(packed, bytes), unpackNow: unpack } },
+  { files: { read, readNow, unpack: async (packed, bytes) => unpack(packed, bytes), unpackNow: unpack }, packs },
 );

@@ -94,7 +94,8 @@ export interface SandboxOptions {
     mounts?: Readonly<Record<string, string | URL | Mount>>;
     /**
      * Optional runtimes: `["python"]` gives the sandbox CPython with numpy and pandas, once it was added to this machine
-     * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, and Deno.
+     * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and pages: those fetch it once from where the
+     * application has it ({@link PackOption.from}) and keep it in the storage of the browser.
      */
     packs?: readonly ("python" | PackOption)[];
 }
@@ -102,8 +103,18 @@ export interface SandboxOptions {
 export interface PackOption {
     /** Its name. */
     name: "python";
-    /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. */
+    /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. Node and Deno. */
     folder?: string;
+    /**
+     * Where a page fetches it, when this browser does not have it: the address of a folder that `npx tidebox pack export python FOLDER`
+     * has made. Relative to the page. Needs a secure context (`https` or `localhost`). Pages only.
+     */
+    from?: string | URL;
+    /**
+     * SHA-256 of `pack.json` in that folder in hexadecimal digits, which `pack export` prints; that file has the hashes of all others. Without
+     * it what {@link from} delivers is whole, and trusted as the page's own scripts are. Pages only.
+     */
+    sha256?: string;
 }
 /** What every call takes beside its own arguments. */
 export interface CallOptions {
@@ -152,6 +163,8 @@ export interface Checked {
 }
 /** The options as the two sides take them. `byName` says that the platform connects to names. */
 export declare function checkOptions(options: SandboxOptions, platform: Platform): Checked;
+/** Whether it is a SHA-256 in hexadecimal digits. */
+export declare function isSha256(value: unknown): value is string;
 /** The same options, when they are some. */
 export declare function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions;
 /** A signal, when there is one. */

@@ -1,25 +1,8 @@
 /** Adding packs to this machine: fetched, verified, unpacked, rewritten and prepared once. */
-/** How a pack is added. */
-export interface AddPackOptions {
-    /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder, where the native Tidebox has them, too. */
-    folder?: string;
-    /** Address of the package index (PEP 503 or 691). Default: the variable `PIP_INDEX_URL`, else that of PyPI. */
-    index?: string;
-    /** Is told what is being done. */
-    onProgress?: (what: string) => void;
-    /** Gives it up. What was fetched is kept. */
-    signal?: AbortSignal;
-}
-/** How a pack is. */
-export interface PackState {
-    readonly name: string;
-    readonly version: string;
-    readonly about: string;
-    /** Whether it is there and ready. */
-    readonly ready: boolean;
-    /** What was added to it, as it was asked for; the native Tidebox does. */
-    readonly with: readonly string[];
-}
+import type { AddPackOptions, PackState } from "./pack_options.js";
+export type { AddPackOptions, PackState } from "./pack_options.js";
+export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
+export { exportPack } from "./pack_export.node.js";
 /** All packs that there are, and whether they are here. */
 export declare function listPacks({ folder }?: {
     folder?: string;

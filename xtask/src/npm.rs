@@ -36,13 +36,15 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 13] = [
+const TYPES: [&str; 15] = [
     "agent_backend.d.ts",
     "error.d.ts",
     "host_tool.d.ts",
     "network_options.d.ts",
     "options.d.ts",
     "pack_add.node.d.ts",
+    "pack_export.node.d.ts",
+    "pack_options.d.ts",
     "protocol.d.ts",
     "public.d.ts",
     "remote.d.ts",
