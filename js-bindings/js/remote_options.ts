@@ -15,7 +15,10 @@ export interface RemoteOptions {
    * `RUNLOOP_API_KEY`, `LANGSMITH_API_KEY`). In a page whoever opens it can read it; have your own server in between (`apiUrl`).
    */
   apiKey?: string;
-  /** Where the provider's control plane is. Default: the provider's own variable, else its public address. */
+  /**
+   * Where the provider's control plane is; in a page it may be relative to the page. Default: the provider's own variable, else its
+   * public address.
+   */
   apiUrl?: string;
   /** The region, where the provider has some. */
   region?: string;
@@ -69,7 +72,28 @@ export function checkRemoteOptions(options: RemoteOptions): RemoteOptions {
   for (const name of RECORDS) if (options[name] !== undefined) record(name, options[name], isText, "a string");
   if (options.fetch !== undefined && typeof options.fetch !== "function") throw wrong("fetch must be a function");
   checkNetworkAccess(options.network);
-  return defined(options) as RemoteOptions;
+  return inPage(defined(options) as RemoteOptions);
+}
+
+/** Addresses of a page are relative to it, as elsewhere in pages. */
+function inPage(options: RemoteOptions): RemoteOptions {
+  const page = globalThis.location?.href;
+  if (page === undefined) return options;
+  const absolute = (name: string, address: string) => {
+    try {
+      return new URL(address, page).href.replace(/\/$/u, "");
+    } catch {
+      throw wrong(`${name} must be an address`);
+    }
+  };
+  const { apiUrl, extra } = options;
+  const found = { ...options };
+  if (apiUrl !== undefined) found.apiUrl = absolute("apiUrl", apiUrl);
+  if (extra !== undefined) {
+    const entries = Object.entries(extra);
+    found.extra = Object.fromEntries(entries.map(([name, value]) => [name, name.endsWith("_url") ? absolute(name, value) : value]));
+  }
+  return found;
 }
 
 /** Labels that somebody gives beside options. */

@@ -11,7 +11,10 @@ export interface RemoteOptions {
      * `RUNLOOP_API_KEY`, `LANGSMITH_API_KEY`). In a page whoever opens it can read it; have your own server in between (`apiUrl`).
      */
     apiKey?: string;
-    /** Where the provider's control plane is. Default: the provider's own variable, else its public address. */
+    /**
+     * Where the provider's control plane is; in a page it may be relative to the page. Default: the provider's own variable, else its
+     * public address.
+     */
     apiUrl?: string;
     /** The region, where the provider has some. */
     region?: string;

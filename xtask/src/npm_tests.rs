@@ -32,13 +32,14 @@ const REACHING_OUT: [&str; 5] =
     ["mounts.test.mjs", "network.test.mjs", "packs.test.mjs", "python.test.mjs", "remote.test.mjs"];
 
 /// What drives Chromium.
-const BROWSER: [&str; 6] = [
+const BROWSER: [&str; 7] = [
     "suite.test.mjs",
     "terminal.test.mjs",
     "bundlers.test.mjs",
     "workers.test.mjs",
     "requests.test.mjs",
     "packs.test.mjs",
+    "providers.test.mjs",
 ];
 
 /// Deno, below the folder of the package.

@@ -50,10 +50,10 @@ impl HttpTransport {
         let sending = Sending::new();
         let init = init(request, &sending)?;
         let called = self.fetch.call2(&JsValue::UNDEFINED, &JsValue::from_str(&request.url), &init);
-        let called = called.map_err(|error| failed(&error, "the provider cannot be reached", request))?;
+        let called = called.map_err(|error| failed(&error, unreachable(), request))?;
         let answered = within(request.head_time, JsFuture::from(Promise::resolve(&called))).await;
         let reply = match answered {
-            Some(answered) => answered.map_err(|error| failed(&error, "the provider cannot be reached", request))?,
+            Some(answered) => answered.map_err(|error| failed(&error, unreachable(), request))?,
             None => return Err(late("the provider did not answer in time")),
         };
         let status = property(&reply, "status").as_f64().unwrap_or_default() as u16;
@@ -223,6 +223,16 @@ fn unavailable(error: &JsValue, what: &str) -> Error {
     match code(error) {
         Some(code) => told.with_context("code", code),
         None => told,
+    }
+}
+
+/// A browser does not tell its page why it may not read an answer. Only browsers have an `origin`.
+fn unreachable() -> &'static str {
+    if property(&js_sys::global(), "origin").is_string() {
+        "the provider cannot be reached, or does not let this page read what it answers (CORS); have a server of your own in between, which \
+         adds the key, and name it in apiUrl"
+    } else {
+        "the provider cannot be reached"
     }
 }
 
