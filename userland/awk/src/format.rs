@@ -210,6 +210,7 @@ fn character(value: &Value, spec: &Spec, conversion: &[u8], out: &mut Vec<u8>) {
 fn write_char(number: f64, out: &mut Vec<u8>) {
     let code = number as i64 as u32;
     match code {
+        _ if text::chars_are_bytes() => out.push(code as u8),
         0..=0x7f => out.push(code as u8),
         0x80..=0x7ff => out.extend_from_slice(&[0xc0 | (code >> 6) as u8, 0x80 | (code & 63) as u8]),
         0xd800..=0xdfff => out.push(code as u8),

@@ -47,6 +47,9 @@ fn run() -> i32 {
         Ok(options) => options,
         Err(other) => return instead(other),
     };
+    if options.bytes || !tidebox_gnu::message::unicode_locale() {
+        text::take_bytes_for_chars();
+    }
     let compiled = compile::compile(&options.sources, stream::read_whole, warn);
     match compiled {
         Ok(compiled) => Machine::new(compiled, options).main(),

@@ -37,7 +37,7 @@ impl Pattern {
             subject: Subject::Text,
             terminator: b'\n',
             captures,
-            unicode: true,
+            unicode: !crate::text::chars_are_bytes(),
         };
         Regex::new(&[translate(&self.source)], &options)
     }

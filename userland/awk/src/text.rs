@@ -2,6 +2,20 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether characters are bytes; settled before the program begins.
+static CHARS_ARE_BYTES: AtomicBool = AtomicBool::new(false);
+
+/// From now on every byte is a character, as in the C locale.
+pub(crate) fn take_bytes_for_chars() {
+    CHARS_ARE_BYTES.store(true, Ordering::Relaxed);
+}
+
+/// Whether every byte is a character.
+pub(crate) fn chars_are_bytes() -> bool {
+    CHARS_ARE_BYTES.load(Ordering::Relaxed)
+}
 
 /// What fits into a string without memory of its own. Most fields of most files do.
 const SHORT: usize = 22;
@@ -110,6 +124,7 @@ pub(crate) fn char_len(bytes: &[u8]) -> usize {
     let wanted = match bytes.first() {
         None => return 0,
         Some(0..=0x7f) => return 1,
+        Some(_) if chars_are_bytes() => return 1,
         Some(0xc2..=0xdf) => 2,
         Some(0xe0..=0xef) => 3,
         Some(0xf0..=0xf4) => 4,
@@ -119,7 +134,7 @@ pub(crate) fn char_len(bytes: &[u8]) -> usize {
 }
 
 fn count(bytes: &[u8]) -> usize {
-    if bytes.is_ascii() {
+    if chars_are_bytes() || bytes.is_ascii() {
         return bytes.len();
     }
     match std::str::from_utf8(bytes) {
@@ -137,6 +152,9 @@ fn count(bytes: &[u8]) -> usize {
 
 /// Where the character with that number begins, counted from 0; the end when there are not that many.
 pub(crate) fn offset_of(bytes: &[u8], chars: usize) -> usize {
+    if chars_are_bytes() {
+        return chars.min(bytes.len());
+    }
     let mut at = 0;
     for _ in 0..chars {
         match bytes.get(at..) {

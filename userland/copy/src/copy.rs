@@ -6,11 +6,11 @@ use tidebox_gnu::message::{complain, quoted};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::ask::{self, question};
-use crate::backup::Backup;
 use crate::data::{self, How};
 use crate::same_file::{Manner, Met, Verdict, judge};
 use crate::say;
 use crate::target::{base_name, folder_of, followed, join, same};
+use tidebox_gnu::backup::Backup;
 
 /// Folders in folders that are followed; more would need more memory than a call stack has.
 const DEPTH: usize = 1000;

@@ -7,11 +7,11 @@ use tidebox_gnu::message::{complain, quoted};
 use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
-use crate::backup::Backup;
 use crate::copy::{Copier, Existing, Follow, Options};
 use crate::data;
 use crate::say;
 use crate::target::{Target, Wrong, join, same_entry, without_slashes};
+use tidebox_gnu::backup::Backup;
 
 const HELP: &str = "\
 Usage: cp [OPTION]... [-T] SOURCE DEST

@@ -8,10 +8,10 @@ use tidebox_gnu::message::{complain, named, quoted};
 use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
-use crate::backup::Backup;
 use crate::copy::Existing;
 use crate::target::{Target, Wrong, base_name, folder_of, followed, join, same, same_entry};
 use crate::{ask, say};
+use tidebox_gnu::backup::Backup;
 
 const HELP: &str = "\
 Usage: ln [OPTION]... [-T] TARGET LINK_NAME

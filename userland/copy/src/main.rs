@@ -4,7 +4,6 @@
 //! `mv` looks for another error number when it meets another file system.
 
 mod ask;
-mod backup;
 mod copy;
 mod cp;
 mod data;

@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
             None => (option, None),
         };
         let name = String::from_utf8_lossy(name).into_owned();
-        let found = self.find(&name)?;
+        let found = self.find(&name, &String::from_utf8_lossy(option))?;
         let value = match (found.takes, value) {
             (Takes::Nothing, Some(_)) => return Err(format!("option '--{}' doesn't allow an argument", found.name)),
             (Takes::Value, None) => {
@@ -145,20 +145,20 @@ impl<'a> Parser<'a> {
         Ok(Item::Option(found.key, value))
     }
 
-    /// The long option of that name, which may be shortened as long as it stays clear.
-    fn find(&self, name: &str) -> Result<Long, String> {
+    /// The long option of that name, which may be shortened as long as it stays clear. Messages show what was `given`.
+    fn find(&self, name: &str, given: &str) -> Result<Long, String> {
         if let Some(exact) = self.spec.long.iter().find(|long| long.name == name) {
             return Ok(*exact);
         }
         let fitting: Vec<&Long> = self.spec.long.iter().filter(|long| long.name.starts_with(name)).collect();
         let Some(first) = fitting.first() else {
-            return Err(format!("unrecognized option '--{name}'"));
+            return Err(format!("unrecognized option '--{given}'"));
         };
         if fitting.iter().all(|long| long.key == first.key && long.takes == first.takes) {
             return Ok(**first);
         }
         let names: String = fitting.iter().map(|long| format!(" '--{}'", long.name)).collect();
-        Err(format!("option '--{name}' is ambiguous; possibilities:{names}"))
+        Err(format!("option '--{given}' is ambiguous; possibilities:{names}"))
     }
 
     /// How many arguments are not begun yet.

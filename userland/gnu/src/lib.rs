@@ -4,6 +4,7 @@
 //! this, so that they read options, patterns and globs in one way.
 
 pub mod answer;
+pub mod backup;
 pub mod calendar;
 pub mod choice;
 pub mod command;

@@ -7,6 +7,7 @@ use tidebox_gnu::user::Names;
 use tidebox_rt::{Errno, Fd, FileKind, Open, Stat};
 
 use crate::archive::{Archive, Identity};
+use crate::exclude::{Exclude, Reach};
 use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, differs, error, fatal, warn};
@@ -39,6 +40,8 @@ pub(crate) struct Dump<'a> {
     at: usize,
     /// What is removed at the end, because folders must be empty by then.
     folders: Vec<Vec<u8>>,
+    /// What files in the folders on the way list, and how far that reaches.
+    ignored: Vec<(usize, Reach, Vec<Exclude>)>,
     /// What the archive has by now: for `u`, names and times.
     pub(crate) present: HashMap<Vec<u8>, (i64, u32)>,
 }
@@ -57,6 +60,7 @@ pub(crate) fn create(options: &Options) -> Done {
     let writer = Writer::new(archive.fd, options, 0);
     let to_stderr = options.archive == b"-";
     let mut dump = Dump::new(options, writer, identity, to_stderr);
+    dump.label()?;
     dump.words(&words)?;
     dump.finish()?;
     archive.close()
@@ -80,6 +84,7 @@ impl<'a> Dump<'a> {
                 options.words.iter().filter(|word| !matches!(word, Word::Folder(_))).count() <= 1 && !options.follow,
             ),
             folders: Vec::new(),
+            ignored: Vec::new(),
             present: HashMap::new(),
         }
     }
@@ -110,6 +115,20 @@ impl<'a> Dump<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Puts in the label of the archive.
+    fn label(&mut self) -> Done {
+        let Some(label) = &self.options.label else {
+            return Ok(());
+        };
+        let now = time(tidebox_rt::realtime_ns());
+        let header = Member { name: label.clone(), kind: b'V', mtime: now, ..Member::default() };
+        if self.options.verbose > 0 {
+            let told = self.lines.member(&header, 0, self.options.verbose > 1, self.options);
+            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+        }
+        self.put_in(|writer| writer.header(&header, &[]))
     }
 
     /// Ends the archive, and removes what is to be removed.
@@ -152,6 +171,15 @@ impl<'a> Dump<'a> {
 
     fn is_excluded(&self, name: &[u8]) -> bool {
         self.options.excludes.iter().any(|exclude| exclude.from <= self.at && exclude.matches(name))
+    }
+
+    /// Whether a file in its folder, or in one above, lists a name.
+    fn is_ignored(&self, name: &[u8], depth: usize) -> bool {
+        let base = name.rsplit(|byte| *byte == b'/').next().unwrap_or(name);
+        let lists = |(at, reach, patterns): &(usize, Reach, Vec<Exclude>)| {
+            (*reach != Reach::Here || *at == depth) && patterns.iter().any(|pattern| pattern.matches(base))
+        };
+        self.ignored.iter().any(lists)
     }
 
     /// Says what is wrong with a file.
@@ -361,12 +389,20 @@ impl<'a> Dump<'a> {
             entries.sort_by(|a, b| a.name.cmp(&b.name));
         }
         let slash: &[u8] = if name.ends_with(b"/") { b"" } else { b"/" };
+        let before = self.ignored.len();
+        for file in &self.options.ignore_files {
+            let patterns = file.patterns(path);
+            if !patterns.is_empty() {
+                self.ignored.push((depth, file.reach, patterns));
+            }
+        }
         for entry in entries {
             let inner = [name, slash, &entry.name].concat();
-            if !self.is_excluded(&inner) {
+            if !self.is_excluded(&inner) && !self.is_ignored(&inner, depth) {
                 self.file(folder, &inner, depth + 1)?;
             }
         }
+        self.ignored.truncate(before);
         if self.options.remove_files && name != b"." {
             self.folders.push(path.to_vec());
         }

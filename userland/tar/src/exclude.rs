@@ -68,3 +68,50 @@ impl Exclude {
         })
     }
 }
+
+/// A file that lists what is left out of its folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IgnoreFile {
+    pub(crate) name: Vec<u8>,
+    pub(crate) reach: Reach,
+}
+
+/// Which names a list in a folder means; they are held against it without their folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those in the folder itself.
+    Here,
+    /// Those in it and below.
+    Names,
+}
+
+impl IgnoreFile {
+    /// Those of version control. Of their patterns only the simple ones are understood, as in GNU tar.
+    pub(crate) fn of_version_control() -> impl Iterator<Item = Self> {
+        [
+            (".cvsignore", Reach::Here),
+            (".gitignore", Reach::Names),
+            (".bzrignore", Reach::Names),
+            (".hgignore", Reach::Names),
+        ]
+        .into_iter()
+        .map(|(name, reach)| Self { name: name.as_bytes().to_vec(), reach })
+    }
+
+    /// The patterns of a folder, where there is such a file in it.
+    pub(crate) fn patterns(&self, folder: &[u8]) -> Vec<Exclude> {
+        let text = crate::options::whole(&[folder, b"/", &self.name].concat()).unwrap_or_default();
+        let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        lines
+            .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
+            .map(|line| Exclude {
+                pattern: line.strip_prefix(b"\\").filter(|rest| rest.starts_with(b"#")).unwrap_or(line).to_vec(),
+                from: 0,
+                wildcards: true,
+                anchored: false,
+                ignore_case: false,
+                slash_is_plain: true,
+            })
+            .collect()
+    }
+}

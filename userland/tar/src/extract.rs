@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{Errno, FileKind};
 
+use crate::child;
 use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
@@ -98,6 +99,10 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
 impl Extract<'_> {
     fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
         if matches!(member.kind, b'V' | b'M' | b'N') {
+            if member.kind == b'V' && self.options.verbose > 0 {
+                let told = self.lines.member(member, reader.began / 512, self.options.verbose > 1, self.options);
+                told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+            }
             return Ok(());
         }
         let safe = self.naming.safer(&member.name, self.options, false).to_vec();
@@ -125,6 +130,12 @@ impl Extract<'_> {
         let folder = folder.or_else(|| self.base.clone());
         let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_vec();
         let path = below(folder.as_deref(), &name);
+        if let Some(command) = &self.options.command {
+            return match member.kind {
+                b'0' | b'7' | b'S' => child::feed(command, self.options, reader, member, &name),
+                _ => Ok(()),
+            };
+        }
         if self.options.to_stdout {
             return match member.kind {
                 b'1'..=b'6' | b'D' => Ok(()),
@@ -195,6 +206,9 @@ impl Extract<'_> {
                         }
                         Old::Replace | Old::Overwrite | Old::UnlinkFirst => {}
                     }
+                    if self.backed_up(path) {
+                        continue;
+                    }
                     if let Err(errno) = remove(path) {
                         return Some(Err(if errno == Errno::NOTEMPTY { Errno::EXIST } else { errno }));
                     }
@@ -206,6 +220,22 @@ impl Extract<'_> {
                 other => return Some(other),
             }
         }
+    }
+
+    /// Renames what is in the way, where that is asked for. Folders stay.
+    fn backed_up(&mut self, path: &[u8]) -> bool {
+        let folder = tidebox_rt::stat(path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        if folder || !self.options.backup.is_wanted() {
+            return false;
+        }
+        let Ok(backup) = self.options.backup.make(path) else {
+            return false;
+        };
+        if self.options.verbose > 0 {
+            // What cannot be written is told of by the next line, or at the end.
+            let _ = self.lines.say(&[b"Renaming ", &quoted(path), b" to ", &quoted(&backup)]);
+        }
+        true
     }
 
     /// Makes the folders that a path lacks. Of those that cannot be made it tells by the name of the member.

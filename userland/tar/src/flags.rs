@@ -21,6 +21,8 @@ keys! {
     RECORD_SIZE = 59; HELP = 60; USAGE = 61; VERSION = 62; PAX_OPTION = 63; CHECK_DEVICE = 64; REFUSED = 65;
     REFUSED_VALUE = 66; NEWER_MTIME = 67; DELAY = 68; ADD_FILE = 69; VERBATIM = 70; NO_VERBATIM = 71; NO_EFFECT = 72;
     FORCE_LOCAL = 73; EXCLUDE_IGNORE = 74; HOLE = 75; EXCLUDE_VCS_IGNORES = 76; SHOW_STORED = 77; DEFAULTS = 78; ONE_FILE_SYSTEM = 79;
+    TO_COMMAND = 80; IGNORE_COMMAND = 81; CHECKPOINT = 82; CHECKPOINT_ACTION = 83; BACKUP = 84; SUFFIX = 85; TEST_LABEL = 86;
+    EXCLUDE_IGNORE_BELOW = 87;
 }
 
 /// Options of one letter, as `getopt` writes them.
@@ -35,7 +37,7 @@ pub(crate) const LONG: &[Long] = &[
     long("diff", Takes::Nothing, 'd'),
     long("compare", Takes::Nothing, 'd'),
     long("append", Takes::Nothing, 'r'),
-    long("test-label", Takes::Nothing, REFUSED),
+    long("test-label", Takes::Nothing, TEST_LABEL),
     long("list", Takes::Nothing, 't'),
     long("update", Takes::Nothing, 'u'),
     long("extract", Takes::Nothing, 'x'),
@@ -61,7 +63,7 @@ pub(crate) const LONG: &[Long] = &[
     long("exclude-caches-under", Takes::Nothing, EXCLUDE_CACHES_UNDER),
     long("exclude-from", Takes::Value, 'X'),
     long("exclude-ignore", Takes::Value, EXCLUDE_IGNORE),
-    long("exclude-ignore-recursive", Takes::Value, EXCLUDE_IGNORE),
+    long("exclude-ignore-recursive", Takes::Value, EXCLUDE_IGNORE_BELOW),
     long("exclude-tag", Takes::Value, EXCLUDE_TAG),
     long("exclude-tag-all", Takes::Value, EXCLUDE_TAG_ALL),
     long("exclude-tag-under", Takes::Value, EXCLUDE_TAG_UNDER),
@@ -96,10 +98,10 @@ pub(crate) const LONG: &[Long] = &[
     long("skip-old-files", Takes::Nothing, SKIP_OLD),
     long("unlink-first", Takes::Nothing, 'U'),
     long("verify", Takes::Nothing, 'W'),
-    long("ignore-command-error", Takes::Nothing, REFUSED),
+    long("ignore-command-error", Takes::Nothing, IGNORE_COMMAND),
     long("no-ignore-command-error", Takes::Nothing, NO_IGNORE_COMMAND),
     long("to-stdout", Takes::Nothing, 'O'),
-    long("to-command", Takes::Value, REFUSED_VALUE),
+    long("to-command", Takes::Value, TO_COMMAND),
     long("atime-preserve", Takes::Maybe, NO_EFFECT),
     long("clamp-mtime", Takes::Nothing, CLAMP),
     long("delay-directory-restore", Takes::Nothing, DELAY),
@@ -159,7 +161,7 @@ pub(crate) const LONG: &[Long] = &[
     long("use-compress-program", Takes::Value, 'I'),
     long("xz", Takes::Nothing, 'J'),
     long("zstd", Takes::Nothing, ZSTD),
-    long("backup", Takes::Maybe, REFUSED_VALUE),
+    long("backup", Takes::Maybe, BACKUP),
     long("dereference", Takes::Nothing, 'h'),
     long("hard-dereference", Takes::Nothing, HARD_DEREFERENCE),
     long("starting-file", Takes::Value, 'K'),
@@ -168,12 +170,12 @@ pub(crate) const LONG: &[Long] = &[
     long("after-date", Takes::Value, 'N'),
     long("one-file-system", Takes::Nothing, ONE_FILE_SYSTEM),
     long("absolute-names", Takes::Nothing, 'P'),
-    long("suffix", Takes::Value, REFUSED_VALUE),
+    long("suffix", Takes::Value, SUFFIX),
     long("strip-components", Takes::Value, STRIP),
     long("transform", Takes::Value, TRANSFORM),
     long("xform", Takes::Value, TRANSFORM),
-    long("checkpoint", Takes::Maybe, REFUSED_VALUE),
-    long("checkpoint-action", Takes::Value, REFUSED_VALUE),
+    long("checkpoint", Takes::Maybe, CHECKPOINT),
+    long("checkpoint-action", Takes::Value, CHECKPOINT_ACTION),
     long("check-links", Takes::Nothing, 'l'),
     long("full-time", Takes::Nothing, FULL_TIME),
     long("index-file", Takes::Value, REFUSED_VALUE),

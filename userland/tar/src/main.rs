@@ -5,6 +5,8 @@
 
 mod archive;
 mod change;
+mod checkpoint;
+mod child;
 mod compare;
 mod create;
 mod date;
@@ -12,6 +14,7 @@ mod exclude;
 mod extract;
 mod flags;
 mod header;
+mod label;
 mod list;
 mod message;
 mod names;
@@ -76,6 +79,7 @@ fn run(options: &Options) -> i32 {
         Mode::Append | Mode::Update => change::append(options),
         Mode::Concatenate => change::concatenate(options),
         Mode::Delete => change::delete(options),
+        Mode::TestLabel => label::test(options),
     };
     match done {
         Err(Fatal) => 2,

@@ -2,6 +2,7 @@
 
 use tidebox_rt::{Errno, Fd};
 
+use crate::checkpoint::Checkpoints;
 use crate::header::{self, BLOCK, Block, Member, Parsed};
 use crate::message::warn;
 use crate::pax::{self, Records};
@@ -50,6 +51,7 @@ pub(crate) struct Reader {
     global: Records,
     /// Bytes that were read.
     pub(crate) total: u64,
+    pub(crate) checkpoints: Option<Checkpoints>,
     /// A program stands between the archive and its file, and knows best what is wrong with an empty one.
     pub(crate) is_piped: bool,
 }
@@ -67,6 +69,7 @@ impl Reader {
             pad: 0,
             global: Records::default(),
             total: 0,
+            checkpoints: None,
             is_piped: false,
         }
     }
@@ -95,6 +98,9 @@ impl Reader {
             };
             self.buffer.truncate(used + got);
             self.total += got as u64;
+            if let Some(checkpoints) = &mut self.checkpoints {
+                checkpoints.reached(self.total / RECORD as u64, false, self.total);
+            }
             self.ended = got == 0;
         }
         Ok(true)

@@ -2,6 +2,7 @@
 
 use crate::archive::{Archive, by_magic};
 use crate::header::Member;
+use crate::label;
 use crate::message::{Fatal, error, fatal, warn};
 use crate::options::Options;
 use crate::quote::escaped;
@@ -41,6 +42,9 @@ pub(crate) fn each(
     loop {
         match reader.next().map_err(|why| broken(options, why))? {
             Step::Member(member) => {
+                if before == Before::Nothing {
+                    label::check(options, (member.kind == b'V').then_some(member.name.as_slice()))?;
+                }
                 before = Before::Member;
                 if member_of(reader, *member)? == Next::Enough {
                     return Ok(reader.began);
@@ -82,6 +86,7 @@ pub(crate) fn open(options: &Options) -> Result<(Archive, Reader), Fatal> {
     let archive = Archive::open(options)?;
     let mut reader = Reader::new(archive.fd);
     reader.is_piped = archive.is_piped();
+    reader.checkpoints.clone_from(&options.checkpoints);
     if !archive.is_piped()
         && let Some(program) = reader.peek().ok().and_then(by_magic)
     {

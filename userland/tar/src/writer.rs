@@ -2,6 +2,7 @@
 
 use tidebox_rt::{Errno, Fd};
 
+use crate::checkpoint::Checkpoints;
 use crate::header::{self, BLOCK, Format, Member};
 use crate::options::Options;
 use crate::pax;
@@ -18,6 +19,7 @@ pub(crate) struct Writer {
     /// Bytes that were put by this run.
     pub(crate) total: u64,
     pub(crate) format: Format,
+    checkpoints: Option<Checkpoints>,
     /// The name under which records of POSIX stand.
     records_name: String,
 }
@@ -35,6 +37,7 @@ impl Writer {
             offset,
             total: 0,
             format: options.format,
+            checkpoints: options.checkpoints.clone(),
             records_name: options.pax_name.clone(),
         }
     }
@@ -42,6 +45,9 @@ impl Writer {
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
         self.offset += bytes.len() as u64;
         self.total += bytes.len() as u64;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.reached(self.total / self.record as u64, true, self.total);
+        }
         self.held.extend_from_slice(bytes);
         if self.held.len() >= self.record * 8 {
             return self.flush();

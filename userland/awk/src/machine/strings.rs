@@ -9,7 +9,7 @@ use crate::value::Value;
 
 /// Writes a text with its letters in the other case.
 pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
-    if bytes.is_ascii() {
+    if bytes.is_ascii() || text::chars_are_bytes() {
         let from = out.len();
         out.extend_from_slice(bytes);
         let copied = out.get_mut(from..).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
 impl Machine {
     /// Warns, once, of text whose characters are counted though some of its bytes are none.
     pub(super) fn doubt(&mut self, text: &Text) {
-        let settled = self.doubted || self.options.bytes;
+        let settled = self.doubted || text::chars_are_bytes();
         if settled || text.bytes().is_ascii() || std::str::from_utf8(text.bytes()).is_ok() {
             return;
         }
@@ -51,16 +51,11 @@ impl Machine {
         self.warn("Invalid multibyte data detected. There may be a mismatch between your data and your locale");
     }
 
-    /// Characters are bytes, because the command line says so.
-    fn counts_bytes(&self) -> bool {
-        self.options.bytes
-    }
-
     pub(super) fn length(&mut self, count: usize) -> Outcome<()> {
         let length = match count {
             0 => {
                 let line = self.record.line(&self.settings.field_separator, &self.settings.conversion);
-                if self.options.bytes || line.is_ascii() {
+                if line.is_ascii() {
                     line.len()
                 } else {
                     let line = Text::new(line);
@@ -73,7 +68,7 @@ impl Machine {
                 value => {
                     let text = self.text_of(&value);
                     self.doubt(&text);
-                    if self.counts_bytes() { text.bytes().len() } else { text.chars() }
+                    text.chars()
                 }
             },
         };
@@ -101,7 +96,7 @@ impl Machine {
             return 0..0;
         }
         let bytes = text.bytes();
-        let chars = if self.counts_bytes() { bytes.len() } else { text.chars() };
+        let chars = text.chars();
         let end = (start + length).min(chars as f64 + 1.0);
         if start >= end {
             return 0..0;
@@ -126,8 +121,7 @@ impl Machine {
             change_case(wanted, false, &mut folded_wanted);
             memchr::memmem::find(&folded, &folded_wanted).map(|at| text::chars_before(&folded, at))
         } else {
-            memchr::memmem::find(bytes, wanted)
-                .map(|at| if self.counts_bytes() { at } else { text::chars_before(bytes, at) })
+            memchr::memmem::find(bytes, wanted).map(|at| text::chars_before(bytes, at))
         };
         self.push(Value::Number(found.map_or(0.0, |at| at as f64 + 1.0)));
         Ok(())

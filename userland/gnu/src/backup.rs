@@ -1,16 +1,15 @@
 //! Copies of what is going to be replaced.
 
-use tidebox_gnu::choice::choose;
 use tidebox_rt::Errno;
 
-use crate::target::{same, without_slashes};
+use crate::choice::choose;
 
 /// The words of `--backup`.
 const WORDS: &[&[&str]] = &[&["none", "off"], &["simple", "never"], &["existing", "nil"], &["numbered", "t"]];
 
 /// How backups are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Naming {
+pub enum Naming {
     /// With a suffix.
     Simple,
     /// With a number where there are such backups already, else with a suffix.
@@ -20,36 +19,49 @@ pub(crate) enum Naming {
 }
 
 /// What the options say about backups.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Backup {
+#[derive(Clone, Debug)]
+pub struct Backup {
     wanted: bool,
+    /// What messages call the word.
+    called: &'static str,
     word: Option<Vec<u8>>,
     suffix: Option<Vec<u8>>,
     naming: Option<Naming>,
     tail: Vec<u8>,
 }
 
+impl Default for Backup {
+    fn default() -> Self {
+        Self::called("backup type")
+    }
+}
+
 impl Backup {
+    /// None, with the name that messages have for the kind of backup.
+    pub fn called(called: &'static str) -> Self {
+        Self { wanted: false, called, word: None, suffix: None, naming: None, tail: Vec::new() }
+    }
+
     /// `-b` or `--backup=WORD`.
-    pub(crate) fn want(&mut self, word: Option<Vec<u8>>) {
+    pub fn want(&mut self, word: Option<Vec<u8>>) {
         self.wanted = true;
         self.word = word.filter(|word| !word.is_empty()).or(self.word.take());
     }
 
     /// `-S SUFFIX`, which asks for backups by itself.
-    pub(crate) fn suffix(&mut self, suffix: Vec<u8>) {
+    pub fn suffix(&mut self, suffix: Vec<u8>) {
         self.wanted = true;
         self.suffix = Some(suffix);
     }
 
     /// Works out what was asked for. An error is the message of a wrong command line.
-    pub(crate) fn settle(&mut self) -> Result<(), String> {
+    pub fn settle(&mut self) -> Result<(), String> {
         if !self.wanted {
             return Ok(());
         }
         let of_environment = |name: &str| std::env::var_os(name).map(|value| value.into_encoded_bytes());
         let (what, word) = match &self.word {
-            Some(word) => ("backup type", Some(word.clone())),
+            Some(word) => (self.called, Some(word.clone())),
             None => ("$VERSION_CONTROL", of_environment("VERSION_CONTROL").filter(|word| !word.is_empty())),
         };
         self.naming = match word {
@@ -67,22 +79,22 @@ impl Backup {
     }
 
     /// Whether there are to be backups at all.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.naming.is_some()
     }
 
     /// Whether no backup takes the place of another.
-    pub(crate) fn is_numbered(&self) -> bool {
+    pub fn is_numbered(&self) -> bool {
         self.naming == Some(Naming::Numbered)
     }
 
     /// Whether what has this name is itself a simple backup of `other`.
-    pub(crate) fn would_replace(&self, other: &[u8], name: &[u8]) -> bool {
+    pub fn would_replace(&self, other: &[u8], name: &[u8]) -> bool {
         self.naming != Some(Naming::Numbered) && self.is_wanted() && [name, &self.tail].concat() == other
     }
 
     /// The name that a file's backup gets.
-    pub(crate) fn name(&self, path: &[u8]) -> Vec<u8> {
+    pub fn name(&self, path: &[u8]) -> Vec<u8> {
         let path = without_slashes(path);
         let plain = [path, &self.tail].concat();
         match self.naming {
@@ -93,17 +105,23 @@ impl Backup {
     }
 
     /// Renames a file to its backup; the new name.
-    pub(crate) fn make(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
+    pub fn make(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let backup = self.name(path);
         tidebox_rt::rename(path, &backup)?;
         // Where the backup is another name of the file already, renaming leaves both.
         if let (Ok(left), Ok(made)) = (tidebox_rt::stat(path, false), tidebox_rt::stat(&backup, false))
-            && same(&left, &made)
+            && (left.dev, left.ino) == (made.dev, made.ino)
         {
             tidebox_rt::unlink(path)?;
         }
         Ok(backup)
     }
+}
+
+/// A name without slashes at its end.
+fn without_slashes(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(path.len().min(1), |last| last + 1);
+    path.get(..end).unwrap_or_default()
 }
 
 fn numbered(path: &[u8], number: u64) -> Vec<u8> {

@@ -1,0 +1,52 @@
+//! The label of an archive.
+
+use tidebox_gnu::glob::{self, Flags};
+
+use crate::message::{Fatal, fatal, note_difference, warn};
+use crate::options::{Options, Word};
+use crate::quote::quoted;
+use crate::reader::Step;
+use crate::scan;
+
+/// Runs `--test-label`: prints the label, or says by the exit code whether it is one of some names.
+pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
+    let (archive, mut reader) = scan::open(options)?;
+    let label = match reader.next().map_err(|why| scan::broken(options, why))? {
+        Step::Member(member) if member.kind == b'V' => Some(member.name),
+        _ => None,
+    };
+    let names: Vec<&[u8]> = options
+        .words
+        .iter()
+        .filter_map(|word| match word {
+            Word::Name(name) => Some(name.as_slice()),
+            _ => None,
+        })
+        .collect();
+    if let Some(label) = &label
+        && (names.is_empty() || options.verbose > 0)
+    {
+        let written = tidebox_rt::write_all(1, &[label, b"\n".as_slice()].concat());
+        written.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    }
+    let asked = !names.is_empty();
+    if asked && !names.iter().any(|name| label.as_deref() == Some(*name)) {
+        if options.verbose > 0 {
+            warn(&[b"Archive label mismatch"]);
+        }
+        note_difference();
+    }
+    scan::close(archive, &mut reader)
+}
+
+/// Holds an archive that is read to the label that was asked for.
+pub(crate) fn check(options: &Options, label: Option<&[u8]>) -> Result<(), Fatal> {
+    let Some(wanted) = &options.label else {
+        return Ok(());
+    };
+    match label {
+        None => Err(fatal(&[b"Archive not labeled to match ", &quoted(wanted)])),
+        Some(label) if glob::matches(wanted, label, Flags::default()) => Ok(()),
+        Some(label) => Err(fatal(&[b"Volume ", &quoted(label), b" does not match ", &quoted(wanted)])),
+    }
+}

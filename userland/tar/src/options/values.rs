@@ -1,0 +1,82 @@
+//! Values of options.
+
+use super::reading::usage;
+use super::{Owner, Stop};
+use crate::header::Format;
+
+/// The format of that name.
+pub(super) fn format(text: &str) -> Result<Format, Stop> {
+    Ok(match text {
+        "v7" => Format::V7,
+        "oldgnu" => Format::OldGnu,
+        "ustar" => Format::Ustar,
+        "posix" | "pax" => Format::Pax,
+        "gnu" => Format::Gnu,
+        _ => return Err(usage(format!("{text}: Invalid archive format"))),
+    })
+}
+
+/// `NAME`, `NAME:ID`, `:ID` or `ID`.
+pub(super) fn owner(value: &[u8]) -> Option<Owner> {
+    let text = std::str::from_utf8(value).ok()?;
+    if let Some((name, id)) = text.split_once(':') {
+        let name = (!name.is_empty()).then(|| name.as_bytes().to_vec());
+        return Some(Owner { name, id: Some(id.parse().ok()?) });
+    }
+    match text.parse() {
+        Ok(id) => Some(Owner { name: None, id: Some(id) }),
+        Err(_) => Some(Owner { name: Some(value.to_vec()), id: None }),
+    }
+}
+
+/// Says that there is no such owner.
+pub(super) fn invalid_owner(value: &[u8], what: &str) -> Stop {
+    Stop::Fatal([value, b": Invalid ", what.as_bytes()].concat())
+}
+
+/// Says that a value is none of those that there are.
+pub(super) fn no_such(value: &[u8], option: &str, valid: &[&str]) -> Vec<u8> {
+    let mut text = [b"invalid argument ".as_slice(), &crate::quote::quoted(value), b" for "].concat();
+    text.extend(crate::quote::quoted(option.as_bytes()));
+    text.extend_from_slice(b"\nValid arguments are:");
+    for valid in valid {
+        text.extend_from_slice(b"\n  - ");
+        text.extend(crate::quote::quoted(valid.as_bytes()));
+    }
+    text
+}
+
+/// Suffixes of archives, and what compresses them.
+const SUFFIXES: &[(&[u8], &str)] = &[
+    (b".gz", "gzip"),
+    (b".tgz", "gzip"),
+    (b".taz", "gzip"),
+    (b".Z", "compress"),
+    (b".taZ", "compress"),
+    (b".bz2", "bzip2"),
+    (b".tbz", "bzip2"),
+    (b".tbz2", "bzip2"),
+    (b".tz2", "bzip2"),
+    (b".lz", "lzip"),
+    (b".lzma", "xz"),
+    (b".tlz", "xz"),
+    (b".lzo", "lzop"),
+    (b".xz", "xz"),
+    (b".txz", "xz"),
+    (b".zst", "zstd"),
+    (b".tzst", "zstd"),
+];
+
+/// What compresses an archive of that name.
+pub(crate) fn by_suffix(name: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let found = SUFFIXES.iter().find(|(suffix, _)| name.len() > suffix.len() && name.ends_with(suffix));
+    found.map(|(_, program)| vec![program.as_bytes().to_vec()])
+}
+
+/// The name of an archive without folders and suffixes.
+pub(super) fn top_level(name: &[u8]) -> Option<Vec<u8>> {
+    let last = name.rsplit(|byte| *byte == b'/').next()?;
+    let known = SUFFIXES.iter().find_map(|(suffix, _)| last.strip_suffix(*suffix)).unwrap_or(last);
+    let stem = known.strip_suffix(b".tar").unwrap_or(known);
+    (stem.len() < last.len() && !stem.is_empty()).then(|| stem.to_vec())
+}
