@@ -14,7 +14,8 @@ use crate::pack::{Packs, ReadyPack};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RuntimeConfig {
-    /// Processes that may live at once over all sandboxes. Default 1,000.
+    /// Processes for which places are kept, over all sandboxes. Default 1,000. Those beyond live in memory that is allocated for them,
+    /// and start slower; how many a sandbox may have is in its [`Limits`](crate::Limits::processes).
     pub processes: u32,
     /// Where native code is kept between runs. Default: `tidebox/aot` in the user's cache folder.
     pub cache: Option<CacheDir>,
@@ -92,6 +93,11 @@ impl Runtime {
     /// Compiles the runtime of a pack now, or loads it from the cache.
     pub(crate) fn prepare_pack(&self, pack: &ReadyPack) -> Result<()> {
         self.engine.prepare(pack.stub()).map_err(|error| failed("prepare the pack", error.message))
+    }
+
+    /// Processes that live now, over all sandboxes of this runtime.
+    pub fn processes(&self) -> u64 {
+        self.engine.processes()
     }
 
     /// Begins a sandbox on this runtime.

@@ -1,8 +1,9 @@
 //! Sandboxes and commands at the same time: agents start several tools in one turn, and servers hold many agents.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tidebox::{ExecuteRequest, Sandbox, SandboxBackend};
+use tidebox::{ExecuteRequest, Runtime, RuntimeConfig, Sandbox, SandboxBackend, Upload};
 use tokio::task::JoinSet;
 
 const SANDBOXES: usize = 4;
@@ -59,4 +60,50 @@ async fn a_dropped_execute_leaves_nothing_running() {
     let response = sandbox.execute(ExecuteRequest::new("ls /proc | grep -c '^[0-9]'")).await.expect("it runs");
     // The shell, `ls` and `grep` themselves are all there is.
     assert_eq!(response.stdout_text(), "3\n");
+}
+
+#[tokio::test]
+async fn processes_that_find_no_place_in_the_pool_run_beyond_it() {
+    let mut config = RuntimeConfig::default();
+    config.processes = 3;
+    let runtime = Runtime::new(config).expect("the engine starts");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    let guest = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
+    let component = r#"(component
+        (core module $m (memory 1) (func (export "run") (result i32) (i32.const 1)))
+        (core instance $i (instantiate $m))
+        (func $run (result (result)) (canon lift (core func $i "run")))
+        (instance $r (export "run" (func $run)))
+        (export "wasi:cli/run@0.2.0" (instance $r)))"#;
+    let uploads = [("guest", guest), ("component", component)].map(|(name, text)| {
+        Upload::new(format!("/workspace/{name}"), wat::parse_str(text).expect("the guest is valid"))
+    });
+    sandbox.upload_files(uploads.into()).await.expect("the sandbox answers");
+    for (command, expected) in [
+        ("seq 9 | cat | cat | cat | cat | cat | tail -1", "9\n"),
+        ("( ( ( ( (echo deep; x=$(echo in; (echo side)); echo $x) ) ) ) )", "deep\nin side\n"),
+        (
+            "for i in 1 2 3 4 5 6 7 8; do (read -r x; echo $i) < <(sleep 0.01; echo) & done; wait",
+            "1\n2\n3\n4\n5\n6\n7\n8\n",
+        ),
+        ("chmod +x component; sleep 1000 & sleep 1000 & sleep 1000 & ./component; echo $?", "1\n"),
+        ("chmod +x guest; ./guest | ./guest | ./guest | ./guest; echo ${PIPESTATUS[@]}", "0 0 0 0\n"),
+        (
+            "sleep 1000 | sleep 1000 | sleep 1000 | sleep 1000 & kill %1; wait; timeout 0.01 yes | cat | cat | cat > /dev/null",
+            "",
+        ),
+    ] {
+        let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("the sandbox answers");
+        let mut lines: Vec<&str> = std::str::from_utf8(&response.stdout).expect("text").lines().collect();
+        if command.starts_with("for") {
+            lines.sort_unstable();
+        }
+        let seen: String = lines.into_iter().flat_map(|line| [line, "\n"]).collect();
+        assert_eq!(seen, expected, "{command}: {}", response.output_text());
+        assert_eq!(runtime.processes(), 0, "{command}");
+    }
+    let endless =
+        ExecuteRequest::new("yes | cat | cat | cat | while :; do :; done").with_timeout(Duration::from_millis(50));
+    let response = sandbox.execute(endless).await.expect("the sandbox answers");
+    assert_eq!((response.exit_code, runtime.processes()), (Some(124), 0));
 }

@@ -1,7 +1,7 @@
 //! The engine: one Wasmtime configuration, the linked system calls, and the programs it has compiled.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tidebox_kernel::engine::{Engine as EnginePort, EngineError};
@@ -11,6 +11,7 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAlloc
 
 use crate::aot::CacheDir;
 use crate::guest::Guest;
+use crate::living::{Living, Population};
 use crate::prepared::Provision;
 use crate::program::{Compiling, Linkers, Programs};
 use crate::scheduler;
@@ -34,8 +35,9 @@ const KEPT_STACK_BYTES: usize = 64 << 10;
 /// How an engine is set up.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Processes that may live at once, over all sandboxes of this engine. Default 1,000, which takes 2 ms and address
-    /// space for 4 TiB, not memory. 0 asks for allocation on demand: slower starts, no reservation.
+    /// Processes for which the engine keeps places, over all its sandboxes. Default 1,000, which takes 2 ms and address
+    /// space for 4 TiB, not memory. Those that find all places taken live in memory that is allocated on demand: they start slower.
+    /// 0 asks for no places at all.
     pub slots: u32,
     /// Where native code of installed programs is kept. Default `None`: compiled anew in every process.
     pub cache: Option<CacheDir>,
@@ -71,6 +73,39 @@ pub(crate) struct Inner {
     /// Where programs of guests are compiled.
     pub(crate) compiling: Compiling,
     pub(crate) ticker: Ticker,
+    population: Population,
+    /// Where processes live for which the pool has no place: an engine that allocates on demand, set up when it is first needed.
+    beyond: Option<OnceLock<Option<Arc<Inner>>>>,
+}
+
+impl Inner {
+    fn new(
+        engine: Engine,
+        cache: Option<CacheDir>,
+        population: Population,
+        is_pooled: bool,
+    ) -> Result<Self, SetupError> {
+        let linkers = Linkers::new(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
+        let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
+        let programs = Programs::new(linkers, cache);
+        let beyond = is_pooled.then(OnceLock::new);
+        Ok(Self { engine, programs, compiling: Compiling::default(), ticker, population, beyond })
+    }
+
+    /// Counts a process in, as long as what is returned lives.
+    pub(crate) fn admit(&self) -> Living {
+        self.population.admit(self.ticker.keep_ticking())
+    }
+
+    /// The engine for processes that find the pool full; nothing where there is no pool, or no room for a second engine.
+    pub(crate) fn beyond(&self) -> Option<&Arc<Self>> {
+        let make = || {
+            let engine = Engine::new(&base_config()).ok()?;
+            let cache = self.programs.cache().cloned();
+            Self::new(engine, cache, self.population.clone(), false).ok().map(Arc::new)
+        };
+        self.beyond.as_ref()?.get_or_init(make).as_ref()
+    }
 }
 
 impl fmt::Debug for WasmtimeEngine {
@@ -88,15 +123,19 @@ impl WasmtimeEngine {
     /// # Errors
     /// When Wasmtime does not support this machine, or no thread can be started.
     pub fn new(config: EngineConfig) -> Result<Self, SetupError> {
-        let engine = match config.slots {
-            0 => Engine::new(&base_config()),
-            slots => Engine::new(&pooled(slots)).or_else(|_| Engine::new(&base_config())),
-        }
-        .map_err(|error| SetupError(format!("{error:#}")))?;
-        let linkers = Linkers::new(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
-        let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
-        let programs = Programs::new(linkers, config.cache);
-        Ok(Self { inner: Arc::new(Inner { engine, programs, compiling: Compiling::default(), ticker }) })
+        let pooled = (config.slots > 0).then(|| Engine::new(&pooled(config.slots)).ok()).flatten();
+        let is_pooled = pooled.is_some();
+        let engine = match pooled {
+            Some(engine) => engine,
+            None => Engine::new(&base_config()).map_err(|error| SetupError(format!("{error:#}")))?,
+        };
+        let inner = Inner::new(engine, config.cache, Population::default(), is_pooled)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Processes that live now, over all sandboxes of this engine.
+    pub fn processes(&self) -> u64 {
+        self.inner.population.count()
     }
 
     /// Has a file of a sandbox stand for a prepared program: starting it starts that, whatever the file holds. The program
@@ -152,7 +191,8 @@ fn pooled(slots: u32) -> Config {
         .total_component_instances(slots)
         .total_memories(slots)
         .total_tables(slots.saturating_mul(2))
-        .total_stacks(slots)
+        // A process without a memory takes a stack, too, and one that has its memory must find one.
+        .total_stacks(slots.saturating_mul(2))
         .table_elements(64_000)
         .max_core_instance_size(4 << 20)
         .max_unused_warm_slots(256)

@@ -13,7 +13,7 @@ use wasmtime::{AsContextMut, Caller, Instance, Memory, Val};
 use crate::call::{enter, finish, give_way};
 use crate::engine::Store;
 use crate::guest::{Guest, lock};
-use crate::process;
+use crate::instance;
 
 /// What a fork's child is told to do: this export receives the caller's argument.
 pub(crate) const ENTRY: &str = "tidebox_fork_child";
@@ -104,10 +104,9 @@ fn mutable_globals(program: &wasmtime::InstancePre<Guest>) -> Vec<String> {
 }
 
 async fn copy(caller: &mut Caller<'_, Guest>, parent: &Parent, start: Start, arg: i32) -> Result<Forked, Refused> {
-    let guest = caller.data();
-    let program = guest.program.clone();
-    let mut store = process::store(&guest.kernel, &start, &program, &guest.nursery);
-    let instance = program.instantiate_async(&mut store).await.map_err(|_| Refused)?;
+    let (around, program) = (caller.data().surroundings(), caller.data().program.clone());
+    let (mut store, made) = instance::new(&around, &start, &program).await;
+    let instance = made.map_err(|_| Refused)?;
     let memory = instance.get_memory(&mut store, "memory").ok_or(Refused)?;
     store.data_mut().memory = Some(memory);
 

@@ -6,11 +6,16 @@ use tidebox_kernel::wasi::{Fault, GuestMem};
 use tidebox_kernel::{Kernel, Pid, SharedKernel};
 use wasmtime::{Engine, InstancePre, Linker, Memory, ResourceLimiter};
 
+use crate::engine::Inner;
 use crate::fork::Nursery;
+use crate::living::Living;
 use crate::prepared::Interrupts;
+use crate::process::Surroundings;
 
 /// The data of a guest's store.
 pub(crate) struct Guest {
+    /// The engine that the program belongs to.
+    pub(crate) home: Arc<Inner>,
     pub(crate) kernel: SharedKernel,
     pub(crate) pid: Pid,
     /// Absent until the module is instantiated, and for modules that export none.
@@ -22,6 +27,18 @@ pub(crate) struct Guest {
     pub(crate) limiter: Limiter,
     /// How the program learns of signals that it wants to note, where it cannot ask.
     pub(crate) interrupts: Option<Arc<Interrupts>>,
+    pub(crate) _living: Living,
+}
+
+impl Guest {
+    /// What a child of this process needs to start.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            inner: Arc::clone(&self.home),
+            kernel: SharedKernel::clone(&self.kernel),
+            nursery: Nursery::clone(&self.nursery),
+        }
+    }
 }
 
 /// Sets the flags of the signals that have arrived, for a program that learns of them that way.

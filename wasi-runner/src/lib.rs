@@ -12,6 +12,8 @@ mod engine;
 mod ext;
 mod fork;
 mod guest;
+mod instance;
+mod living;
 mod p1;
 mod prepared;
 mod process;

@@ -27,6 +27,7 @@ use crate::aot::CacheDir;
 use crate::call::Leave;
 use crate::engine::{Store, base_config};
 use crate::guest::{Guest, interrupt};
+use crate::instance;
 use crate::process::{self, Reason, Surroundings};
 use crate::program::{Digest, NotAProgram, Program};
 use crate::ticker::Ticker;
@@ -169,13 +170,13 @@ fn words(error: wasmtime::Error) -> String {
 /// Runs a process of such a program to its end.
 pub(crate) async fn run(around: &Surroundings, start: &Start, prepared: &Prepared) -> Status {
     let _ticking = prepared.ticker.keep_ticking();
-    let mut store = process::store(&around.kernel, start, &prepared.pre, &around.nursery);
+    let mut store = instance::store(around, start, &prepared.pre);
     let kill_flag = Arc::clone(&start.kill_flag);
     store.epoch_deadline_callback(move |mut store| match process::fatal(&kill_flag) {
         Some(signal) => Err(wasmtime::Error::new(Leave::Killed(signal))),
         None => {
             interrupt(&mut store);
-            Ok(UpdateDeadline::Yield(process::TURN))
+            Ok(UpdateDeadline::Yield(instance::TURN))
         }
     });
     let ended = match begin(&mut store, prepared).await {

@@ -7,18 +7,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 
 use tidebox_kernel::{Pid, SharedKernel, Signal, Start, Status};
-use wasmtime::{Instance, InstancePre, Trap, UpdateDeadline};
+use wasmtime::{Instance, InstancePre, Trap};
 
 use crate::call::Leave;
 use crate::component;
 use crate::engine::{Inner, Store};
 use crate::fork::{self, Forked, Nursery};
-use crate::guest::{Guest, Limiter, lock};
+use crate::guest::{Guest, lock};
+use crate::instance;
 use crate::prepared;
 use crate::program::{NotAProgram, Program};
-
-/// Epochs that a guest may run before it lets others have a turn.
-pub(crate) const TURN: u64 = 1;
 
 /// What a process's future needs beside the start order.
 #[derive(Clone)]
@@ -26,33 +24,6 @@ pub(crate) struct Surroundings {
     pub(crate) inner: Arc<Inner>,
     pub(crate) kernel: SharedKernel,
     pub(crate) nursery: Nursery,
-}
-
-/// A store for a process that is about to be instantiated.
-pub(crate) fn store(kernel: &SharedKernel, start: &Start, program: &InstancePre<Guest>, nursery: &Nursery) -> Store {
-    let guest = Guest {
-        kernel: Arc::clone(kernel),
-        pid: start.pid,
-        memory: None,
-        program: program.clone(),
-        nursery: Nursery::clone(nursery),
-        limiter: Limiter::new(kernel, start.pid),
-        interrupts: None,
-    };
-    let mut store = Store::new(program.module().engine(), guest);
-    store.limiter(|guest| &mut guest.limiter);
-    take_turns(&mut store, &start.kill_flag);
-    store
-}
-
-/// Has a store give way to others every epoch, and end when its process is to die.
-pub(crate) fn take_turns<T>(store: &mut wasmtime::Store<T>, kill_flag: &Arc<AtomicU32>) {
-    let kill_flag = Arc::clone(kill_flag);
-    store.set_epoch_deadline(TURN);
-    store.epoch_deadline_callback(move |_| match fatal(&kill_flag) {
-        Some(signal) => Err(wasmtime::Error::new(Leave::Killed(signal))),
-        None => Ok(UpdateDeadline::Yield(TURN)),
-    });
 }
 
 /// The signal that the owner of the flag must die of now, if any.
@@ -80,7 +51,7 @@ pub(crate) async fn spawned(around: Surroundings, start: Start) {
             }
             Program::Component(program) => {
                 lock(&around.kernel).set_aware(pid, false);
-                component::run(&around.kernel, &start, &program).await
+                component::run(&around, &start, &program).await
             }
         }
     };
@@ -89,8 +60,8 @@ pub(crate) async fn spawned(around: Surroundings, start: Start) {
 }
 
 async fn run_module(around: &Surroundings, start: &Start, program: &InstancePre<Guest>) -> Status {
-    let mut store = store(&around.kernel, start, program, &around.nursery);
-    match program.instantiate_async(&mut store).await {
+    let (mut store, made) = instance::new(around, start, program).await;
+    match made {
         Ok(instance) => {
             store.data_mut().memory = instance.get_memory(&mut store, "memory");
             run(&mut store, instance, "_start", None).await
@@ -120,7 +91,7 @@ async fn unless_killed(kill_flag: &AtomicU32, life: impl Future<Output = Status>
     .await
 }
 
-async fn program(around: &Surroundings, start: &Start) -> Result<Program, NotAProgram> {
+pub(crate) async fn program(around: &Surroundings, start: &Start) -> Result<Program, NotAProgram> {
     if let Some(program) = around.inner.programs.ready(&start.image) {
         return Ok(program);
     }
@@ -181,6 +152,13 @@ pub(crate) fn status_of(
     }
     if refused {
         return out_of_memory(kernel, pid);
+    }
+    if when == Reason::Start && instance::is_full(error) {
+        return cannot_execute(
+            kernel,
+            pid,
+            "this machine has no room for more processes of all sandboxes now; try again later",
+        );
     }
     if when == Reason::Start {
         return cannot_execute(kernel, pid, &format!("{error:#}"));

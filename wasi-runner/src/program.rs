@@ -82,6 +82,10 @@ impl Programs {
         Self { linkers, cache, known: Mutex::default(), provided: Mutex::default() }
     }
 
+    pub(crate) fn cache(&self) -> Option<&CacheDir> {
+        self.cache.as_ref()
+    }
+
     /// Has a file stand for a prepared program, in the place of what it stood for before.
     pub(crate) fn provide(&self, file: &FileBytes, provision: Provision) {
         let mut provided = self.provided.lock().unwrap_or_else(PoisonError::into_inner);

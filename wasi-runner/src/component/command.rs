@@ -7,24 +7,35 @@ use super::handle::Handle;
 use super::host::Host;
 use super::{Program, gate};
 use crate::guest::Limiter;
-use crate::process::{self, Reason};
+use crate::process::{self, Reason, Surroundings};
+use crate::{instance, program};
 
 /// Most bytes that one call brings to the host.
 const CALL_BYTES: usize = 32 << 20;
 
 /// Runs the component of a process and tells how it ended.
-pub(crate) async fn run(kernel: &SharedKernel, start: &Start, program: &Program) -> Status {
-    let handle = Handle::new(SharedKernel::clone(kernel), start.pid);
-    let mut store = store(&handle, start, program);
-    let ended = gate::drive(&handle, live(&mut store, program)).await;
+pub(crate) async fn run(around: &Surroundings, start: &Start, program: &Program) -> Status {
+    let handle = Handle::new(SharedKernel::clone(&around.kernel), start.pid);
+    let (mut limiter, mut ended) = attempt(around, &handle, start, program).await;
+    if let Err((Reason::Start, error)) = &ended
+        && instance::is_full(error)
+        && let Some((around, program::Program::Component(program))) = instance::beyond(around, start).await
+    {
+        (limiter, ended) = attempt(&around, &handle, start, &program).await;
+    }
     match ended {
         Ok(Ok(())) => Status::Exited(0),
         Ok(Err(())) => Status::Exited(1),
-        Err((stage, error)) => {
-            let refused = store.data().limiter.refused;
-            process::status_of(kernel, start.pid, refused, stage, &error)
-        }
+        Err((stage, error)) => process::status_of(&around.kernel, start.pid, limiter.refused, stage, &error),
     }
+}
+
+/// Runs the component in one engine. The limiter tells whether memory was refused.
+async fn attempt(around: &Surroundings, handle: &Handle, start: &Start, program: &Program) -> (Limiter, Life) {
+    let _living = around.inner.admit();
+    let mut store = store(handle, start, program);
+    let ended = gate::drive(handle, live(&mut store, program)).await;
+    (store.into_data().limiter, ended)
 }
 
 fn store(handle: &Handle, start: &Start, program: &Program) -> Store<Host> {
@@ -37,7 +48,7 @@ fn store(handle: &Handle, start: &Start, program: &Program) -> Store<Host> {
     let mut store = Store::new(engine, Host::new(handle.clone(), limiter));
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(CALL_BYTES);
-    process::take_turns(&mut store, &start.kill_flag);
+    instance::take_turns(&mut store, &start.kill_flag);
     store
 }
 
