@@ -161,17 +161,23 @@ impl Printer {
             self.chain(&item.chain);
             let last = at + 1 == list.items.len();
             if item.background {
-                self.flush_bodies("");
-                self.put(" &");
+                let follows = at > 0 && list.items.get(at - 1).is_some_and(|before| before.background);
+                if follows || !self.flush_bodies(" &") {
+                    self.flush_bodies("");
+                    self.put(" &");
+                } else {
+                    self.put(" ");
+                }
                 if !last {
                     self.put(" ");
                 }
             } else if !last {
                 let newline = self.inline && item.newline;
-                if !self.flush_bodies(if self.inline && !newline { ";" } else { "" })
-                    && !std::mem::take(&mut self.printed_bodies)
-                    && !newline
-                {
+                if self.flush_bodies(if self.inline && !newline { ";" } else { "" }) {
+                    // To bash this is the separator of two commands for the first one alone, and for any other the end of
+                    // such a pair, behind which the next separator stands at once.
+                    self.printed_bodies &= at == 0;
+                } else if !std::mem::take(&mut self.printed_bodies) && !newline {
                     self.put(";");
                 }
                 if !self.inline {
@@ -405,7 +411,11 @@ impl Printer {
         let Some(((condition, body), rest)) = arms.split_first() else { return };
         self.put("if ");
         self.list(condition);
-        self.flush_bodies("");
+        // Bodies of a command alone wait for the end of what `then` runs.
+        let alone = |chain: &Chain| chain.rest.is_empty() && chain.first.stages.len() < 2;
+        if condition.items.len() > 1 || condition.items.iter().any(|item| !alone(&item.chain)) {
+            self.flush_bodies("");
+        }
         self.semicolon();
         self.put(" then");
         self.block(body);

@@ -109,7 +109,7 @@ pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     if shell.refuses_command(name) {
         return Ok(1);
     }
-    let started = shell.start_program(words);
+    let started = shell.start_program(words, true);
     let status = match started? {
         Ok(pid) => shell.wait_pid(pid)?.code(),
         Err(status) => status,

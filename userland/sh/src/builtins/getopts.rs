@@ -3,6 +3,7 @@
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
+use crate::parse::token::name_len;
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
@@ -105,7 +106,7 @@ fn finish(
             shell.vars.remove(b"OPTARG");
         }
     }
-    if shell.place_of(name).is_none() {
+    if name.is_empty() || name_len(name) != name.len() {
         shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(1);
     }

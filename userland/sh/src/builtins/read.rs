@@ -294,6 +294,9 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
             return Ok(false);
         }
         let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);
+        for value in map.values_mut() {
+            shell.attributed(flags, value)?;
+        }
         shell.vars.insert(name, Var { value: Value::Indexed(map), flags });
         return Ok(true);
     }

@@ -98,7 +98,8 @@ impl Shell {
             AssignValue::Array(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {
-                    if keyed || element.subscript.is_some() {
+                    let braced = if keyed { None } else { self.braced_element(element) };
+                    if keyed || element.subscript.is_some() && braced.is_none() {
                         let subscript = match &element.subscript {
                             Some(subscript) => {
                                 let key = self.expand_text(&subscript.key)?;
@@ -107,12 +108,12 @@ impl Shell {
                             None => None,
                         };
                         let value = expanded(self.expand_text(&element.value)?);
-                        list.push(Element { subscript, append: element.append, value });
+                        list.push(Element { subscript, append: element.append, value, braced: None });
                         continue;
                     }
                     let mut fields = Vec::new();
-                    self.expand_fields(&element.value, &mut fields)?;
-                    let one = |text| Element { subscript: None, append: false, value: expanded(text) };
+                    self.expand_fields(braced.unwrap_or(&element.value), &mut fields)?;
+                    let one = |text| Element { subscript: None, append: false, value: expanded(text), braced: None };
                     list.extend(fields.into_iter().map(one));
                 }
                 AssignValue::Array(list)

@@ -102,7 +102,7 @@ impl Shell {
                 return Ok(());
             }
         }
-        let subject = self.expand_text(word)?;
+        let subject = self.expand_subject(word)?;
         let style = self.pattern_style();
         let (mut fall, mut ran) = (false, false);
         for arm in arms {

@@ -33,6 +33,12 @@ pub(crate) fn search(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
 impl Shell {
     /// The file that a command's name means: the name itself if it has a slash, else what `PATH` finds.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Option<Bytes> {
+        self.find_for(name, true)
+    }
+
+    /// The same. What looks for it in a process of its own, as the stage of a pipeline, leaves the shell nothing to
+    /// remember, which `remembers` says.
+    fn find_for(&mut self, name: &[u8], remembers: bool) -> Option<Bytes> {
         if name.contains(&b'/') {
             return Some(name.to_vec());
         }
@@ -43,11 +49,11 @@ impl Shell {
         if let Some((path, hits)) = self.hash.get_mut(name)
             && (!checked || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))
         {
-            *hits = hits.saturating_add(1);
+            *hits = hits.saturating_add(u32::from(remembers));
             return Some(path.clone());
         }
         let path = self.search_path(name)?;
-        if self.options.hashall {
+        if self.options.hashall && remembers {
             self.remember_program(name, path.clone(), 1);
         }
         Some(path)
@@ -70,6 +76,10 @@ impl Shell {
         let pure = |redirect| is_pure_redirect(redirect, true) && has_pure_body(redirect, true);
         if simple.redirects.iter().all(pure) {
             return self.run_program(simple, args);
+        }
+        if let Some(name) = args.first() {
+            // It is looked for before the process is there.
+            self.find_program(name);
         }
         // What their words change is not for this shell.
         let pid = self.fork_child(|child| {
@@ -95,7 +105,7 @@ impl Shell {
             Err(Stop::Exit | Stop::Discard | Stop::Abandon) => return Ok(()),
             Err(stop) => return Err(stop),
         };
-        let started = self.start_program(args);
+        let started = self.start_program(args, true);
         self.undo(undo);
         if let Some(last) = args.last() {
             self.last_arg.clone_from(last);
@@ -151,9 +161,9 @@ impl Shell {
 
     /// Starts a program with the shell's descriptors; the inner error is the status of a command that could not start.
     #[inline(never)]
-    pub(crate) fn start_program(&mut self, args: &[Bytes]) -> Run<Result<u32, u8>> {
+    pub(crate) fn start_program(&mut self, args: &[Bytes], remembers: bool) -> Run<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
-        let Some(path) = self.find_program(&name) else {
+        let Some(path) = self.find_for(&name, remembers) else {
             self.not_found(&name);
             return Ok(Err(127));
         };
@@ -162,7 +172,7 @@ impl Shell {
             Err(Errno::NOENT) if !name.contains(&b'/') && self.options.checkhash => {
                 // The hash table remembered a file that is gone.
                 self.forget_program(&name);
-                match self.find_program(&name) {
+                match self.find_for(&name, remembers) {
                     Some(path) => match self.spawn(&path, args) {
                         Ok(pid) => Ok(Ok(pid)),
                         Err(errno) => self.cannot_start(&name, &path, args, errno),

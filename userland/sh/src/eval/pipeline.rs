@@ -293,7 +293,7 @@ impl Shell {
         self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
             Ok(false) if self.options.posix => Ok(Err(1)),
-            Ok(_) => self.start_program(&args),
+            Ok(_) => self.start_program(&args, false),
             Err(stop) => Err(stop),
         };
         self.vars.pop_scope();

@@ -137,8 +137,9 @@ impl Shell {
         let mut values = Vec::with_capacity(elements.len());
         let mut fields = Vec::new();
         for element in elements {
+            let braced = self.braced_element(element);
             match &element.subscript {
-                Some(subscript) => {
+                Some(subscript) if braced.is_none() => {
                     let at = self.index_of_element(subscript)?;
                     let value = self.expand_text(&element.value)?;
                     match at {
@@ -146,8 +147,8 @@ impl Shell {
                         None => self.bad_element(b"", &value),
                     }
                 }
-                None => {
-                    self.expand_fields(&element.value, &mut fields)?;
+                _ => {
+                    self.expand_fields(braced.unwrap_or(&element.value), &mut fields)?;
                     values.extend(fields.drain(..).map(|value| Placed { at: None, joins: false, value }));
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
+use crate::ir::{Bytes, Element, Index, Op, Param, Part, Target, Word};
 use crate::parse::token::is_name_byte;
 use crate::state::{Run, Shell};
 
@@ -22,13 +22,7 @@ enum Atom {
 impl Shell {
     /// Appends the arguments of a word with braces.
     pub(crate) fn expand_braced(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
-        let mut atoms = Vec::new();
-        for (at, part) in (0..).zip(&word.parts) {
-            match part {
-                Part::Lit(text) => atoms.extend(text.iter().map(|&b| Atom::Byte(b))),
-                _ => atoms.push(Atom::Piece(at)),
-            }
-        }
+        let atoms = atoms_of(&word.parts);
         let mut budget = BUDGET;
         let Some(expanded) = expand(&atoms, &mut budget, 0) else {
             return self.abort(2, "brace expansion: cannot allocate memory for that many words");
@@ -44,6 +38,23 @@ impl Shell {
         }
         Ok(())
     }
+
+    /// The word that an element of an indexed array is, where braces make several of it.
+    pub(crate) fn braced_element<'a>(&self, element: &'a Element) -> Option<&'a Word> {
+        let word = element.braced.as_deref().filter(|_| self.options.braceexpand)?;
+        first_brace(&atoms_of(&word.parts)).map(|_| word)
+    }
+}
+
+fn atoms_of(parts: &[Part]) -> Vec<Atom> {
+    let mut atoms = Vec::new();
+    for (at, part) in (0..).zip(parts) {
+        match part {
+            Part::Lit(text) => atoms.extend(text.iter().map(|&b| Atom::Byte(b))),
+            _ => atoms.push(Atom::Piece(at)),
+        }
+    }
+    atoms
 }
 
 fn parts_of(atoms: &[Atom], pieces: &[Part]) -> Vec<Part> {

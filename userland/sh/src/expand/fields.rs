@@ -4,6 +4,9 @@ use crate::ir::Bytes;
 use crate::pattern;
 use crate::state::Shell;
 
+/// How bash marks quoted nothing.
+pub(super) const NOTHING: u8 = 0x7f;
+
 /// What the pieces become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -39,6 +42,9 @@ pub(crate) struct Out {
     after_space: bool,
     /// What is expanded is the body of a here-document.
     pub(crate) document: bool,
+    /// Nothing in that document stands for elements. Where something does, all that `*` yields is joined by blanks, but for
+    /// what stands between quotes to bash.
+    pub(super) keeps_lists: bool,
     /// What is expanded is assigned to a variable, or is a here-string.
     pub(crate) assigned: bool,
     /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
@@ -49,6 +55,10 @@ pub(crate) struct Out {
     /// the length of that.
     pub(super) arm: bool,
     pub(super) arm_end: Option<usize>,
+    /// What is expanded is the subject of `case`.
+    pub(super) subject: bool,
+    /// The text ends with the mark of an empty element.
+    marked: bool,
     extended: bool,
     ifs: Option<Bytes>,
 }
@@ -62,11 +72,14 @@ impl Out {
             present: false,
             after_space: false,
             document: false,
+            keeps_lists: false,
             assigned: false,
             among_elements: false,
             marks_nothing: false,
             arm: false,
             arm_end: None,
+            subject: false,
+            marked: false,
             extended: shell.options.extglob,
             ifs: None,
         }
@@ -83,9 +96,22 @@ impl Out {
         text.try_reserve(extra).map_err(|_| text.len().saturating_add(extra))
     }
 
+    /// Notes that an element of several in quotes is empty. It leaves bash's mark in the subject of `case`, and within a
+    /// replacement if it is not the first, unless text of the same quotes follows.
+    pub(super) fn mark_nothing(&mut self, at: usize) {
+        let begins = self.subject && self.current.text.is_empty();
+        if begins || (at > 0 && (self.subject || self.mode == Mode::Replacement)) {
+            self.current.text.push(NOTHING);
+            self.marked = true;
+        }
+    }
+
     /// Text that was quoted.
     pub(crate) fn quoted(&mut self, text: &[u8]) -> Result<(), usize> {
         self.reserve(text.len())?;
+        if std::mem::take(&mut self.marked) && !matches!(text, [] | b" ") {
+            self.current.text.pop();
+        }
         self.present = true;
         self.after_space = false;
         match self.mode {

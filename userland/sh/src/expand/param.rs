@@ -57,6 +57,9 @@ impl Shell {
                     Target::Var(name) => self.keys(name),
                     _ => Vec::new(),
                 };
+                if self.joins_unsplit(&param.op, &param.target, out, place) {
+                    return self.emit(&values.join(&b' '), out, place);
+                }
                 return self.emit_edited(&param.op, Content::Many { values, star: *star }, out, place);
             }
             _ => {}
@@ -266,16 +269,54 @@ impl Shell {
     /// Adds what an operator made of a parameter, or a parameter that is no variable. In a here-document blanks join them.
     fn emit_edited(&mut self, op: &Op, content: Content, out: &mut Out, place: Place) -> Run {
         let content = match content {
-            Content::Many { values, .. } if joins_edited(op, out, place) => Content::Many { values, star: true },
+            Content::Many { values, .. } if self.joins_edited(op, out, place) => Content::Many { values, star: true },
             Content::Many { values, .. }
-                if (out.document && !(matches!(op, Op::Names { .. }) && self.ifs().is_empty()))
-                    || (out.among_elements && out.mode == super::Mode::Fields && edits(op)) =>
+                if (out.document && !(out.keeps_lists && keeps_star(op)))
+                    || (out.among_elements && out.mode == super::Mode::Fields && edits(op))
+                    || (out.assigned && place.operand && self.ifs().is_empty()) =>
             {
                 Content::Many { values, star: false }
+            }
+            Content::Many { values, star: false } if splits_within_operand(op, out, place) => {
+                return self.emit_split(&values, out, place);
             }
             other => other,
         };
         self.emit_content(content, out, place)
+    }
+
+    /// Adds the elements that an operator made within an operand: joined by blanks, which also stand where they would be
+    /// split. Nothing but those blanks splits them then.
+    fn emit_split(&mut self, values: &[Bytes], out: &mut Out, place: Place) -> Run {
+        let ifs = self.ifs();
+        if ifs.first().is_none_or(u8::is_ascii_whitespace) {
+            return self.emit_many(values, false, out, place);
+        }
+        let mut values = values.to_vec();
+        for byte in values.iter_mut().flatten().filter(|byte| ifs.contains(byte)) {
+            *byte = b' ';
+        }
+        self.emit_many(&values, false, out, place)
+    }
+
+    /// Whether elements that `op` edits are joined as `*` joins them, because they are the value of an assignment.
+    fn joins_edited(&self, op: &Op, out: &Out, place: Place) -> bool {
+        let edited = match op {
+            Op::Strip { pattern, .. } => !pattern.raw.is_empty(),
+            Op::Transform(_) => true,
+            op => edits(op) && place.quoted,
+        };
+        out.assigned && edited && !self.ifs().is_empty()
+    }
+
+    /// Whether values that `op` yields are one word joined by blanks, because nothing separates words.
+    fn joins_unsplit(&self, op: &Op, target: &Target, out: &Out, place: Place) -> bool {
+        let joins = match op {
+            Op::Strip { pattern, .. } => !pattern.raw.is_empty() && matches!(target, Target::Var(_)),
+            Op::Keys { star } => *star,
+            _ => false,
+        };
+        joins && out.mode == super::Mode::Fields && !place.quoted && self.ifs().is_empty()
     }
 
     fn emit_many(&mut self, values: &[Bytes], star: bool, out: &mut Out, place: Place) -> Run {
@@ -318,6 +359,9 @@ impl Shell {
                 }
             }
             self.emit(value, out, place)?;
+            if value.is_empty() && place.quoted && !star && values.len() > 1 {
+                out.mark_nothing(at);
+            }
         }
         Ok(())
     }
@@ -428,9 +472,9 @@ impl Shell {
             }
             Op::Transform(letter) => {
                 let content = match content {
-                    // Where no words are made of them they are joined in any case.
+                    // In a value that is assigned they are joined in any case.
                     Content::Many { values, star } => {
-                        Content::Many { values, star: star || out.mode != super::Mode::Fields }
+                        Content::Many { values, star: star || self.joins_edited(&param.op, out, place) }
                     }
                     other => other,
                 };
@@ -438,10 +482,18 @@ impl Shell {
                 self.emit_edited(&param.op, content, out, place)
             }
             op => {
-                let content = self.edit(content, op)?;
+                let unedited =
+                    matches!((op, meant.0), (Op::Strip { pattern, .. }, Target::Var(_)) if pattern.raw.is_empty());
+                let content = match self.edit(content, op)? {
+                    Content::Many { values, .. } if self.joins_unsplit(op, meant.0, out, place) => {
+                        Content::One(values.join(&b' '))
+                    }
+                    other => other,
+                };
                 match (op, &param.target) {
+                    _ if unedited => self.emit_content(content, out, place),
                     (Op::Case { .. }, _) | (Op::Replace { .. }, Target::Var(_))
-                        if !out.among_elements && !joins_edited(op, out, place) =>
+                        if !out.among_elements && !self.joins_edited(op, out, place) =>
                     {
                         self.emit_content(content, out, place)
                     }
@@ -473,7 +525,7 @@ impl Shell {
     fn expand_operand(&mut self, word: &crate::ir::Word, out: &mut Out, place: Place) -> Run {
         // There is a word then, even where it is made of no elements.
         out.present |= place.quoted;
-        let inner = Place { quoted: place.quoted, operand: !place.quoted && out.mode == super::Mode::Fields };
+        let inner = Place { quoted: place.quoted, operand: !place.quoted };
         if out.marks_nothing && !place.quoted {
             return self.expand_marked(&word.parts, out, inner);
         }
@@ -562,13 +614,20 @@ fn edits(op: &Op) -> bool {
     !matches!(op, Op::None | Op::Test { .. })
 }
 
-/// Whether elements that `op` edits are joined as `*` joins them, because they are the value of an assignment.
-fn joins_edited(op: &Op, out: &Out, place: Place) -> bool {
-    let edited = match op {
+/// Whether `*` joins what this operator yields by the first separator in here-documents, too.
+fn keeps_star(op: &Op) -> bool {
+    matches!(op, Op::Names { .. } | Op::Replace { .. })
+}
+
+/// Whether elements that an operator made within an operand, a pattern or a replacement are split before they are joined.
+fn splits_within_operand(op: &Op, out: &Out, place: Place) -> bool {
+    let splits = match op {
         Op::Strip { pattern, .. } => !pattern.raw.is_empty(),
         op => edits(op),
     };
-    out.assigned && place.quoted && edited
+    splits
+        && !place.quoted
+        && if out.mode == super::Mode::Fields { place.operand } else { !out.assigned && !out.document }
 }
 
 /// A subscript as messages show it.

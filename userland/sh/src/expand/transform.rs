@@ -48,7 +48,7 @@ impl Shell {
                 });
             }
             b'a' => {
-                let (letters, array, bare) = match target {
+                let (letters, array, bare, named) = match target {
                     Target::Var(name) => {
                         let var = self.vars.get(name);
                         let array = match var {
@@ -56,13 +56,15 @@ impl Shell {
                             None => self.computed_letters(name).starts_with('a'),
                         };
                         let bare = var.is_some_and(|var| var.has(vars::BARE));
-                        (self.attribute_letters(name).into_bytes(), array, bare)
+                        // Outside functions the names of functions are an array without elements that has its letters.
+                        let named = var.is_none() && &**name == b"FUNCNAME";
+                        (self.attribute_letters(name).into_bytes(), array, bare, named)
                     }
-                    _ => (Bytes::new(), true, false),
+                    _ => (Bytes::new(), true, false, false),
                 };
                 return Ok(match content {
                     Content::Many { .. } if array && bare => Content::One(letters),
-                    Content::Many { values, .. } if !array && values.is_empty() && !letters.is_empty() => {
+                    Content::Many { values, .. } if values.is_empty() && !letters.is_empty() && (!array || named) => {
                         Content::One(letters)
                     }
                     Content::Many { star, .. } if !array && letters.is_empty() => {

@@ -1,12 +1,10 @@
 //! Walking the pieces of a word and collecting fields, plain text or patterns.
 
+use super::fields::NOTHING;
 pub(crate) use super::fields::{Mode, Out};
 use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Word};
 use crate::pattern;
 use crate::state::{Run, Shell};
-
-/// How bash marks quoted nothing.
-const NOTHING: u8 = 0x7f;
 
 /// Whether a part stands for all elements of something, one word each.
 fn gives_elements(part: &Part) -> bool {
@@ -130,8 +128,7 @@ impl Shell {
 
     /// A value that is assigned. In it elements that an operator edits are joined as `*` joins them.
     pub(crate) fn expand_value(&mut self, word: &Word) -> Run<Bytes> {
-        let elements = word.parts.len() > 1 || matches!(word.parts.first(), Some(Part::Double(_)));
-        if !elements {
+        if matches!(word.parts.as_slice(), [] | [Part::Lit(_) | Part::Quoted(_)]) {
             return self.expand_text(word);
         }
         let mut out = Out::new(Mode::Text, self);
@@ -140,10 +137,22 @@ impl Shell {
         Ok(out.current.text)
     }
 
+    /// The subject of `case`.
+    pub(crate) fn expand_subject(&mut self, word: &Word) -> Run<Bytes> {
+        if matches!(word.parts.as_slice(), [] | [Part::Lit(_) | Part::Quoted(_)]) {
+            return self.expand_text(word);
+        }
+        let mut out = Out::new(Mode::Text, self);
+        out.subject = true;
+        self.expand_parts(&word.parts, &mut out, Place::default())?;
+        Ok(out.current.text)
+    }
+
     /// The body of a here-document.
     pub(crate) fn expand_document(&mut self, word: &Word) -> Run<Bytes> {
         let mut out = Out::new(Mode::Text, self);
         out.document = true;
+        out.keeps_lists = !word.parts.iter().any(gives_elements);
         self.expand_parts(&word.parts, &mut out, Place::default())?;
         Ok(out.current.text)
     }

@@ -200,12 +200,14 @@ impl Parser<'_> {
             let append = self.starts_with(b"+=");
             if append || self.peek() == Some(b'=') {
                 self.pos += if append { 2 } else { 1 };
-                return Ok(Element { subscript: Some(subscript), append, value: self.assigned_word()? });
+                let value = self.assigned_word()?;
+                let braced = braced_element(&subscript, append, &value, self.slice(mark.pos, self.pos));
+                return Ok(Element { subscript: Some(subscript), append, value, braced });
             }
         }
         self.back(mark);
         match self.word()? {
-            Some(value) => Ok(Element { subscript: None, append: false, value }),
+            Some(value) => Ok(Element { subscript: None, append: false, value, braced: None }),
             None => Err(self.unexpected()),
         }
     }
@@ -313,6 +315,19 @@ impl Parser<'_> {
         super::word::tilde_after_colons(&mut word);
         Ok(word)
     }
+}
+
+/// An element with a subscript as one word with braces to expand, if there are any. Its brackets make no pattern.
+fn braced_element(subscript: &Subscript, append: bool, value: &Word, raw: &[u8]) -> Option<Box<Word>> {
+    let unquoted = |word: &Word| super::word::has_braces(&word.parts);
+    if !unquoted(value) && !unquoted(&subscript.key) {
+        return None;
+    }
+    let mut parts = vec![Part::Quoted(b"[".to_vec())];
+    parts.extend(subscript.key.parts.iter().cloned());
+    parts.push(Part::Quoted(if append { b"]+=".to_vec() } else { b"]=".to_vec() }));
+    parts.extend(value.parts.iter().cloned());
+    super::word::may_brace(&parts).then(|| Box::new(Word { parts, raw: raw.into(), braces: true }))
 }
 
 /// The assignment that a text is, when it is one and nothing else.

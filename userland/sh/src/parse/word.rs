@@ -526,6 +526,11 @@ pub(super) fn may_brace(parts: &[Part]) -> bool {
     has(b'{') && has(b'}') && (has(b',') || unquoted().any(|text| text.windows(2).any(|pair| pair == b"..")))
 }
 
+/// Whether any of these pieces holds a brace that opens.
+pub(super) fn has_braces(parts: &[Part]) -> bool {
+    parts.iter().any(|part| matches!(part, Part::Lit(text) if text.contains(&b'{')))
+}
+
 /// A word that looks like an assignment has its tildes expanded like one, wherever it stands among the arguments.
 pub(super) fn tilde_after_equals(mut word: Word) -> Word {
     let Some(Part::Lit(text)) = word.parts.first() else { return word };

@@ -76,6 +76,11 @@ fn read_argument<'a>(shell: &mut Shell, arg: &'a DeclArg, wanted: &Wanted) -> Ru
     };
     match split_word(shell, &word, once && shell.options.assoc_expand_once) {
         Some(declared) if declared.subscript.is_none() || wanted.base == 0 => Ok(Some(declared)),
+        Some(Declared { name, subscript: Some(subscript), .. }) => {
+            let element = [&name[..], b"[", &subscript, b"]"].concat();
+            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&element)));
+            Ok(None)
+        }
         _ => {
             let name = word.get(..name_len(&word)).unwrap_or_default();
             if !name.is_empty() && word.get(name.len()..).is_some_and(|rest| rest.starts_with(b"[]=")) {
