@@ -32,12 +32,23 @@ const GRACE_MS = 2_000;
 /** The longest time that a timer can be set to. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/** Methods of which the output can be watched and which can be given up. */
+const COMMANDS = ["execute", "pythonRun"];
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
   onOutput: ((piece: OutputPiece) => void) | undefined;
   /** Runs before anything that was answered later is looked at. */
   onAnswer: (() => void) | undefined;
+}
+
+/** What an interpreter answers beside what a command does. */
+export interface Replied {
+  /** JSON. */
+  readonly reply?: string;
+  /** Set while it goes on. */
+  readonly over?: boolean;
 }
 
 /** How a call is made. */
@@ -87,6 +98,11 @@ export class Connection {
 
   get id(): string {
     return this.#id;
+  }
+
+  /** A number that nothing of this sandbox has had, whichever Worker it is in. */
+  nextNumber(): number {
+    return ++this.#last;
   }
 
   get isOpen(): boolean {
@@ -251,7 +267,7 @@ export class Connection {
     const id = ++this.#last;
     const { onOutput, onAnswer, onCall } = calling;
     // A command is told its number, under which its output comes and under which it is given up.
-    const all = method === "execute" ? [...args, id, onOutput !== undefined] : args;
+    const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : args;
     // What cannot be sent is thrown here, before anybody waits for an answer.
     worker.send({ id, method, args: all });
     worker.hold(true);
@@ -279,10 +295,19 @@ export class Connection {
   }
 
   async execute(command: string, given: ExecuteOptions): Promise<ExecuteResult> {
+    return this.#run("execute", [String(command)], given);
+  }
+
+  /** Runs a piece of code in an interpreter of this number. */
+  async python(interpreter: number, code: string, given: ExecuteOptions): Promise<ExecuteResult & Replied> {
+    return this.#run("pythonRun", [interpreter, code], given);
+  }
+
+  async #run<T extends ExecuteResult>(method: string, args: readonly unknown[], given: ExecuteOptions): Promise<T> {
     const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(given);
     if (signal?.aborted) {
       const output = "tidebox: the command was not started because its caller had given it up\n";
-      return { ...onlyTold(output), exitCode: 137, stoppedBy: "cancelled" };
+      return { ...onlyTold(output), exitCode: 137, stoppedBy: "cancelled" } as ExecuteResult as T;
     }
     const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
     await this.#ready;
@@ -302,17 +327,17 @@ export class Connection {
     const watch = Watch.of({ onOutput, onStdout, onStderr }, cancel);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const result = await this.call<ExecuteResult>("execute", [String(command), defined(options)], {
+      const result = await this.call<T>(method, [...args, defined(options)], {
         onOutput: watch?.piece,
         onCall: (id) => {
           call = id;
           if (signal?.aborted) cancel();
         },
       });
-      return watch?.ended(result) ?? result;
+      return (watch?.ended(result) ?? result) as T;
     } catch (error) {
       if (!(error instanceof Overdue)) throw error;
-      return signal?.aborted ? this.#givenUp() : this.#late(limit);
+      return (signal?.aborted ? this.#givenUp() : this.#late(limit)) as T;
     } finally {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);

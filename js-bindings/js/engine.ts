@@ -129,6 +129,27 @@ export function guestWrite(pid: number, at: number, from: Uint8Array): boolean {
 
 // Turns ----------------------------------------------------------------------------------------------------------------
 
+/** Guests of sessions that rest, by session: they would have a turn otherwise. */
+const resting = new Map<number, Guest[]>();
+
+function enqueue(guest: Guest): void {
+  (resting.get(guest.session) ?? queue).push(guest);
+}
+
+/** Between two calls of a conversation nothing of it runs. */
+export function sessionRests(session: number, rests: boolean): void {
+  const held = resting.get(session);
+  if (!rests) {
+    resting.delete(session);
+    queue.push(...(held ?? []));
+    return schedule();
+  }
+  if (held !== undefined) return;
+  const waiting = queue.filter((guest) => guest.session === session);
+  resting.set(session, waiting);
+  for (const guest of waiting) queue.splice(queue.indexOf(guest), 1);
+}
+
 function schedule(): void {
   if (current !== undefined || scheduled || queue.length === 0) return;
   scheduled = true;
@@ -191,9 +212,9 @@ function suspend(pid: number, code: number): Promise<number> {
     if (code === BLOCK && !guest.woken) {
       park(guest);
     } else if (code === INTERRUPTED && kernel.isRepeatable(pid)) {
-      queue.unshift(guest);
+      (resting.get(guest.session) ?? queue).unshift(guest);
     } else {
-      queue.push(guest);
+      enqueue(guest);
     }
     guest.woken = false;
     turnOver(guest);
@@ -217,7 +238,7 @@ export function guestWake(pid: number): void {
   }
   guest.parked = false;
   clearTimeout(guest.timer);
-  queue.push(guest);
+  enqueue(guest);
   schedule();
 }
 
@@ -226,7 +247,7 @@ export function guestWake(pid: number): void {
 export function guestStart(session: number, pid: number, name: string): void {
   const guest: Guest = { pid, session, name, view: NOTHING, answer: AGAIN, parked: false, woken: false };
   guests.set(pid, guest);
-  queue.push(guest);
+  enqueue(guest);
   schedule();
 }
 
@@ -252,7 +273,7 @@ export function guestFork(session: number, parentPid: number, pid: number, argum
     return false;
   }
   guests.set(pid, guest);
-  queue.push(guest);
+  enqueue(guest);
   schedule();
   return true;
 }
@@ -434,6 +455,7 @@ export function guestsDrop(session: number): void {
   }
   clearTimeout(alarms.get(session));
   alarms.delete(session);
+  resting.delete(session);
   schedule();
 }
 
@@ -442,7 +464,8 @@ export function guestsDrop(session: number): void {
 const alarms = new Map<number, ReturnType<typeof setTimeout>>();
 
 export function alarm(session: number, milliseconds: number): void {
-  if (milliseconds > LONGEST_MS) return;
+  clearTimeout(alarms.get(session));
+  if (milliseconds > LONGEST_MS) return void alarms.delete(session);
   alarms.set(session, setTimeout(() => kernel.wakeSession(session), Math.ceil(milliseconds)));
 }
 

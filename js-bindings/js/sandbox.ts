@@ -7,6 +7,7 @@ import type { NetworkLog } from "./network_options.js";
 import type { CallOptions, SandboxOptions } from "./options.js";
 import { checkOptions, checkSignal } from "./options.js";
 import { platform } from "./platform.js";
+import { PythonSession, made } from "./python_session.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
 
@@ -148,6 +149,23 @@ export class Sandbox extends AgentBackend {
    */
   async networkLog(options?: CallOptions): Promise<NetworkLog> {
     return this.#call(options, "networkLog");
+  }
+
+  /**
+   * Begins an interpreter of Python that keeps its variables, open files and imported modules from one call to the next. It starts with the
+   * first one. A sandbox may have several; none of them is in a snapshot or a fork.
+   *
+   * @throws {SandboxError} `INVALID_OPTIONS` for a sandbox without Python ({@link SandboxOptions.packs}), `UNSUPPORTED` where the engine cannot
+   * suspend WebAssembly (JSPI), and for a sandbox that is not open.
+   */
+  async pythonSession(): Promise<PythonSession> {
+    const connection = this.#open();
+    if (!this.#options.packs?.length) {
+      throw new SandboxError('the sandbox has no Python; make one with packs: ["python"], after npx tidebox pack add python', "INVALID_OPTIONS");
+    }
+    const number = connection.nextNumber();
+    await connection.call("pythonBegin", [number]);
+    return new PythonSession(made, { connection, number });
   }
 
   /** Ends what runs, and the Worker. The files are gone. Closing twice is no error. */

@@ -89,7 +89,7 @@ pub(crate) fn set_suspends(suspends: bool) {
 }
 
 /// Sessions are counted from 1; nobody runs four thousand million commands in one sandbox, and if so, numbers begin again.
-fn number(session: SessionId) -> u32 {
+pub(crate) fn number(session: SessionId) -> u32 {
     (session.0 & u64::from(u32::MAX)) as u32
 }
 
@@ -128,7 +128,7 @@ impl<'a> Driving<'a> {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        driven(number(self.session), |entry| entry.waker = Some(cx.waker().clone()));
+        self.begin_turn(cx);
         loop {
             self.admit();
             let host_went = poll_hosts(number(self.session), cx);
@@ -146,6 +146,20 @@ impl<'a> Driving<'a> {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Notes who waits, and for whom: each request of a conversation has a caller of its own, and as much time as that may take.
+    fn begin_turn(&mut self, cx: &Context<'_>) {
+        let time = lock(self.kernel).take_time(self.session).map(|time| time.as_secs_f64() * 1e3);
+        if let Some(milliseconds) = time {
+            self.deadline = host::monotonic() + milliseconds;
+            host::alarm(number(self.session), milliseconds);
+        }
+        let deadline = self.deadline;
+        driven(number(self.session), |entry| {
+            entry.waker = Some(cx.waker().clone());
+            (entry.caller, entry.deadline) = (Caller::current(), deadline);
+        });
     }
 
     /// Takes in what was spawned since the last look. What was forked is there already.

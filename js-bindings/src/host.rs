@@ -35,6 +35,10 @@ extern "C" {
     #[wasm_bindgen(js_name = guestsDrop)]
     pub(crate) fn guests_drop(session: u32);
 
+    /// Guests of a session that rests have no turns.
+    #[wasm_bindgen(js_name = sessionRests)]
+    pub(crate) fn session_rests(session: u32, rests: bool);
+
     /// Has [`wake_session`](crate::engine::wake_session) called once, in so many milliseconds.
     #[wasm_bindgen(js_name = alarm)]
     pub(crate) fn alarm(session: u32, milliseconds: f64);

@@ -7,6 +7,7 @@
 //! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) makes the instances and has them
 //!   take turns.
 //! - [`syscalls`] are the functions that guests import.
+//! - [`python`] keeps interpreters between calls.
 //! - [`snapshots`] keeps, compares and restores what a sandbox holds.
 //! - [`host_tool`], [`gateway`] and `host_mount` are ways out of the sandbox that the application has opened: its functions,
 //!   the network, folders of the host.
@@ -32,6 +33,7 @@ mod options;
 pub mod pack;
 mod policy;
 mod program;
+pub mod python;
 pub mod rewrite;
 pub mod sandbox;
 pub mod snapshots;

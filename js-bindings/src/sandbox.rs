@@ -14,6 +14,7 @@ use crate::answer::{self, failure, object};
 use crate::cancel::{Caller, InCall};
 use crate::create::Making;
 use crate::options::{self, bytes, get, text};
+use crate::python::Interpreters;
 use crate::{engine, host};
 
 /// One sandbox. This module holds one at a time: process numbers tell guests apart, and two kernels would give the same.
@@ -25,6 +26,7 @@ pub struct Sandbox {
     pub(crate) limits: Limits,
     pub(crate) making: Making,
     saved: RefCell<Saved>,
+    pub(crate) interpreters: Interpreters,
 }
 
 /// What the owner of the Worker has of this sandbox, should the Worker have to be terminated.
@@ -77,7 +79,14 @@ impl Sandbox {
         let limits = options::limits(&get(given, "limits"));
         let backend = Arc::new(backend);
         let files = FileTools::new(Arc::clone(&backend) as Arc<dyn SandboxBackend>, Some(backend.cwd().clone()));
-        Ok(Self { backend, files, limits, making, saved: RefCell::new(Saved::new(created)) })
+        Ok(Self {
+            backend,
+            files,
+            limits,
+            making,
+            saved: RefCell::new(Saved::new(created)),
+            interpreters: Interpreters::default(),
+        })
     }
 
     /// What has changed since this was last asked, for the owner of the Worker to keep: `bytes`, and `joined` when they

@@ -11,6 +11,8 @@ export type * from "./protocol.js";
 export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
 export type { ProviderName, RemoteOptions } from "./remote_options.js";
+export { PythonSession } from "./python_session.js";
+export type { PythonError, PythonOptions, PythonResult } from "./python_session.js";
 export { Snapshot } from "./snapshot.js";
 export type { SnapshotChange, SnapshotDiff, SnapshotEntry } from "./snapshot.js";
 export type { OutputChunk, RunningCommand } from "./watch.js";

@@ -2,6 +2,7 @@
 import { AgentBackend } from "./agent_backend.js";
 import type { NetworkLog } from "./network_options.js";
 import type { CallOptions, SandboxOptions } from "./options.js";
+import { PythonSession } from "./python_session.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
 /**
@@ -82,6 +83,14 @@ export declare class Sandbox extends AgentBackend {
      * @throws {SandboxError} for a sandbox that is not open.
      */
     networkLog(options?: CallOptions): Promise<NetworkLog>;
+    /**
+     * Begins an interpreter of Python that keeps its variables, open files and imported modules from one call to the next. It starts with the
+     * first one. A sandbox may have several; none of them is in a snapshot or a fork.
+     *
+     * @throws {SandboxError} `INVALID_OPTIONS` for a sandbox without Python ({@link SandboxOptions.packs}), `UNSUPPORTED` where the engine cannot
+     * suspend WebAssembly (JSPI), and for a sandbox that is not open.
+     */
+    pythonSession(): Promise<PythonSession>;
     /** Ends what runs, and the Worker. The files are gone. Closing twice is no error. */
     close(): Promise<void>;
 }

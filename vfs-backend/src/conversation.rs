@@ -99,6 +99,11 @@ impl<B: Deref<Target = VfsBackend>> Conversation<B> {
         Ok(conversation)
     }
 
+    /// The session whose root process it is, for who gives turns to processes.
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
     /// Whether the process has ended, so that nothing can be asked any more.
     pub fn is_over(&self) -> bool {
         self.driving.is_none() || self.abandoned

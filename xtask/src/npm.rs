@@ -36,7 +36,7 @@ pub(crate) enum Types {
 }
 
 /// The declarations that the package's own lead to.
-const TYPES: [&str; 15] = [
+const TYPES: [&str; 16] = [
     "agent_backend.d.ts",
     "error.d.ts",
     "host_tool.d.ts",
@@ -47,6 +47,7 @@ const TYPES: [&str; 15] = [
     "pack_options.d.ts",
     "protocol.d.ts",
     "public.d.ts",
+    "python_session.d.ts",
     "remote.d.ts",
     "remote_options.d.ts",
     "sandbox.d.ts",

@@ -28,8 +28,14 @@ const GUARD: &str = "guard.test.mjs";
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes that reach out, and of what is there outside.
-const REACHING_OUT: [&str; 5] =
-    ["mounts.test.mjs", "network.test.mjs", "packs.test.mjs", "python.test.mjs", "remote.test.mjs"];
+const REACHING_OUT: [&str; 6] = [
+    "mounts.test.mjs",
+    "network.test.mjs",
+    "packs.test.mjs",
+    "python.test.mjs",
+    "python_sessions.test.mjs",
+    "remote.test.mjs",
+];
 
 /// What drives Chromium.
 const BROWSER: [&str; 7] = [

@@ -155,6 +155,23 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     assert.deepEqual(found, { exitCode: 124, stoppedBy: "timeout", turned: true, output: "1\n" });
   });
 
+  test("an interpreter keeps its variables", async () => {
+    const found = await inPage(async () => {
+      const { Sandbox } = await import("tidebox");
+      const sandbox = await Sandbox.create({ packs: ["python"] });
+      const python = await sandbox.pythonSession();
+      const values = [];
+      for (const code of ["import numpy as np; a = np.arange(3)", "int(a.sum())", "a[9]"]) {
+        const { value, error } = await python.run(code);
+        values.push(value ?? error?.name ?? "");
+      }
+      await python.close();
+      await sandbox.close();
+      return values;
+    });
+    assert.deepEqual(found, ["", "3", "IndexError"]);
+  });
+
   for (const [name, cases] of Object.entries(groups)) {
     test(name, async () => {
       const outcomes = await inPage(async (commands) => {
