@@ -42,7 +42,6 @@ const GRAMMARS: &[Grammar] = &[
     Grammar { name: "od", short: "A:aBbcDdeFfHhIij:LlN:OoS:st:vw::Xx", operands: (0, MANY), long: "address-radix= endian= skip-bytes= read-bytes= strings? format= output-duplicates width? traditional" },
     Grammar { name: "paste", short: "d:sz", operands: (0, MANY), long: "delimiters= serial zero-terminated" },
     Grammar { name: "pathchk", short: "pP", operands: (1, MANY), long: "portability" },
-    Grammar { name: "pr", short: "C:acdD:e::Ffh:i::Jl:mn::N:o:rs::S::tTvw:W:0123456789", operands: (0, MANY), long: "columns= across show-control-chars double-space date-format= expand-tabs? form-feed header= output-tabs? join-lines length= merge number-lines? first-line-number= indent= no-file-warnings separator? sep-string? omit-header omit-pagination show-nonprinting width= page-width=" },
     Grammar { name: "printenv", short: "0", operands: (0, MANY), long: "null" },
     Grammar { name: "ptx", short: "AGF:M:O:RS:T:W:b:fg:i:o:rtw:", operands: (0, MANY), long: "auto-reference traditional flag-truncation= macro-name= format= right-side-refs sentence-regexp= format= word-regexp= break-file= ignore-case gap-size= ignore-file= only-file= references typeset-mode width=" },
     Grammar { name: "pwd", short: "LP", operands: (0, MANY), long: "logical physical" },

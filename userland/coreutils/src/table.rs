@@ -41,7 +41,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("od", uu_od::uumain),
     tool("paste", uu_paste::uumain),
     tool("pathchk", uu_pathchk::uumain),
-    tool("pr", uu_pr::uumain),
     tool("printenv", uu_printenv::uumain),
     tool("printf", uu_printf::uumain),
     tool("ptx", uu_ptx::uumain),

@@ -13,6 +13,7 @@ mod head;
 mod input;
 mod nl;
 mod number;
+mod pr;
 mod render;
 mod sort;
 mod split;
@@ -35,6 +36,7 @@ const TOOLS: &[(&str, Main<Result<i32, Failure>>)] = &[
     ("fold", fold::main),
     ("head", head::main),
     ("nl", nl::main),
+    ("pr", pr::main),
     ("sort", sort::main),
     ("split", split::main),
     ("tac", tac::main),

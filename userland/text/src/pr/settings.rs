@@ -1,0 +1,427 @@
+//! The command line of `pr`, and the layout that follows from it.
+
+use tidebox_gnu::command_line::core_version;
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::cited;
+
+use tidebox_gnu::answer::Answer;
+
+use crate::Failure;
+
+const HELP: &str = "\
+Usage: pr [OPTION]... [FILE]...
+Paginate or columnate FILE(s) for printing.
+
+  +FIRST[:LAST], --pages=FIRST[:LAST]  print these pages
+  -COLUMN, --columns=COLUMN  print so many columns, which are read down
+  -a, --across               read them across
+  -c, --show-control-chars   show control characters as ^X and \\NNN
+  -d, --double-space         an empty line after each line
+  -D, --date-format=FORMAT   the date in the header
+  -e[CHAR[WIDTH]], --expand-tabs[=CHAR[WIDTH]]  expand CHARs (tabs) to stops at every WIDTH (8)
+  -F, -f, --form-feed        form feeds in place of empty lines between pages
+  -h, --header=HEADER        HEADER in place of the file's name
+  -i[CHAR[WIDTH]], --output-tabs[=CHAR[WIDTH]]  CHARs (tabs) in place of spaces
+  -J, --join-lines           whole lines, without alignment of columns
+  -l, --length=LENGTH        lines of a page (66); without header up to 10
+  -m, --merge                a file in each column
+  -n[SEP[DIGITS]], --number-lines[=SEP[DIGITS]]  number lines with DIGITS (5), then SEP (a tab)
+  -N, --first-line-number=NUMBER  begin with NUMBER
+  -o, --indent=MARGIN        so many spaces before each line
+  -r, --no-file-warnings     say nothing of files that cannot be opened
+  -s[CHAR], --separator[=CHAR]  CHAR (a tab) between columns, which are not aligned without -w
+  -S[STRING], --sep-string[=STRING]  STRING between columns
+  -t, --omit-header          no headers and trailers
+  -T, --omit-pagination      nor form feeds of the input
+  -v, --show-nonprinting     show what is not printed as \\NNN
+  -w, --width=WIDTH          columns of a page with several columns (72)
+  -W, --page-width=WIDTH     columns of every page; lines are cut
+";
+
+const LONG: &[Long] = &[
+    long("across", Takes::Nothing, 'a'),
+    long("columns", Takes::Value, COLUMNS),
+    long("date-format", Takes::Value, 'D'),
+    long("double-space", Takes::Nothing, 'd'),
+    long("expand-tabs", Takes::Maybe, 'e'),
+    long("first-line-number", Takes::Value, 'N'),
+    long("form-feed", Takes::Nothing, 'f'),
+    long("header", Takes::Value, 'h'),
+    long("help", Takes::Nothing, HELP_KEY),
+    long("indent", Takes::Value, 'o'),
+    long("join-lines", Takes::Nothing, 'J'),
+    long("length", Takes::Value, 'l'),
+    long("merge", Takes::Nothing, 'm'),
+    long("no-file-warnings", Takes::Nothing, 'r'),
+    long("number-lines", Takes::Maybe, 'n'),
+    long("omit-header", Takes::Nothing, 't'),
+    long("omit-pagination", Takes::Nothing, 'T'),
+    long("output-tabs", Takes::Maybe, 'i'),
+    long("page-width", Takes::Value, 'W'),
+    long("pages", Takes::Value, PAGES),
+    long("sep-string", Takes::Maybe, 'S'),
+    long("separator", Takes::Maybe, 's'),
+    long("show-control-chars", Takes::Nothing, 'c'),
+    long("show-nonprinting", Takes::Nothing, 'v'),
+    long("version", Takes::Nothing, VERSION_KEY),
+    long("width", Takes::Value, 'w'),
+];
+
+const COLUMNS: char = '\u{e001}';
+const PAGES: char = '\u{e002}';
+const HELP_KEY: char = '\u{e003}';
+const VERSION_KEY: char = '\u{e004}';
+
+/// Lines of the header with what stands above and below it, and of the trailer.
+const HEADER: usize = 5;
+pub(super) const FOOTER: usize = 5;
+/// The most columns, lines and characters that fit into memory.
+const LARGEST: i64 = 1 << 24;
+
+/// A character for tabs, and how far apart their stops are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tabs {
+    pub(super) char: u8,
+    pub(super) width: usize,
+}
+
+/// What was asked for.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) columns: Option<usize>,
+    pub(super) across: bool,
+    pub(super) parallel: bool,
+    pub(super) carets: bool,
+    pub(super) escapes: bool,
+    pub(super) double_space: bool,
+    pub(super) date_format: Option<Vec<u8>>,
+    pub(super) expand: Option<Tabs>,
+    pub(super) tabs: Option<Tabs>,
+    pub(super) form_feed: bool,
+    pub(super) header: Option<Vec<u8>>,
+    pub(super) join: bool,
+    pub(super) length: usize,
+    /// What follows a number, and its digits.
+    pub(super) numbers: Option<(u8, usize)>,
+    pub(super) first_number: i64,
+    /// Lines of pages that are not printed are counted.
+    pub(super) counts_skipped: bool,
+    pub(super) indent: usize,
+    pub(super) quiet: bool,
+    pub(super) separator: Option<Vec<u8>>,
+    pub(super) separates: bool,
+    pub(super) extremities: bool,
+    pub(super) keeps_form_feeds: bool,
+    pub(super) width: usize,
+    pub(super) cuts: bool,
+    pub(super) first_page: u64,
+    pub(super) last_page: Option<u64>,
+}
+
+/// Where columns stand.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) columns: usize,
+    /// Lines of text on a page.
+    pub(super) rows: usize,
+    /// Columns of characters in one column of text.
+    pub(super) width: usize,
+    /// Where each begins, less its separator; 0 stands for anywhere.
+    pub(super) starts: Vec<usize>,
+    pub(super) separator: Vec<u8>,
+    pub(super) separates: bool,
+    pub(super) cuts: bool,
+    pub(super) expands: Option<Tabs>,
+    pub(super) tabs: Option<Tabs>,
+    pub(super) number_width: usize,
+}
+
+const TAB: Tabs = Tabs { char: b'\t', width: 8 };
+
+impl Layout {
+    pub(super) fn new(settings: &Settings, files: usize) -> Result<Self, Failure> {
+        let columns = if settings.parallel { files } else { settings.columns.unwrap_or(1) };
+        let mut rows = settings.length;
+        if settings.extremities {
+            rows = rows.saturating_sub(HEADER + FOOTER);
+        }
+        if settings.double_space {
+            rows = (rows / 2).max(1);
+        }
+        let mut layout = Self {
+            columns,
+            rows: rows.max(1),
+            width: 0,
+            starts: Vec::new(),
+            separator: settings.separator.clone().unwrap_or_default(),
+            separates: settings.separates,
+            cuts: settings.cuts,
+            expands: settings.expand,
+            tabs: settings.tabs,
+            number_width: 0,
+        };
+        if columns > 1 {
+            if !settings.separates {
+                layout.separator = if settings.join { b"\t".to_vec() } else { b" ".to_vec() };
+                layout.separates = true;
+            } else if !settings.join && layout.separator == b"\t" {
+                layout.separator = b" ".to_vec();
+            }
+            layout.cuts = true;
+            if layout.separator != b"\t" {
+                layout.expands = layout.expands.or(Some(TAB));
+            }
+            layout.tabs = layout.tabs.or(Some(TAB));
+        }
+        layout.cuts &= !settings.join;
+        if let Some((separator, digits)) = settings.numbers {
+            layout.number_width = if separator == b'\t' { digits + 8 - digits % 8 } else { digits + 1 };
+        }
+        layout.place(settings)?;
+        Ok(layout)
+    }
+
+    /// Gives every column its room.
+    fn place(&mut self, settings: &Settings) -> Result<(), Failure> {
+        let beside = if settings.parallel { self.number_width } else { 0 };
+        let separators = (self.columns - 1) * self.separator.len();
+        self.width = settings.width.saturating_sub(beside + separators) / self.columns;
+        if self.width < 1 {
+            return Err(Failure::Unsupported("page width too narrow".to_owned()));
+        }
+        self.starts.push(settings.indent);
+        let mut end = settings.indent + self.width + beside;
+        for _ in 1..self.columns {
+            self.starts.push(if self.cuts { end } else { 0 });
+            end += self.separator.len() + self.width;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a command line.
+pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Settings, Vec<Vec<u8>>), Failure> {
+    let mut reader = Reader::new();
+    let mut files = Vec::new();
+    let short = "0123456789D:FJN:S::TW:abcde::fh:i::l:mn::o:rs::tvw:";
+    let mut parser = Parser::new(Spec { short, long: LONG, permute: true }, arguments);
+    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
+        match item {
+            Item::Operand(name) => {
+                let pages = name.strip_prefix(b"+").filter(|_| reader.settings.first_page == 0);
+                match pages.and_then(range) {
+                    Some(pages) => (reader.settings.first_page, reader.settings.last_page) = pages,
+                    None => files.push(name),
+                }
+                reader.digits.clear();
+            }
+            Item::Option(key @ '0'..='9', _) => reader.digit(key)?,
+            Item::Option(key, value) => {
+                reader.digits.clear();
+                reader.option(key, value)?;
+            }
+        }
+    }
+    Ok((reader.finish()?, files))
+}
+
+/// `FIRST[:LAST]`.
+fn range(text: &[u8]) -> Option<(u64, Option<u64>)> {
+    let text = std::str::from_utf8(text).ok()?;
+    let page = |text: &str| text.parse::<u64>().ok().filter(|page| *page > 0 && !text.starts_with('+'));
+    match text.split_once(':') {
+        None => Some((page(text)?, None)),
+        Some((first, last)) => {
+            let (first, last) = (page(first)?, page(last)?);
+            (first <= last).then_some((first, Some(last)))
+        }
+    }
+}
+
+struct Reader {
+    settings: Settings,
+    /// Digits of `-COLUMN`.
+    digits: String,
+    /// `-s` and `-w` mean less than `-S` and `-W`.
+    old_separator: bool,
+    old_width: bool,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let settings = Settings {
+            columns: None,
+            across: false,
+            parallel: false,
+            carets: false,
+            escapes: false,
+            double_space: false,
+            date_format: None,
+            expand: None,
+            tabs: None,
+            form_feed: false,
+            header: None,
+            join: false,
+            length: 66,
+            numbers: None,
+            first_number: 1,
+            counts_skipped: true,
+            indent: 0,
+            quiet: false,
+            separator: None,
+            separates: false,
+            extremities: true,
+            keeps_form_feeds: false,
+            width: 72,
+            cuts: false,
+            first_page: 0,
+            last_page: None,
+        };
+        Self { settings, digits: String::new(), old_separator: false, old_width: false }
+    }
+
+    fn digit(&mut self, digit: char) -> Result<(), Failure> {
+        self.digits.push(digit);
+        self.columns(&self.digits.clone())
+    }
+
+    fn columns(&mut self, text: &str) -> Result<(), Failure> {
+        self.settings.columns = Some(number(text.as_bytes(), 1, "invalid number of columns")?);
+        Ok(())
+    }
+
+    fn option(&mut self, key: char, value: Option<Vec<u8>>) -> Result<(), Failure> {
+        let settings = &mut self.settings;
+        let text = value.clone().unwrap_or_default();
+        match key {
+            COLUMNS => self.columns(&String::from_utf8_lossy(&text))?,
+            PAGES => {
+                let wrong = || Failure::Unsupported(format!("invalid page range {}", cited(&text)));
+                (settings.first_page, settings.last_page) = range(&text).ok_or_else(wrong)?;
+            }
+            'a' => settings.across = true,
+            'b' => {}
+            'c' => settings.carets = true,
+            'd' => settings.double_space = true,
+            'D' => settings.date_format = Some(text),
+            'e' => settings.expand = Some(tabs(key, &text)?),
+            'f' | 'F' => settings.form_feed = true,
+            'h' => settings.header = Some(text),
+            'i' => settings.tabs = Some(tabs(key, &text)?),
+            'J' => settings.join = true,
+            'l' => settings.length = number(&text, 1, "'-l PAGE_LENGTH' invalid number of lines")?,
+            'm' => settings.parallel = true,
+            'n' => {
+                let (separator, digits) = char_and_number(key, &text)?;
+                settings.numbers = Some((separator.unwrap_or(b'\t'), digits.unwrap_or(5)));
+            }
+            'N' => {
+                settings.counts_skipped = false;
+                let wrong = || wrong_number("'-N NUMBER' invalid starting line number", &text, "");
+                settings.first_number =
+                    std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
+            }
+            'o' => settings.indent = number(&text, 0, "'-o MARGIN' invalid line offset")?,
+            'r' => settings.quiet = true,
+            's' => {
+                self.old_separator = true;
+                if !settings.separates && value.is_some() {
+                    settings.separator = Some(text);
+                }
+            }
+            'S' => {
+                self.old_separator = false;
+                settings.separator = Some(text);
+                settings.separates = true;
+            }
+            't' => (settings.extremities, settings.keeps_form_feeds) = (false, true),
+            'T' => (settings.extremities, settings.keeps_form_feeds) = (false, false),
+            'v' => settings.escapes = true,
+            'w' => {
+                self.old_width = true;
+                let width = number(&text, 1, "'-w PAGE_WIDTH' invalid number of characters")?;
+                if !settings.cuts {
+                    settings.width = width;
+                }
+            }
+            'W' => {
+                self.old_width = false;
+                settings.cuts = true;
+                settings.width = number(&text, 1, "'-W PAGE_WIDTH' invalid number of characters")?;
+            }
+            HELP_KEY => return Err(Failure::Answered(HELP.into())),
+            _ => return Err(Failure::Answered(Answer::Print(core_version("pr").into_bytes()))),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Settings, Failure> {
+        let mut settings = self.settings;
+        let several = settings.parallel || settings.columns.is_some();
+        settings.first_page = settings.first_page.max(1);
+        if settings.parallel && settings.columns.is_some() {
+            return Err(Failure::Unsupported("cannot specify number of columns when printing in parallel".to_owned()));
+        }
+        if settings.parallel && settings.across {
+            let both = "cannot specify both printing across and printing in parallel";
+            return Err(Failure::Unsupported(both.to_owned()));
+        }
+        let given = settings.separator.as_ref().is_some_and(|separator| !separator.is_empty());
+        if self.old_width {
+            if several {
+                settings.cuts = true;
+                settings.separates |= self.old_separator;
+            } else {
+                settings.join = true;
+            }
+        } else if !settings.separates && self.old_separator && several {
+            if settings.cuts {
+                settings.separates = true;
+            } else {
+                settings.join = true;
+                settings.separates = given;
+            }
+        }
+        if settings.extremities && settings.length <= HEADER + FOOTER {
+            (settings.extremities, settings.keeps_form_feeds) = (false, true);
+        }
+        Ok(settings)
+    }
+}
+
+fn number(text: &[u8], least: i64, what: &str) -> Result<usize, Failure> {
+    let parsed = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
+    match parsed {
+        Some(number) if (least..=LARGEST).contains(&number) => {
+            usize::try_from(number).map_err(|_| wrong_number(what, text, ""))
+        }
+        Some(_) => Err(wrong_number(what, text, ": Numerical result out of range")),
+        None => Err(wrong_number(what, text, "")),
+    }
+}
+
+fn wrong_number(what: &str, text: &[u8], why: &str) -> Failure {
+    Failure::Unsupported(format!("{what}: {}{why}", cited(text)))
+}
+
+fn tabs(key: char, text: &[u8]) -> Result<Tabs, Failure> {
+    let (char, width) = char_and_number(key, text)?;
+    Ok(Tabs { char: char.unwrap_or(b'\t'), width: width.unwrap_or(8) })
+}
+
+/// `[CHAR][NUMBER]`.
+fn char_and_number(key: char, text: &[u8]) -> Result<(Option<u8>, Option<usize>), Failure> {
+    let (char, rest) = match text.split_first() {
+        Some((first, rest)) if !first.is_ascii_digit() => (Some(*first), rest),
+        _ => (None, text),
+    };
+    if rest.is_empty() {
+        return Ok((char, None));
+    }
+    let wrong = || {
+        let what = format!("'-{key}' extra characters or invalid number in the argument");
+        Failure::Usage(format!("{what}: {}", cited(rest)))
+    };
+    let number = std::str::from_utf8(rest).ok().and_then(|text| text.parse::<usize>().ok());
+    number.filter(|number| (1..=1 << 16).contains(number)).map(|number| (char, Some(number))).ok_or_else(wrong)
+}
