@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** What Deep Agents takes as a backend, whatever stands behind it. */
 
 import { checkArguments, isContent, isText } from "./check.js";

@@ -111,7 +111,7 @@ const LIMITS = [
   "requestTimeMs", "connectTimeMs",
 ];
 
-/** The policy as the kernel takes it. */
+/** @internal The policy as the kernel takes it. */
 export function checkNetwork(options: NetworkOptions, byName: boolean): NetworkSettings {
   if (typeof options !== "object" || options === null) throw wrong("network must be an object");
   known("option of network", options, OPTIONS);

@@ -178,7 +178,7 @@ const EXECUTE_OPTIONS = [
 
 const MODES: readonly unknown[] = ["readOnly", "readWrite", "copyOnWrite"];
 
-/** Options that were checked: what the kernel takes, and what stays with the caller. */
+/** @internal Options that were checked: what the kernel takes, and what stays with the caller. */
 export interface Checked {
   readonly kernel: KernelOptions;
   readonly tools: Readonly<Record<string, HostTool>>;
@@ -188,7 +188,7 @@ export interface Checked {
   readonly making?: FoundPack;
 }
 
-/** The options as the two sides take them. `byName` says that the platform connects to names. */
+/** @internal The options as the two sides take them. `byName` says that the platform connects to names. */
 export function checkOptions(options: SandboxOptions, platform: Platform): Checked {
   known("option", options, OPTIONS);
   const { files, snapshot, tar, env, cwd, limits, deterministic, hostname, id, shellMode } = options;
@@ -246,7 +246,7 @@ function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Pla
   });
 }
 
-/** Whether it is a SHA-256 in hexadecimal digits. */
+/** @internal Whether it is a SHA-256 in hexadecimal digits. */
 export function isSha256(value: unknown): value is string {
   return isText(value) && /^[0-9a-f]{64}$/iu.test(value);
 }
@@ -265,7 +265,7 @@ function checkPacks(given: NonNullable<SandboxOptions["packs"]>): PackOption[] {
 
 const FUNCTIONS = ["onOutput", "onStdout", "onStderr"] as const;
 
-/** The same options, when they are some. */
+/** @internal The same options, when they are some. */
 export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
   known("option", options, EXECUTE_OPTIONS);
   const { timeoutMs, cwd, env, stdin, shellMode } = options;
@@ -281,7 +281,7 @@ export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
   return options;
 }
 
-/** A signal, when there is one. */
+/** @internal A signal, when there is one. */
 export function checkSignal(signal: unknown): void {
   const good = signal === undefined || signal === null ||
     (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal);

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Interpreters of Python that keep their variables. */
 
 import { known } from "./check.js";
@@ -33,7 +34,7 @@ export interface PythonResult extends ExecuteResult {
   pictures: string[];
 }
 
-/** Only the class of sandboxes has it. */
+/** @internal Only the class of sandboxes has it. */
 export const made = Symbol("python session");
 
 /**
@@ -55,7 +56,7 @@ export class PythonSession {
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
-  /** @internal See `pythonSession` of the sandbox. */
+  /** Not to be called: see `pythonSession` of the sandbox. */
   constructor(secret: symbol, given: unknown) {
     if (secret !== made) throw new SandboxError("use sandbox.pythonSession()", "NOT_INITIALIZED");
     const { connection, number } = given as { connection: Connection; number: number };

@@ -44,7 +44,7 @@ const key = Symbol("remote");
 export class RemoteSandbox extends AgentBackend {
   readonly #connection: RemoteConnection;
 
-  /** @internal See {@link createSandbox} and {@link RemoteProvider}. */
+  /** Not to be called: see {@link createSandbox} and {@link RemoteProvider}. */
   constructor(secret: symbol, connection: unknown) {
     super(() => this.#connection);
     if (secret !== key) throw new SandboxError("use createSandbox or RemoteProvider.open", "NOT_INITIALIZED");
@@ -71,7 +71,7 @@ export class RemoteSandbox extends AgentBackend {
 export class RemoteProvider {
   readonly #opened: Opened;
 
-  /** @internal See {@link open}. */
+  /** Not to be called: see {@link open}. */
   constructor(secret: symbol, opened: unknown) {
     if (secret !== key) throw new SandboxError("use RemoteProvider.open", "NOT_INITIALIZED");
     this.#opened = opened as Opened;

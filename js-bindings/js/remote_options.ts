@@ -59,7 +59,7 @@ const COUNTS = ["cpus", "memoryMiB", "diskMiB", "timeToLiveMs", "outputBytes", "
 const RECORDS = ["env", "labels", "extra"] as const;
 const OPTIONS: readonly string[] = [...TEXTS, ...COUNTS, ...RECORDS, "network", "fetch"];
 
-/** The options as the module that speaks to providers takes them. */
+/** @internal The options as the module that speaks to providers takes them. */
 export function checkRemoteOptions(options: RemoteOptions): RemoteOptions {
   if (typeof options !== "object" || options === null) throw wrong("they must be an object");
   known("option", options, OPTIONS);
@@ -96,7 +96,7 @@ function inPage(options: RemoteOptions): RemoteOptions {
   return found;
 }
 
-/** Labels that somebody gives beside options. */
+/** @internal Labels that somebody gives beside options. */
 export function checkLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   return record("labels", labels, isText, "a string");
 }

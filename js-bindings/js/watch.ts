@@ -6,7 +6,7 @@ import { reasonOf } from "./reason.js";
 
 type Watchers = Pick<ExecuteOptions, "onOutput" | "onStdout" | "onStderr">;
 
-/** Hands pieces to functions of the caller's. One that throws stops the command, and is heard of in its answer. */
+/** @internal Hands pieces to functions of the caller's. One that throws stops the command, and is heard of in its answer. */
 export class Watch {
   readonly #watchers: Watchers;
   readonly #stop: () => void;
@@ -58,7 +58,7 @@ export class Watch {
   }
 }
 
-/** Text of pieces that may end in the middle of a character. */
+/** @internal Text of pieces that may end in the middle of a character. */
 export class Utf8 {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -85,9 +85,10 @@ export interface RunningCommand extends AsyncIterable<OutputChunk> {
   readonly result: Promise<ExecuteResult>;
 }
 
+/** @internal */
 type Run = (options: Pick<ExecuteOptions, "onOutput" | "signal">) => Promise<ExecuteResult>;
 
-/** Runs a command whose output is kept until somebody goes through it. */
+/** @internal Runs a command whose output is kept until somebody goes through it. */
 export function running(run: Run, signal: AbortSignal | undefined): RunningCommand {
   const pieces: OutputPiece[] = [];
   const controller = new AbortController();

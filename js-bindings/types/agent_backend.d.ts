@@ -1,4 +1,5 @@
 /** What Deep Agents takes as a backend, whatever stands behind it. */
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { CallOptions, ExecuteOptions } from "./options.js";
 import type { DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult, ReadRawResult, ReadResult, WriteResult } from "./protocol.js";
 import type { RunningCommand } from "./watch.js";

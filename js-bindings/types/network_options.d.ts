@@ -1,5 +1,4 @@
 /** Which hosts programs in a sandbox may speak to. */
-import type { NetworkSettings } from "./messages.js";
 /** Leave to send requests to some hosts. */
 export interface AllowRule {
     /** `api.example.com`, `*.example.com` (every name below, but not itself), an address, or `*` (every public host). */
@@ -94,5 +93,3 @@ export interface NetworkLog {
     /** How many more were refused because {@link NetworkLimits.requests} was reached. */
     readonly leftOut: number;
 }
-/** The policy as the kernel takes it. */
-export declare function checkNetwork(options: NetworkOptions, byName: boolean): NetworkSettings;

@@ -1,9 +1,6 @@
 /** Options, and their check: a wrong one is an error that names it, never something else that happens. */
 import type { HostTool } from "./host_tool.js";
-import type { KernelOptions } from "./messages.js";
 import type { NetworkOptions } from "./network_options.js";
-import type { FoundPack } from "./packs.js";
-import type { Platform } from "./platform.js";
 import { Snapshot } from "./snapshot.js";
 /** What a sandbox may use. Sizes are in bytes; `core/src/limits.rs` gives the reasons for the defaults. */
 export interface Limits {
@@ -152,20 +149,3 @@ export interface ExecuteOptions extends CallOptions {
     /** Is given standard error as it comes, as text; U+FFFD for what is not UTF-8. */
     onStderr?: (text: string) => void;
 }
-/** Options that were checked: what the kernel takes, and what stays with the caller. */
-export interface Checked {
-    readonly kernel: KernelOptions;
-    readonly tools: Readonly<Record<string, HostTool>>;
-    readonly fetch: typeof fetch | undefined;
-    readonly packs: readonly PackOption[];
-    /** A pack that is being made. */
-    readonly making?: FoundPack;
-}
-/** The options as the two sides take them. `byName` says that the platform connects to names. */
-export declare function checkOptions(options: SandboxOptions, platform: Platform): Checked;
-/** Whether it is a SHA-256 in hexadecimal digits. */
-export declare function isSha256(value: unknown): value is string;
-/** The same options, when they are some. */
-export declare function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions;
-/** A signal, when there is one. */
-export declare function checkSignal(signal: unknown): void;

@@ -1,4 +1,5 @@
 /** Interpreters of Python that keep their variables. */
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ExecuteOptions } from "./options.js";
 import type { ExecuteResult } from "./protocol.js";
 /** How a piece of code is run. */
@@ -23,8 +24,6 @@ export interface PythonResult extends ExecuteResult {
     /** Paths of pictures: the figures of matplotlib that the code showed or left open. `downloadFiles` fetches them. */
     pictures: string[];
 }
-/** Only the class of sandboxes has it. */
-export declare const made: unique symbol;
 /**
  * An interpreter that keeps its variables, as notebooks do: `await sandbox.pythonSession()`.
  *
@@ -39,7 +38,7 @@ export declare const made: unique symbol;
  */
 export declare class PythonSession {
     #private;
-    /** @internal See `pythonSession` of the sandbox. */
+    /** Not to be called: see `pythonSession` of the sandbox. */
     constructor(secret: symbol, given: unknown);
     /** Whether the interpreter has ended; its variables are gone then. */
     get isOver(): boolean;

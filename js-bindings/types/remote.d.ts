@@ -31,7 +31,7 @@ export interface ListOptions {
  */
 export declare class RemoteSandbox extends AgentBackend {
     #private;
-    /** @internal See {@link createSandbox} and {@link RemoteProvider}. */
+    /** Not to be called: see {@link createSandbox} and {@link RemoteProvider}. */
     constructor(secret: symbol, connection: unknown);
     /** The sandbox's name at its provider. */
     get id(): string;
@@ -43,7 +43,7 @@ export declare class RemoteSandbox extends AgentBackend {
 /** Makes, finds, lists and deletes sandboxes at one provider. */
 export declare class RemoteProvider {
     #private;
-    /** @internal See {@link open}. */
+    /** Not to be called: see {@link open}. */
     constructor(secret: symbol, opened: unknown);
     /**
      * The provider of this name. Nothing is sent yet.

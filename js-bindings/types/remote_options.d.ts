@@ -51,7 +51,3 @@ export interface RemoteOptions {
     /** Sends the requests, such as through a proxy. Default: the `fetch` of the engine. */
     fetch?: typeof fetch;
 }
-/** The options as the module that speaks to providers takes them. */
-export declare function checkRemoteOptions(options: RemoteOptions): RemoteOptions;
-/** Labels that somebody gives beside options. */
-export declare function checkLabels(labels: Readonly<Record<string, string>>): Record<string, string>;

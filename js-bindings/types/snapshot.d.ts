@@ -12,12 +12,6 @@ export declare class Snapshot {
     readonly fileBytes?: number;
     /** Files, folders and links, as {@link Limits.inodes} counts them; absent for one from bytes. */
     readonly inodes?: number;
-    /** @internal */
-    constructor(told: {
-        bytes: Uint8Array;
-        fileBytes?: number;
-        inodes?: number;
-    });
     /**
      * A snapshot from the {@link bytes} of another. They are read when a sandbox begins with them, and refused then when they
      * are damaged.

@@ -58,6 +58,7 @@ const SPEC_EVERY: &str = "TIDEBOX_SPEC_EVERY";
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress, npm::Types::Check)?;
     let tests = folder::lay_out(project, progress, &archive)?;
+    types(project, progress, &tests)?;
     let setting = Setting { project, emulators: Emulators::start(project, progress)? };
     let nodes = engines::nodes(project, progress);
     let fullest = engines::one_of_each_kind(&nodes);
@@ -82,6 +83,17 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         browser(progress, &setting, &tests, node)?;
     }
     deno(progress, &setting, &tests)
+}
+
+/// A program of a user in TypeScript, as strict as that can be, for each way of finding modules, with and without the types of Node.
+fn types(project: &Project, progress: &mut Progress, tests: &Tests) -> Result<()> {
+    let bindings = project.root.join("js-bindings");
+    for config in ["nodenext", "node16", "bundler", "page"] {
+        let mut tsc = npm::npm_command(&bindings, &["exec", "--", "tsc", "--typeRoots", "node_modules/@types", "-p"]);
+        tsc.arg(tests.folder.join(format!("types/{config}.json")));
+        progress.run(&format!("check a program of a user ({config})"), tsc, RETRY)?;
+    }
+    Ok(())
 }
 
 /// What all tests run beside.

@@ -19,6 +19,9 @@ const AGENT: &str = "agent.test.mjs";
 /// Folders of tests that need npm packages of their own.
 const WORKSPACES: [&str; 2] = ["deepagents", "browser"];
 
+/// The folder with a program of a user in TypeScript.
+const TYPES: &str = "types";
+
 /// Folders whose folders are examples, and the one that is an example itself.
 const EXAMPLES: &str = "examples/javascript";
 const BROWSER_EXAMPLE: &str = "examples/browser";
@@ -41,6 +44,7 @@ pub(super) fn lay_out(project: &Project, progress: &mut Progress, archive: &Path
     for workspace in WORKSPACES {
         copy_files(&from.join(workspace), &folder.join(workspace))?;
     }
+    copy_files(&from.join(TYPES), &folder.join(TYPES))?;
     for file in ["package.json", AGENT] {
         fs::copy(project.root.join(DEEP_AGENTS).join(file), folder.join("deepagents").join(file))
             .with_context(|| format!("{DEEP_AGENTS}/{file} is missing"))?;
