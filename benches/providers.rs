@@ -2,9 +2,9 @@
 //!
 //! `cargo bench --bench providers`, or with the name of a provider behind `--`. Medians of a command that prints a word and of a
 //! MiB in each direction: what the emulated sandbox takes by itself, what our adapter takes and what the client for Python takes,
-//! how many times as long the client's time ours is, and the same of what each adds to the sandbox's own time.
+//! how many times as long the client's time ours is, and the same of what each adds to the sandbox's own time. The emulator has
+//! threads of its own, our adapter one, and the client its process.
 
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tidebox::remote::PROVIDERS;
 use tidebox::{ExecuteRequest, SandboxBackend, Selector, Upload};
 use tidebox_emulators::Serving;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 #[path = "../tests/remote_providers/driver.rs"]
 mod driver;
@@ -48,7 +48,9 @@ fn main() {
         let serving = runtime.block_on(tidebox::emulate(provider, listen, "key-of-the-bench", tidebox::sandbox));
         let serving = serving.expect("the emulator serves");
         let amount = if *provider == "deno" { Amount { kib: DENO_KIB, ..amount } } else { amount };
-        let (alone, ours) = runtime.block_on(ours(&serving, amount));
+        let alone = runtime.block_on(alone(&serving, amount));
+        let client = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let ours = client.block_on(ours(&serving, amount));
         let theirs = theirs(&serving, amount);
         if let Err(missing) = &theirs {
             eprintln!("{provider}: its own client is not there: {missing}");
@@ -73,14 +75,17 @@ fn show(provider: &str, alone: Times, ours: Times, theirs: Option<Times>) {
     }
 }
 
-/// The sandbox behind the emulator by itself, and through our adapter.
-async fn ours(serving: &Serving, amount: Amount) -> (Times, Times) {
+/// The emulated sandbox by itself.
+async fn alone(serving: &Serving, amount: Amount) -> Times {
+    let sandbox = tidebox::sandbox().expect("the options are good").build().expect("it is made");
+    times(&(Arc::new(sandbox) as Arc<dyn SandboxBackend>), driver::home(serving.provider()), amount).await
+}
+
+/// The same through our adapter.
+async fn ours(serving: &Serving, amount: Amount) -> Times {
     let provider = tidebox::remote::provider(serving.provider(), serving.options()).expect("the options are good");
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
-    let rooms = serving.house().list(&BTreeMap::new()).await;
-    let (_, room) = rooms.into_iter().next().expect("it is the only one");
-    let root = driver::home(serving.provider());
-    let times = (times(&room.sandbox, root, amount).await, times(&sandbox, root, amount).await);
+    let times = times(&sandbox, driver::home(serving.provider()), amount).await;
     provider.delete(sandbox.id()).await.expect("it is deleted");
     times
 }

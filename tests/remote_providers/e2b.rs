@@ -131,3 +131,49 @@ async fn of_many_files_each_has_its_own_result() {
         .collect();
     assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), None]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_the_first_version_is_spoken_to_in_it() {
+    let serving = emulator("e2b").await;
+    let unknown = || FaultKind::Refuse { status: 404, retry_after: None, body: "404 page not found".to_owned() };
+    fault(&serving, "/v2/sandboxes", 2, unknown());
+    let provider = adapter("e2b", serving.options());
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+    let again = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect("it is found");
+    assert_eq!(again.execute(ExecuteRequest::new("echo hi")).await.expect("it runs").stdout_text(), "hi\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_creation_whose_answer_is_lost_makes_one_sandbox() {
+    let serving = emulator("e2b").await;
+    fault(&serving, "/v2/sandboxes", 1, FaultKind::BreakAfter { bytes: 10 });
+    let provider = adapter("e2b", serving.options());
+    // What was answered in part is not asked again by itself; who asks again for the labels finds what was made.
+    let labels = Selector::labels([("thread", "1")]);
+    let made = provider.get_or_create(labels.clone()).await;
+    let sandbox = match made {
+        Ok(sandbox) => sandbox,
+        Err(_) => provider.get_or_create(labels).await.expect("it is found"),
+    };
+    let listed = provider.list(ListRequest::default()).await.expect("a list").sandboxes;
+    assert_eq!(listed.iter().map(|one| &one.id).collect::<Vec<_>>(), [sandbox.id()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels_and_keeps_its_files() {
+    let serving = emulator("e2b").await;
+    let provider = adapter("e2b", serving.options());
+    let labels = || Selector::labels([("thread", "1")]);
+    let sandbox = provider.get_or_create(labels()).await.expect("it is made");
+    sandbox.execute(ExecuteRequest::new("echo kept > /tmp/file")).await.expect("it runs");
+    let id = sandbox.id().clone();
+    for selector in [Selector::Id(id.clone()), labels()] {
+        assert!(serving.house().change(id.as_str(), |room| room.paused = true), "it falls asleep");
+        let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("its daemon does not answer");
+        assert_eq!(error.kind(), ErrorKind::SandboxNotFound, "{error}");
+        let woken = provider.get_or_create(selector).await.expect("it is woken");
+        assert_eq!(woken.id(), &id);
+        let response = woken.execute(ExecuteRequest::new("cat /tmp/file")).await.expect("it runs");
+        assert_eq!(response.stdout_text(), "kept\n");
+    }
+}

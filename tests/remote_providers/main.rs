@@ -4,6 +4,7 @@
 
 mod by_name;
 mod clients;
+mod connections;
 mod contract;
 mod daytona;
 mod deno;
@@ -14,6 +15,7 @@ mod install;
 mod langsmith;
 mod live;
 mod modal;
+mod node;
 mod page;
 mod runloop;
 mod wire;

@@ -134,7 +134,7 @@ const FEATURES: [Feature; 12] = [
     Feature {
         name: "wake",
         tests: &["woken", "a_sandbox_that_sleeps"],
-        session: &["start()", "resume()", "start_sandbox("],
+        session: &["start()", "resume()", "start_sandbox(", "sandbox.pause()"],
         recordings: &["\"resume (raw)\"", "\"phase\": \"start\"", "\"phase\": \"pause\""],
     },
     Feature {
@@ -206,18 +206,20 @@ fn proved(root: &Path) -> String {
                 .filter(|(_, test)| is_there("clients::", test))
                 .map(|(language, _)| *language)
                 .collect();
-        let wire = is_there("wire::", &format!("{name}_sees"));
+        let mut wire = Vec::new();
+        wire.extend(
+            is_there("wire::", &format!("{name}_sees_of_us_what_it_sees_of_its_own_client")).then_some("Python"),
+        );
+        wire.extend(
+            is_there("wire::", &format!("{name}_sees_of_us_what_it_sees_of_its_own_client_for_j"))
+                .then_some("JavaScript"),
+        );
+        let wire = if wire.is_empty() { "-".to_owned() } else { wire.join(", ") };
         let recorded = !read_all(&root.join("remote-adapters/traces"), name).is_empty();
         let open = OPEN.iter().find(|(known, _)| known == name).map(|(_, open)| *open);
         let open = open.unwrap_or_else(|| panic!("say in OPEN what only an account at {name} can tell"));
         let clients = if clients.is_empty() { "-".to_owned() } else { clients.join(", ") };
-        let _ = writeln!(
-            table,
-            "| {name} | {} | {clients} | {} | {} | {open} |",
-            word(contract),
-            word(wire),
-            word(recorded)
-        );
+        let _ = writeln!(table, "| {name} | {} | {clients} | {wire} | {} | {open} |", word(contract), word(recorded));
     }
     table
 }
@@ -235,8 +237,8 @@ async fn the_page_about_providers_says_what_the_code_takes_and_what_was_proved()
          What is shown of each feature, and by whom: E the adapter over the emulator, C the provider's own client over the emulator, \
          R requests of its own client (or answers of its real daemon) that were recorded and that the adapter is held to. None of \
          it is the live service:\n\n{}\n\
-         Where the adapter sends something else than the official client for Python that does the same, and why. A test plays both \
-         through one proxy and fails when anything else differs, or when one of these no longer does; identifiers, times and \
+         Where the adapter sends something else than the official clients that do the same, and why; a client is named where \
+         only that one differs. A test plays each and ours through one proxy and fails when anything else differs, or when one of these no longer does; identifiers, times and \
          headers that only name the client are left out. The client's value stands before the stroke, ours behind it:\n{}",
         taken(root).await,
         proved(root),

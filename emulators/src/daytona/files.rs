@@ -3,56 +3,23 @@
 use std::time::SystemTime;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Query;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, ExecuteResponse, FileInfo, FileKind, SandboxPath, Upload};
 
+use super::asked::{At, In, Located, parsed};
 use super::process::path;
-use super::{HOME, Shared, refusal};
+use super::{HOME, refusal};
 use crate::entries::{look, timestamp};
 use crate::house::Room;
 
 /// `GET /work-dir` and `GET /user-home-dir`
-pub(super) async fn home(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    match shared.room(&id, &headers).await {
-        Ok(_) => Json(json!({ "dir": HOME })).into_response(),
-        Err(refused) => *refused,
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct At {
-    path: Option<String>,
-    pattern: Option<String>,
-    mode: Option<String>,
-    owner: Option<String>,
-    group: Option<String>,
-    recursive: Option<bool>,
-    source: Option<String>,
-    destination: Option<String>,
-}
-
-/// A path of a request, or its refusal.
-pub(super) fn parsed(text: Option<&str>) -> Result<SandboxPath, Box<Response>> {
-    match text {
-        None | Some("") => Err(Box::new(refusal(400, "INVALID_FILE_PATH", "path is required"))),
-        Some(text) => path(text).map_err(|error| Box::new(refusal(400, "INVALID_FILE_PATH", &error.message))),
-    }
-}
-
-async fn located(
-    shared: &Shared,
-    id: &str,
-    headers: &HeaderMap,
-    at: &At,
-) -> Result<(Room, SandboxPath), Box<Response>> {
-    let room = shared.room(id, headers).await?;
-    Ok((room, parsed(at.path.as_deref())?))
+pub(super) async fn home(In(_): In) -> Response {
+    Json(json!({ "dir": HOME })).into_response()
 }
 
 pub(super) fn missing(path: &SandboxPath) -> Response {
@@ -82,16 +49,7 @@ fn described(info: &FileInfo) -> Value {
 }
 
 /// `GET /files/info`
-pub(super) async fn info(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn info(Located { room, path, .. }: Located) -> Response {
     match look(&room, &path).await {
         Some(info) => Json(described(&info)).into_response(),
         None => missing(&path),
@@ -99,15 +57,9 @@ pub(super) async fn info(
 }
 
 /// `GET /files`
-pub(super) async fn list(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(mut at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    at.path.get_or_insert_with(|| HOME.to_owned());
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
+pub(super) async fn list(In(room): In, Query(at): Query<At>) -> Response {
+    let path = match parsed(Some(at.path.as_deref().unwrap_or(HOME))) {
+        Ok(path) => path,
         Err(refused) => return *refused,
     };
     match look(&room, &path).await.map(|info| info.kind) {
@@ -137,16 +89,7 @@ async fn done(room: &Room, command: String, status: StatusCode) -> Response {
 }
 
 /// `POST /files/folder`
-pub(super) async fn folder(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn folder(Located { room, path, at }: Located) -> Response {
     let mode = at.mode.as_deref().unwrap_or("755");
     if !mode.chars().all(|digit| ('0'..='7').contains(&digit)) {
         return refusal(400, "BAD_REQUEST", "invalid mode format");
@@ -156,19 +99,10 @@ pub(super) async fn folder(
 }
 
 /// `POST /files/move`
-pub(super) async fn rename(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let moved = async {
-        let room = shared.room(&id, &headers).await?;
-        Ok::<_, Box<Response>>((room, parsed(at.source.as_deref())?, parsed(at.destination.as_deref())?))
-    };
-    let (room, source, destination) = match moved.await {
-        Ok(moved) => moved,
-        Err(refused) => return *refused,
+pub(super) async fn rename(In(room): In, Query(at): Query<At>) -> Response {
+    let (source, destination) = match (parsed(at.source.as_deref()), parsed(at.destination.as_deref())) {
+        (Ok(source), Ok(destination)) => (source, destination),
+        (Err(refused), _) | (_, Err(refused)) => return *refused,
     };
     if look(&room, &source).await.is_none() {
         return missing(&source);
@@ -178,16 +112,7 @@ pub(super) async fn rename(
 }
 
 /// `DELETE /files`
-pub(super) async fn delete(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn delete(Located { room, path, at }: Located) -> Response {
     match look(&room, &path).await.map(|info| info.kind) {
         None => return missing(&path),
         Some(FileKind::Directory) if at.recursive != Some(true) => {
@@ -199,16 +124,7 @@ pub(super) async fn delete(
 }
 
 /// `POST /files/permissions`
-pub(super) async fn permissions(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn permissions(Located { room, path, at }: Located) -> Response {
     if look(&room, &path).await.is_none() {
         return missing(&path);
     }
@@ -228,16 +144,7 @@ pub(super) async fn permissions(
 }
 
 /// `GET /files/search`: names that match a pattern.
-pub(super) async fn search(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn search(Located { room, path, at }: Located) -> Response {
     let pattern = quote(at.pattern.as_deref().unwrap_or("*"));
     match run(&room, format!("find {} -name {pattern} -print0", quote(&path.to_text()))).await {
         Ok(response) => {
@@ -250,16 +157,7 @@ pub(super) async fn search(
 }
 
 /// `GET /files/find`: lines that hold a text.
-pub(super) async fn find(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let (room, path) = match located(&shared, &id, &headers, &at).await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn find(Located { room, path, at }: Located) -> Response {
     let pattern = quote(at.pattern.as_deref().unwrap_or_default());
     match run(&room, format!("grep -rnFIHZ -e {pattern} -- {}", quote(&path.to_text()))).await {
         Ok(response) => {
@@ -285,16 +183,7 @@ pub(super) struct Replace {
 }
 
 /// `POST /files/replace`
-pub(super) async fn replace(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Json(replace): Json<Replace>,
-) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn replace(In(room): In, Json(replace): Json<Replace>) -> Response {
     let mut results = Vec::new();
     for file in &replace.files {
         results.push(match replaced(&room, file, &replace.pattern, &replace.new_value).await {

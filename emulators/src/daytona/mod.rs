@@ -3,6 +3,7 @@
 //! What the daemon does with commands and files is what is public of it: one-shot commands with both streams in one text, that
 //! the daemon kills with status 408; sessions whose shell ends with `exit`, so that its code is never known.
 
+mod asked;
 mod control;
 mod files;
 mod process;

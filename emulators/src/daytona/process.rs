@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, SandboxPath, StopReason};
 
-use super::{HOME, Shared, refusal};
+use super::asked::In;
+use super::{HOME, refusal};
 use crate::house::Room;
 
 /// The longest time that a command may take whose client names none, or 0.
@@ -34,16 +33,7 @@ pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
 }
 
 /// `POST /process/execute`: the command runs to its end, or to its time, whoever still waits for it.
-pub(super) async fn execute(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Json(asked): Json<Execute>,
-) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn execute(In(room): In, Json(asked): Json<Execute>) -> Response {
     if asked.command.trim().is_empty() {
         return refusal(400, "BAD_REQUEST", "command is required");
     }

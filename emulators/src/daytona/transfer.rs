@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -12,16 +12,10 @@ use serde_json::json;
 use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
 use tidebox_remote_adapters::transport::multipart::{self, Part};
 
-use super::files::parsed;
+use super::asked::{At, In, Located};
 use super::process::path;
-use super::{Shared, refusal};
+use super::refusal;
 use crate::house::Room;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct At {
-    path: Option<String>,
-}
 
 /// Why a file cannot be read: status, code and the words of Linux.
 fn unreadable(path: &SandboxPath, error: &FileError) -> (u16, &'static str, String) {
@@ -43,17 +37,7 @@ async fn content(room: &Room, path: &SandboxPath) -> Result<Vec<u8>, (u16, &'sta
 }
 
 /// `GET /files/download`, or a part of it.
-pub(super) async fn download(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-) -> Response {
-    let located = async { Ok::<_, Box<Response>>((shared.room(&id, &headers).await?, parsed(at.path.as_deref())?)) };
-    let (room, path) = match located.await {
-        Ok(located) => located,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn download(Located { room, path, .. }: Located, headers: HeaderMap) -> Response {
     let content = match content(&room, &path).await {
         Ok(content) => content,
         Err((status, code, message)) => return refusal(status, code, &message),
@@ -80,16 +64,7 @@ pub(super) struct Paths {
 }
 
 /// `POST /files/bulk-download`: a part for each file, with its content or its error.
-pub(super) async fn download_many(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    Json(Paths { paths }): Json<Paths>,
-) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn download_many(In(room): In, Json(Paths { paths }): Json<Paths>) -> Response {
     if paths.is_empty() {
         return refusal(400, "BAD_REQUEST", "request body must be {\"paths\": [ ... ]} and non-empty");
     }
@@ -141,17 +116,7 @@ fn unwritable(path: &SandboxPath, error: &FileError) -> String {
 }
 
 /// `POST /files/upload`: one file, named by the query.
-pub(super) async fn upload(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    Query(at): Query<At>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn upload(In(room): In, Query(at): Query<At>, headers: HeaderMap, body: Bytes) -> Response {
     let Some(name) = at.path else { return refusal(400, "INVALID_FILE_PATH", "path is required") };
     let file = parts(&headers, &body).and_then(|parts| parts.into_iter().find(|part| part.name == "file"));
     let Some(file) = file else { return refusal(400, "BAD_REQUEST", "http: no such file") };
@@ -166,16 +131,7 @@ fn parts(headers: &HeaderMap, body: &[u8]) -> Option<Vec<multipart::ReadPart>> {
 }
 
 /// `POST /files/bulk-upload`: what can be written is written, whatever becomes of the others.
-pub(super) async fn upload_many(
-    State(shared): State<Shared>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
-        Err(refused) => return *refused,
-    };
+pub(super) async fn upload_many(In(room): In, headers: HeaderMap, body: Bytes) -> Response {
     let Some(parts) = parts(&headers, &body) else {
         return (StatusCode::BAD_REQUEST, Json(json!({ "errors": ["invalid multipart form"] }))).into_response();
     };

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, OutputStream, SandboxPath};
 
-use super::session::{Asked, End, Listening, Session};
+use super::session::{Asked, End, Listening, Session, next_pid};
 use super::{HOME, Shared, refusal};
 use crate::house::Room;
 
@@ -48,7 +48,7 @@ pub(super) struct Start {
 
 impl Start {
     /// What the sandbox is asked, or why it cannot be.
-    pub(super) async fn asked(self, room: &Room, stdin: Vec<u8>) -> Result<Asked, String> {
+    pub(super) async fn asked(self, room: &Room, pid: u64, stdin: Vec<u8>) -> Result<Asked, String> {
         let with = self.run_config.unwrap_or_default();
         let cwd = with.work_dir.or(self.cwd).unwrap_or_else(|| HOME.to_owned());
         let directory = path(&cwd).map_err(|_| format!("chdir {cwd}: invalid path"))?;
@@ -66,7 +66,7 @@ impl Start {
         request.env = self.env.into_iter().chain(with.env_vars).collect();
         let id = self.command_id.unwrap_or_else(super::control::uuid);
         let (idle, remembered) = (self.idle_timeout_seconds.unwrap_or(300), self.ttl_seconds.unwrap_or(600));
-        Ok(Asked { id, request, idle, remembered })
+        Ok(Asked { id, pid, request, idle, remembered })
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn blocking(
         Ok(room) => room,
         Err(refused) => return *refused,
     };
-    let asked = match start.asked(&room, Vec::new()).await {
+    let asked = match start.asked(&room, next_pid(), Vec::new()).await {
         Ok(asked) => asked,
         Err(message) => return refusal(400, "CommandError", &message),
     };
@@ -127,7 +127,7 @@ pub(super) async fn start(
         Ok(room) => room,
         Err(refused) => return *refused,
     };
-    match start.asked(&room, Vec::new()).await {
+    match start.asked(&room, next_pid(), Vec::new()).await {
         Ok(asked) => events(shared.begin(&name, room, asked), 0, 0),
         Err(message) => {
             streamed(Body::from(event("error", &json!({ "error_type": "CommandError", "error": message }))))

@@ -1,6 +1,6 @@
 //! A command that runs, or has run, and what it wrote: clients come and go.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -57,6 +57,7 @@ pub(crate) struct Session {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) id: String,
+    pub(super) pid: u64,
     pub(super) request: ExecuteRequest,
     /// Seconds without a client after which it is killed; negative for never.
     pub(super) idle: i64,
@@ -125,6 +126,12 @@ impl Drop for Listening {
     }
 }
 
+/// A number for a process. It is the emulator's own: each command of a local sandbox has processes of its own, which no other sees.
+pub(super) fn next_pid() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(100);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 fn time(seconds: i64) -> Option<Duration> {
     u64::try_from(seconds).ok().map(Duration::from_secs)
 }
@@ -136,7 +143,6 @@ impl Shared {
 
     /// The command of this name: the one that runs already, or a new one.
     pub(super) fn begin(&self, sandbox: &str, room: Room, asked: Asked) -> Arc<Session> {
-        static NEXT_PID: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(100);
         let (kill, killed) = oneshot::channel();
         let session = {
             let mut sessions = self.sessions();
@@ -146,7 +152,7 @@ impl Shared {
             }
             let session = Arc::new(Session {
                 id: asked.id,
-                pid: NEXT_PID.fetch_add(1, Ordering::Relaxed),
+                pid: asked.pid,
                 record: Mutex::default(),
                 changed: watch::channel(0).0,
                 kill: Mutex::new(Some(kill)),

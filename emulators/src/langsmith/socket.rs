@@ -11,7 +11,7 @@ use tidebox_core::OutputStream;
 
 use super::Shared;
 use super::exec::{Cursor, Next, Resume, Start};
-use super::session::{End, Session};
+use super::session::{End, Session, next_pid};
 use crate::house::Room;
 
 /// `GET /execute/ws`
@@ -66,15 +66,16 @@ async fn begin(shared: &Shared, name: &str, room: Room, first: Value, socket: &m
     let (close_stdin, kill) = (flag("close_stdin"), flag("kill_on_disconnect"));
     let start: Start = serde_json::from_value(first).map_err(|error| ("CommandError", error.to_string()))?;
     // A command of an emulated sandbox gets its input at once, so it begins when all of it is there.
-    let stdin = if close_stdin { Vec::new() } else { input(socket, start.command_id.as_deref()).await };
-    let asked = start.asked(&room, stdin).await.map_err(|message| ("CommandError", message))?;
+    let pid = next_pid();
+    let stdin = if close_stdin { Vec::new() } else { input(socket, start.command_id.as_deref(), pid).await };
+    let asked = start.asked(&room, pid, stdin).await.map_err(|message| ("CommandError", message))?;
     Ok((shared.begin(name, room, asked), 0, 0, kill))
 }
 
 /// What the client writes until it closes the input.
-async fn input(socket: &mut WebSocket, id: Option<&str>) -> Vec<u8> {
+async fn input(socket: &mut WebSocket, id: Option<&str>, pid: u64) -> Vec<u8> {
     // Clients write only to what has begun.
-    say(socket, &json!({ "type": "started", "command_id": id, "pid": 1 })).await;
+    say(socket, &json!({ "type": "started", "command_id": id, "pid": pid })).await;
     let mut bytes = Vec::new();
     while let Some(message) = message(socket).await {
         match message["type"].as_str() {

@@ -15,17 +15,23 @@ pub(super) const REPORT_BYTES: u64 = 1 << 20;
 /// Longer scripts are uploaded: one word of a command line may have 128 KiB on Linux, and quotes take some of it.
 pub(super) const SCRIPT_BYTES: usize = 60 << 10;
 
-/// Prints a report: the folder, where to begin in both files, and the most bytes of each.
-const REPORT: &str = r#"report() {
+/// Prints a report: the folder, where to begin in both files, and the most bytes of each. A file of a command that has ended, and that is
+/// wanted whole, takes one program; each costs the command time.
+const REPORT: &str = r#"piece() {
+  if [ "$3" -lt "$2" ]; then
+    if [ "$5" != - ] && [ "$3" = 0 ] && [ "$2" -le "$4" ]; then $k <"$1"
+    else tail -c "+$(($3 + 1))" "$1" | head -c "$4" | $k; fi
+  fi
+  echo .
+}
+report() {
   c=-; [ ! -s "$1/code" ] || read -r c <"$1/code"
-  o=0; [ ! -f "$1/out" ] || o=$(wc -c <"$1/out")
-  e=0; [ ! -f "$1/err" ] || e=$(wc -c <"$1/err")
+  o=0; [ ! -s "$1/out" ] || o=$(wc -c <"$1/out")
+  e=0; [ ! -s "$1/err" ] || e=$(wc -c <"$1/err")
   if command -v base64 >/dev/null; then k=base64; else k="od -An -v -tx1"; fi
   printf 'tidebox %s %s %s %s\n' "$c" $o $e "${k%% *}"
-  [ "$o" -le "$2" ] || tail -c "+$(($2 + 1))" "$1/out" | head -c "$4" | $k
-  echo .
-  [ "$e" -le "$3" ] || tail -c "+$(($3 + 1))" "$1/err" | head -c "$4" | $k
-  echo .
+  piece "$1/out" $o "$2" "$4" "$c"
+  piece "$1/err" $e "$3" "$4" "$c"
 }
 "#;
 
@@ -82,13 +88,14 @@ impl Job {
     }
 
     /// Runs a command to its end and reports the beginning of its output. Nothing is removed, so that a report that is lost on
-    /// its way can be had again; `finished` are jobs that nobody asks for any more.
+    /// its way can be had again; `finished` are jobs that nobody asks for any more. The code is one write, so who looks sees all of
+    /// it or nothing.
     pub(super) fn start(&self, shell: &str, script: &str, finished: &[Self]) -> String {
         let lines = r#"d=$1
 mkdir -m 700 "$d" || exit 125
 echo $$ >"$d/pid"
 "$2" -c "$3" >"$d/out" 2>"$d/err" </dev/null
-echo $? >"$d/code.new"; mv "$d/code.new" "$d/code"
+echo $? >"$d/code"
 report "$d" 0 0 "$4"
 shift 4; [ $# = 0 ] || rm -rf "$@""#;
         let most = REPORT_BYTES.to_string();
@@ -207,6 +214,22 @@ mod tests {
             assert_eq!(run(&job.look(Seen::default())).0, Some(NO_SUCH_JOB), "the next one removed it");
             run(&next.abandon());
             assert!(!std::path::Path::new(&next.folder).exists(), "nothing is left");
+        }
+
+        #[test]
+        fn a_piece_begins_where_it_is_asked_for_and_is_no_longer_than_is_asked_for() {
+            let job = Job::new();
+            let size = usize::try_from(REPORT_BYTES).expect("a size") + 3;
+            let (_, text) = run(&job.start("sh", &format!("head -c {size} /dev/zero; echo abc >&2"), &[]));
+            let first = report(&text, Seen::default()).expect("a report");
+            assert_eq!((first.out.len(), first.size.out), (size - 3, u64::try_from(size).expect("a size")));
+            let seen = Seen { out: REPORT_BYTES, err: 1 };
+            let rest = report(&run(&job.look(seen)).1, seen).expect("a report");
+            assert_eq!((rest.out, rest.err), (b"\0\0\0".to_vec(), b"bc\n".to_vec()));
+            let seen = Seen { out: first.size.out, err: 4 };
+            let nothing = report(&run(&job.look(seen)).1, seen).expect("a report");
+            assert!(nothing.out.is_empty() && nothing.err.is_empty(), "{nothing:?}");
+            run(&job.abandon());
         }
 
         #[test]

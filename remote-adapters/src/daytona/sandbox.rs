@@ -26,8 +26,8 @@ pub struct DaytonaSandbox {
     toolbox: Toolbox,
     shell: String,
     client: Client,
-    /// Jobs whose output was read. The next command removes them.
-    finished: Mutex<Vec<Job>>,
+    /// Jobs whose output was read.
+    finished: Mutex<Finished>,
 }
 
 /// How long after its time the daemon ends a command by itself, for one whose client is gone.
@@ -41,6 +41,32 @@ const REST: Duration = Duration::from_secs(60);
 
 /// How often a command is looked for whose answer was lost, before it counts as never begun.
 const MISSES: u32 = 5;
+
+/// Jobs whose files nobody needs any more. A command removes them when there are some: a program for each command costs more.
+#[derive(Debug, Default)]
+struct Finished {
+    jobs: Vec<Job>,
+    bytes: u64,
+}
+
+/// How many jobs are kept, and bytes of their output, until a command removes them.
+const KEPT_JOBS: usize = 16;
+const KEPT_BYTES: u64 = 1 << 20;
+
+impl Finished {
+    fn add(&mut self, job: Job, size: Seen) {
+        self.jobs.push(job);
+        self.bytes = self.bytes.saturating_add(size.out).saturating_add(size.err);
+    }
+
+    /// What is to be removed now.
+    fn take(&mut self) -> Vec<Job> {
+        if self.jobs.len() < KEPT_JOBS && self.bytes < KEPT_BYTES {
+            return Vec::new();
+        }
+        std::mem::take(self).jobs
+    }
+}
 
 /// What came of sending a command.
 enum Answer {
@@ -133,7 +159,7 @@ impl DaytonaSandbox {
         let begun = now();
         let job = Job::new();
         let script = self.script(&job, command.script).await?;
-        let finished = std::mem::take(&mut *self.finished.lock().unwrap_or_else(PoisonError::into_inner));
+        let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner).take();
         let line = job.start(&self.shell, &script, &finished);
         let time = command.time.saturating_add(NET);
         let request = self.toolbox.execute(&line, command.cwd.as_deref(), &command.env, time);
@@ -301,7 +327,7 @@ impl DaytonaSandbox {
                 .await?;
             }
         }
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(job.clone());
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner).add(job.clone(), size);
         Ok(())
     }
 

@@ -332,6 +332,37 @@ fn no_credential_is_printed() {
 }
 
 #[test]
+fn files_of_commands_that_have_ended_are_removed_together_and_large_ones_at_once() {
+    let large = (1 << 20) + 1;
+    let text = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, vec![b'a'; 1 << 20]);
+    let small = || json!({ "exitCode": 0, "result": "tidebox 0 0 0 base64\n.\n.\n" }).to_string();
+    let run = |report: String| Exchange::new(format!("POST /toolbox/{ID}/process/execute"), 200, report);
+    let mut exchanges: Vec<Exchange> = (0..17).map(|_| run(small())).collect();
+    exchanges.push(run(
+        json!({ "exitCode": 0, "result": format!("tidebox 0 {large} 0 base64\n{text}\n.\n.\n") }).to_string()
+    ));
+    exchanges.push(Exchange::new(
+        format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-job-*"),
+        206,
+        b"b".to_vec(),
+    ));
+    exchanges.push(run(small()));
+    let replay = Replay::new(exchanges);
+    let sandbox = sandbox(&replay);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    for _ in 0..19 {
+        let mut output = Output::new(2 << 20, None);
+        runtime.block_on(sandbox.run(command("x"), &mut output)).expect("it ran");
+    }
+    let seen = replay.seen();
+    let jobs = |at: usize| String::from_utf8_lossy(&seen[at].body.concat()).matches("/tmp/.tidebox-job-").count();
+    let counts: Vec<usize> = (0..20).filter(|at| *at != 18).map(jobs).collect();
+    let mut expected = vec![1; 19];
+    (expected[16], expected[18]) = (17, 3);
+    assert_eq!(counts, expected, "each command names its own folder, and now and then those before it");
+}
+
+#[test]
 fn output_beyond_a_report_is_downloaded_from_where_the_report_ended() {
     let size = (1 << 20) + 3;
     let piece = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, vec![b'a'; 1 << 20]);

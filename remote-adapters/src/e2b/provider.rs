@@ -9,11 +9,11 @@ use tidebox_core::{BoxFuture, ListPage, ListRequest, Result, SandboxId};
 
 use super::config::E2bConfig;
 use super::sandbox::E2bSandbox;
-use super::wire::{self, Access};
+use super::wire::{self, Access, Version};
 use crate::control::{Control, Created};
 use crate::options::Options;
 use crate::provider::RemoteProvider;
-use crate::transport::{Client, RetryPolicy};
+use crate::transport::{Client, Request, RetryPolicy};
 
 /// The control plane of E2B.
 #[derive(Debug)]
@@ -34,13 +34,28 @@ impl E2bControl {
         Ok(Self { options, config, client })
     }
 
+    /// Sends what there are two versions of, the first one where the server does not know the second: whether it succeeded, its status
+    /// and what was answered.
+    async fn in_its_version(&self, request: impl Fn(Version) -> Request) -> Result<(bool, u16, Vec<u8>)> {
+        let reply = self.client.send(&request(Version::Second)).await?;
+        let (success, status) = (reply.is_success(), reply.status);
+        let body = reply.whole().await?;
+        if success || !wire::has_no_such_call(status, &body) {
+            return Ok((success, status, body));
+        }
+        let reply = self.client.send(&request(Version::First)).await?;
+        let (success, status) = (reply.is_success(), reply.status);
+        Ok((success, status, reply.whole().await?))
+    }
+
     async fn made(&self, labels: &BTreeMap<String, String>) -> Result<Created<E2bSandbox>> {
         // The same for every attempt of this request, and for no other.
         let attempt = format!("tidebox-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let request = wire::create(&self.config, labels, &self.options.env, &self.options.network, &attempt);
-        let reply = self.client.send(&request).await?;
-        let (success, status) = (reply.is_success(), reply.status);
-        let body = reply.whole().await?;
+        let (success, status, body) = self
+            .in_its_version(|version| {
+                wire::create(version, &self.config, labels, &self.options.env, &self.options.network, &attempt)
+            })
+            .await?;
         if !success {
             return Err(wire::failure("create a sandbox", status, &body));
         }
@@ -50,9 +65,8 @@ impl E2bControl {
     }
 
     async fn found(&self, id: &SandboxId) -> Result<Option<E2bSandbox>> {
-        let reply = self.client.send(&wire::connect(&self.config, id.as_str())).await?;
-        let (success, status) = (reply.is_success(), reply.status);
-        let body = reply.whole().await?;
+        let ask = |version| wire::connect(version, &self.config, id.as_str());
+        let (success, status, body) = self.in_its_version(ask).await?;
         match status {
             404 => Ok(None),
             _ if success => {

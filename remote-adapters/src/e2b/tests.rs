@@ -12,7 +12,7 @@ use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, SandboxP
 use super::wire::{self, Event};
 use super::*;
 use crate::plane::{Command, Ending};
-use crate::transport::{Exchange, HeaderValue, Replay, Request};
+use crate::transport::{Exchange, HeaderValue, Hint, Replay, Reply, Request};
 use crate::{NetworkAccess, Options, Output, Plane as _};
 
 /// Answers of the real `envd` 0.6.13, recorded once.
@@ -174,8 +174,14 @@ fn a_sandbox_is_made_as_the_official_client_makes_it() {
     options.network = NetworkAccess::Blocked;
     let config = E2bConfig::new(&options).unwrap();
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
-    let request =
-        wire::create(&config, &labels, &[("A".to_owned(), "b".to_owned())], &NetworkAccess::Blocked, "attempt-1");
+    let request = wire::create(
+        wire::Version::Second,
+        &config,
+        &labels,
+        &[("A".to_owned(), "b".to_owned())],
+        &NetworkAccess::Blocked,
+        "attempt-1",
+    );
     let theirs = official("e2b (PyPI)", "create");
     same_head(&request, &theirs);
     let mut ours = body(&request);
@@ -246,4 +252,36 @@ fn output_of_two_streams_is_told_apart() {
     };
     assert_eq!(wire::event(&frame("stdout", "a")).unwrap(), Event::Wrote(OutputStream::Stdout, b"a".to_vec()));
     assert_eq!(wire::event(&frame("stderr", "b")).unwrap(), Event::Wrote(OutputStream::Stderr, b"b".to_vec()));
+}
+
+#[test]
+fn a_server_without_the_call_is_told_from_one_without_the_sandbox() {
+    for (status, body, expected) in [
+        (404, "404 page not found", true),
+        (404, "{\"code\":404,\"message\":\"no matching operation was found\"}", true),
+        (405, "", true),
+        (404, "{\"code\":404,\"message\":\"template 'x' not found\"}", false),
+        (400, "404 page not found", false),
+    ] {
+        assert_eq!(wire::has_no_such_call(status, body.as_bytes()), expected, "{status} {body}");
+    }
+}
+
+#[test]
+fn a_proxy_that_does_not_find_a_sandbox_is_told_from_one_that_finds_no_daemon() {
+    let kind = |body: &str| wire::failure("execute", 502, body.as_bytes()).kind();
+    assert_eq!(kind("The sandbox i1 was not found"), ErrorKind::SandboxNotFound);
+    assert_eq!(kind("{\"message\":\"The sandbox was not found\",\"code\":502}"), ErrorKind::SandboxNotFound);
+    assert_eq!(kind("The sandbox is running but port is not open"), ErrorKind::Unavailable);
+}
+
+#[test]
+fn the_service_says_whether_to_come_again() {
+    let hint = |value: Option<&str>| {
+        let headers = value.map(|value| ("should-retry".to_owned(), value.to_owned()));
+        wire::hint(&Reply::new(503, headers.into_iter().collect(), crate::transport::recorded_body(b"")))
+    };
+    assert_eq!(hint(Some("true")), Hint::Again(None));
+    assert_eq!(hint(Some("false")), Hint::Final);
+    assert_eq!((hint(None), hint(Some("perhaps"))), (Hint::None, Hint::None));
 }

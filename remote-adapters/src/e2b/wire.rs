@@ -58,8 +58,34 @@ fn control(config: &E2bConfig, method: Method, path: &str) -> Request {
     Request::new(method, format!("{}{path}", config.api_url)).secret("x-api-key", config.api_key.clone())
 }
 
-/// `POST /v2/sandboxes`. `attempt` names the request, so that sending it twice makes one sandbox.
+/// Which of its calls a server has for making a sandbox and connecting to one. Their bodies and answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// `/sandboxes`, all that servers before the summer of 2026 have.
+    First,
+    /// `/v2/sandboxes`.
+    Second,
+}
+
+impl Version {
+    fn path(self) -> &'static str {
+        match self {
+            Self::First => "/sandboxes",
+            Self::Second => "/v2/sandboxes",
+        }
+    }
+}
+
+/// Whether a refusal says that the server has no such call, and not that it has no such sandbox or template.
+pub fn has_no_such_call(status: u16, body: &[u8]) -> bool {
+    let words = serde_json::from_slice::<Refusal>(body).map(|refusal| refusal.message);
+    status == 405 || status == 404 && words.map_or(true, |words| words.contains("no matching operation"))
+}
+
+/// `POST /v2/sandboxes`. `attempt` names the request, so that sending it twice makes one sandbox; the first version knows no such names,
+/// and is sent once.
 pub fn create(
+    version: Version,
     config: &E2bConfig,
     labels: &BTreeMap<String, String>,
     env: &[(String, String)],
@@ -77,12 +103,16 @@ pub fn create(
     if *network == NetworkAccess::Blocked {
         body["allow_internet_access"] = json!(false);
     }
-    control(config, Method::Post, "/v2/sandboxes").header("idempotency-key", attempt).json(&body).repeatable()
+    let request = control(config, Method::Post, version.path()).json(&body);
+    match version {
+        Version::First => request,
+        Version::Second => request.header("idempotency-key", attempt).repeatable(),
+    }
 }
 
 /// `POST /v2/sandboxes/{id}/connect`: wakes a sandbox that sleeps and begins its life anew.
-pub fn connect(config: &E2bConfig, id: &str) -> Request {
-    let path = format!("/v2/sandboxes/{}/connect", escape(id));
+pub fn connect(version: Version, config: &E2bConfig, id: &str) -> Request {
+    let path = format!("{}/{}/connect", version.path(), escape(id));
     control(config, Method::Post, &path).json(&json!({ "timeout": config.timeout })).repeatable()
 }
 
@@ -133,6 +163,10 @@ pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8])
     })
 }
 
+fn contains(body: &[u8], words: &[u8]) -> bool {
+    body.windows(words.len()).any(|window| window == words)
+}
+
 /// What a status that is no success means, where nothing more is known.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
     let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
@@ -143,6 +177,9 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
         404 => (ErrorKind::SandboxNotFound, "there is no such sandbox"),
         429 => (ErrorKind::RateLimited, "E2B asks for fewer requests; try again later"),
         // Their proxy answers for a sandbox that is gone, or whose daemon does not listen.
+        502 if contains(body, b"was not found") => {
+            (ErrorKind::SandboxNotFound, "the sandbox has reached its time to live")
+        }
         502 => (ErrorKind::Unavailable, "the sandbox does not answer; it may have reached its time to live"),
         500..=599 => (ErrorKind::Unavailable, "E2B is not well; try again later"),
         _ => (ErrorKind::Protocol, "E2B answered a status that its protocol does not have here"),

@@ -115,7 +115,7 @@ impl Drop for Running<'_> {
 
 /// There is nobody left who could be told of a failure: what is tried first is the service's own way, and where no WebSocket can be
 /// opened, a command that kills the other by its number.
-async fn kill(client: Client, plane: DataPlane, id: &str, pid: Option<u64>) {
+pub(super) async fn kill(client: Client, plane: DataPlane, id: &str, pid: Option<u64>) {
     if let Ok(Opening::Open(mut socket)) = client.open(&plane.socket()).await {
         let resume = DataPlane::resume_message(id, 0, 0).to_string();
         if socket.sender.send(resume).await.is_ok()
@@ -132,10 +132,19 @@ async fn kill(client: Client, plane: DataPlane, id: &str, pid: Option<u64>) {
         }
     }
     if let Some(pid) = pid {
-        let script = format!("kill -s KILL -- -{pid} 2>/dev/null || kill -s KILL {pid}");
-        let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), time: Duration::from_secs(10) };
+        let command = Command {
+            script: kill_script(pid),
+            cwd: Some("/".to_owned()),
+            env: Vec::new(),
+            time: Duration::from_secs(10),
+        };
         let _ = client.send(&plane.execute(&command)).await;
     }
+}
+
+/// Kills all of a group, or only its leader where it leads none.
+pub(super) fn kill_script(pid: u64) -> String {
+    format!("kill -s KILL -- -{pid} 2>/dev/null || kill -s KILL {pid}")
 }
 
 /// What came of one stream.

@@ -301,6 +301,66 @@ fn a_command_that_cannot_begin_says_why_and_has_a_code() {
 }
 
 #[test]
+fn where_no_socket_can_be_opened_a_command_is_killed_by_the_number_that_it_was_given() {
+    let refused = || Exchange::new("GET /dp/sb-one/execute/ws", 404, "{\"detail\":\"no\"}");
+    let done = Exchange::new("POST /dp/sb-one/execute", 200, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0}");
+    let replay = Replay::new([refused(), done]);
+    let one = sandbox(&replay);
+    block_on(super::execute::kill(one.client.clone(), one.plane.clone(), "id", Some(5)));
+    assert_eq!(replay.left(), 0);
+    let sent = body(&replay.seen()[1]);
+    assert_eq!(sent["command"], json!(super::execute::kill_script(5)), "{sent}");
+    // One whose number is not known is left to its time.
+    let replay = Replay::new([refused()]);
+    let one = sandbox(&replay);
+    block_on(super::execute::kill(one.client.clone(), one.plane.clone(), "id", None));
+    assert_eq!((replay.left(), replay.seen().len()), (0, 1));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_script_that_kills_ends_all_of_a_group_and_a_process_that_leads_none() {
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+    for leads in [true, false] {
+        let mut command = std::process::Command::new("sleep");
+        command.arg("1000");
+        if leads {
+            command.process_group(0);
+        }
+        let mut running = command.spawn().expect("it starts");
+        let script = super::execute::kill_script(running.id().into());
+        let done = std::process::Command::new("sh").args(["-c", &script]).status().expect("there is a shell");
+        assert!(done.success(), "{leads}");
+        assert_eq!(running.wait().expect("it ended").signal(), Some(9), "{leads}");
+    }
+}
+
+#[test]
+fn a_command_that_the_service_has_forgotten_is_an_error_and_not_an_end() {
+    let gone = |kind: &str| format!("event: error\ndata: {{\"error_type\":\"{kind}\",\"error\":\"gone\"}}\n\n");
+    let beginning = "event: started\ndata: {\"pid\":5}\n\nevent: ack_required\ndata: {\"stdout_offset\":0}\n\n";
+    for (status, answer) in [
+        (200, gone("SessionExpired")),
+        (200, gone("CommandNotFound")),
+        (404, "{\"detail\":{\"error\":\"CommandNotFound\",\"message\":\"gone\"}}".to_owned()),
+    ] {
+        let start = Exchange::new("POST /dp/sb-one/execute/stream/start", 200, beginning);
+        let resume = Exchange::new("POST /dp/sb-one/execute/stream/resume", status, answer.clone());
+        // Where it may still run, it is killed behind the caller's back, and what comes of that is nobody's business here.
+        let replay = Replay::new([start, resume]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        let mut output = Output::new(100, None);
+        let error =
+            runtime.block_on(sandbox(&replay).run(command("x"), &mut output)).expect_err("nobody knows its end");
+        assert_eq!(
+            (error.kind(), error.message().contains("does not know the command")),
+            (ErrorKind::Unavailable, true)
+        );
+        assert_eq!(replay.left(), 0, "{answer}");
+    }
+}
+
+#[test]
 fn an_error_says_what_the_service_says_in_each_of_its_shapes() {
     let read = |body: Value| Refusal::read(body.to_string().as_bytes()).message;
     assert_eq!(read(json!({ "detail": { "error": "E", "message": "m", "error_id": "7" } })), "m (error_id=7)");

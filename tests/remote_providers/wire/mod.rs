@@ -1,4 +1,4 @@
-//! The same script by the official client and by our adapter, through one proxy before one emulator: what is sent is the same,
+//! The same script by an official client and by our adapter, through one proxy before one emulator: what is sent is the same,
 //! but for what stands in `differences.toml` with its reason.
 
 mod message;
@@ -17,10 +17,20 @@ use self::proxy::Proxy;
 use self::view::{View, views};
 use crate::adapter;
 use crate::driver::{driver, home};
+use crate::node;
+
+/// The language of a client.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+enum Language {
+    Python,
+    JavaScript,
+}
 
 /// What differs on purpose.
 #[derive(Debug, Deserialize)]
 struct Difference {
+    /// From which client; none says from all.
+    client: Option<Language>,
     /// Each as the comparison prints it. A star stands for anything.
     what: Vec<String>,
     why: String,
@@ -36,9 +46,10 @@ pub(crate) fn page() -> String {
     let mut page = String::new();
     for (provider, differences) in listed() {
         let _ = writeln!(page, "\n**{provider}**");
-        for Difference { what, why } in differences {
+        for Difference { client, what, why } in differences {
             let what: Vec<_> = what.iter().map(|what| format!("`{}`", what.replace('`', "'"))).collect();
-            let _ = writeln!(page, "- {why}: {}.", what.join("; "));
+            let client = client.map_or_else(String::new, |client| format!("{client:?}: "));
+            let _ = writeln!(page, "- {client}{why}: {}.", what.join("; "));
         }
     }
     page
@@ -81,7 +92,7 @@ fn compare(theirs: &[View], ours: &[View]) -> BTreeSet<String> {
     // Some are sent at the same time, the readers of both outputs for one, and which comes first is chance: the least is.
     let least = |views: &[View], step: &str, name: &str| {
         let alike = views.iter().filter(|view| view.step == step && view.name == name);
-        alike.map(|view| &view.said).min().cloned()
+        alike.map(|view| &view.said).min_by_key(|said| (said.len(), *said)).cloned()
     };
     let mut found = BTreeSet::new();
     for View { step, name, .. } in theirs.iter().chain(ours) {
@@ -115,21 +126,24 @@ fn matches(pattern: &str, found: &str) -> bool {
     is_open || rest.is_empty()
 }
 
-async fn hold(provider: &'static str) {
+async fn hold(provider: &'static str, language: Language) {
     let proxy = Proxy::of(provider).await;
     let root = home(provider);
     let ours = ours(&proxy, root).await;
     let steps = proxy.steps();
     let variables = proxy.serving.variables().to_vec();
     let run = move || -> Result<std::process::Output, String> {
-        let mut command: Command = driver(provider)?;
-        command.arg("wire").env_clear().env("HOME", "/nonexistent").env("TIDEBOX_STEPS", steps).envs(variables);
+        let mut command: Command = match language {
+            Language::Python => driver(provider)?,
+            Language::JavaScript => node::driver(provider)?,
+        };
+        command.arg("wire").env("TIDEBOX_STEPS", steps).envs(variables);
         command.output().map_err(|error| error.to_string())
     };
     let output = match tokio::task::spawn_blocking(run).await.expect("it does not panic") {
         Ok(output) => output,
         Err(missing) => {
-            println!("skipped: the official client of {provider} is not there: {missing}");
+            println!("skipped: the official client of {provider} for {language:?} is not there: {missing}");
             return;
         }
     };
@@ -139,12 +153,13 @@ async fn hold(provider: &'static str) {
     let theirs = views(&proxy.take(), id);
     let found = compare(&theirs, &ours);
     let listed = listed().remove(provider).unwrap_or_default();
-    let patterns: Vec<&String> = listed.iter().flat_map(|difference| &difference.what).collect();
+    let concerns = |difference: &&Difference| difference.client.is_none_or(|client| client == language);
+    let patterns: Vec<&String> = listed.iter().filter(concerns).flat_map(|difference| &difference.what).collect();
     let new: Vec<_> = found.iter().filter(|found| !patterns.iter().any(|pattern| matches(pattern, found))).collect();
     let gone: Vec<_> = patterns.iter().filter(|pattern| !found.iter().any(|found| matches(pattern, found))).collect();
     assert!(
         new.is_empty() && gone.is_empty(),
-        "{provider}: what is not in differences.toml:\n{}\nwhat is in it and is no longer so:\n{}",
+        "{provider}, {language:?}: what is not in differences.toml:\n{}\nwhat is in it and is no longer so:\n{}",
         new.into_iter().map(|line| format!("  {line}\n")).collect::<String>(),
         gone.into_iter().map(|line| format!("  {line}\n")).collect::<String>(),
     );
@@ -153,30 +168,55 @@ async fn hold(provider: &'static str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn daytona_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("daytona").await;
+    hold("daytona", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deno_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("deno").await;
+    hold("deno", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn e2b_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("e2b").await;
+    hold("e2b", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn langsmith_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("langsmith").await;
+    hold("langsmith", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn modal_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("modal").await;
+    hold("modal", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runloop_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("runloop").await;
+    hold("runloop", Language::Python).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn daytona_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
+    hold("daytona", Language::JavaScript).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deno_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
+    hold("deno", Language::JavaScript).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn e2b_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
+    hold("e2b", Language::JavaScript).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn langsmith_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
+    hold("langsmith", Language::JavaScript).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runloop_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
+    hold("runloop", Language::JavaScript).await;
 }

@@ -18,11 +18,12 @@ pub(crate) struct View {
 }
 
 /// Headers that only name the client, its connection, its patience and its attempts.
-const OF_THE_CLIENT: [&str; 32] = [
+const OF_THE_CLIENT: [&str; 34] = [
     "accept",
     "accept-encoding",
     "accept-language",
     "baggage",
+    "browser",
     "cache-control",
     "connection",
     "content-length",
@@ -35,6 +36,7 @@ const OF_THE_CLIENT: [&str; 32] = [
     "pragma",
     "publisher",
     "sdk_runtime",
+    "sec-fetch-mode",
     "sentry-trace",
     "system",
     "te",

@@ -1,0 +1,143 @@
+// One script for every official client for JavaScript: the same few things, in the words of each, as `driver.py` does them.
+//
+// `driver.cjs PROVIDER` does each once and says what it does next at `$TIDEBOX_STEPS`, so that a proxy can tell the requests apart.
+
+const assert = require("node:assert/strict");
+
+const TTL_SECONDS = 1800;
+
+const daytona = async () => {
+  const { Daytona } = require("@daytona/sdk");
+  const client = new Daytona();
+  const sandbox = await client.create({ labels: { thread: "t 1" } });
+  return {
+    id: sandbox.id,
+    home: "/home/daytona",
+    run: async (command) => (await sandbox.process.executeCommand(command, undefined, undefined, 60)).exitCode,
+    upload: (path, content) => sandbox.fs.uploadFile(content, path),
+    download: (path) => sandbox.fs.downloadFile(path),
+    list: async () => {
+      const ids = [];
+      for await (const found of client.list({ labels: { thread: "t 1" } })) ids.push(found.id);
+      return ids;
+    },
+    connect: () => client.get(sandbox.id),
+    delete: () => client.delete(sandbox),
+  };
+};
+
+const deno = async () => {
+  const { Client, Sandbox } = require("@deno/sandbox");
+  const client = new Client();
+  const sandbox = await Sandbox.create({ labels: { thread: "t 1" }, timeout: "30m" });
+  return {
+    id: sandbox.id,
+    home: "/home/app",
+    run: async (command) => {
+      const child = await sandbox.spawn("/bin/bash", { args: ["-c", command], stdout: "piped", stderr: "piped" });
+      return (await child.output()).status.code;
+    },
+    upload: (path, content) => sandbox.fs.writeFile(path, new Uint8Array(content)),
+    download: (path) => sandbox.fs.readFile(path),
+    list: async () => (await client.sandboxes.list({ labels: { thread: "t 1" } })).map((one) => one.id),
+    connect: async () => (await Sandbox.connect(sandbox.id)).close(),
+    delete: () => sandbox.kill(),
+  };
+};
+
+const e2b = async () => {
+  const { CommandExitError, Sandbox } = require("e2b");
+  const timeoutMs = TTL_SECONDS * 1000;
+  const sandbox = await Sandbox.create({ timeoutMs, metadata: { thread: "t 1" } });
+  return {
+    id: sandbox.sandboxId,
+    home: "/home/user",
+    run: async (command) => {
+      try {
+        return (await sandbox.commands.run(command, { timeoutMs: 60_000 })).exitCode;
+      } catch (error) {
+        if (error instanceof CommandExitError) return error.exitCode;
+        throw error;
+      }
+    },
+    upload: (path, content) => sandbox.files.write(path, new Uint8Array(content).buffer),
+    download: (path) => sandbox.files.read(path, { format: "bytes" }),
+    list: async () => {
+      const page = await Sandbox.list({ query: { metadata: { thread: "t 1" } } }).nextItems();
+      return page.map((one) => one.sandboxId);
+    },
+    connect: () => Sandbox.connect(sandbox.sandboxId, { timeoutMs }),
+    delete: () => sandbox.kill(),
+  };
+};
+
+const langsmith = async () => {
+  const { SandboxClient } = require("langsmith/sandbox");
+  // By itself it leaves the first step of the address out, which its generated half and its sibling for Python do not.
+  const client = new SandboxClient({ apiEndpoint: `${process.env.LANGSMITH_ENDPOINT}/api/v2/sandboxes` });
+  // It knows no labels.
+  const sandbox = await client.createSandbox(undefined, { idleTtlSeconds: TTL_SECONDS });
+  // Otherwise it opens a WebSocket, as its sibling for Python does, and speaks to that.
+  sandbox._wsAvailable = async () => false;
+  return {
+    id: sandbox.name,
+    home: "/home/user",
+    run: async (command) => (await sandbox.run(command, { timeout: 60 })).exit_code,
+    upload: (path, content) => sandbox.write(path, new Uint8Array(content)),
+    download: (path) => sandbox.read(path),
+    list: async () => (await client.listSandboxes()).map((one) => one.name),
+    connect: () => client.getSandbox(sandbox.name),
+    delete: () => client.deleteSandbox(sandbox.name),
+  };
+};
+
+const runloop = async () => {
+  const { RunloopSDK, toFile } = require("@runloop/api-client");
+  const sdk = new RunloopSDK();
+  const devbox = await sdk.devbox.create({
+    metadata: { thread: "t 1" },
+    launch_parameters: { keep_alive_time_seconds: TTL_SECONDS },
+  });
+  return {
+    id: devbox.id,
+    home: "/home/user",
+    run: async (command) => (await devbox.cmd.exec(command)).exitCode,
+    upload: async (path, content) => devbox.file.upload({ path, file: await toFile(content, "upload") }),
+    download: async (path) => (await devbox.file.download({ path })).arrayBuffer(),
+    list: async () => (await sdk.devbox.list()).map((one) => one.id),
+    connect: () => sdk.devbox.fromId(devbox.id).getInfo(),
+    delete: () => devbox.shutdown(),
+  };
+};
+
+const CLIENTS = { daytona, deno, e2b, langsmith, runloop };
+
+const step = (name) => fetch(`${process.env.TIDEBOX_STEPS}/${name}`, { method: "POST" });
+
+async function main() {
+  await step("create");
+  const client = await CLIENTS[process.argv[2]]();
+  console.log("id", client.id);
+  await step("execute");
+  assert.equal(await client.run("echo out; echo err >&2; exit 3"), 3);
+  const path = `${client.home}/file`;
+  await step("upload");
+  await client.upload(path, Buffer.from("content\n"));
+  await step("download");
+  assert.equal(Buffer.from(await client.download(path)).toString(), "content\n");
+  await step("list");
+  assert.ok((await client.list()).includes(client.id));
+  await step("connect");
+  await client.connect();
+  await step("delete");
+  await client.delete();
+  await step("end");
+}
+
+main().then(
+  () => process.exit(0),
+  (error) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
