@@ -139,6 +139,8 @@ export class Connection {
     } finally {
       this.#opened = undefined;
     }
+    // The folder may be another one by the time that a Worker has to take the place of this one.
+    if (this.#options.seedFolder !== undefined) this.#beginWith((await this.#called<{ bytes: Uint8Array }>("snapshot", [])).bytes);
     if (this.#pending.size === 0) served.worker.hold(false);
   }
 
@@ -262,6 +264,10 @@ export class Connection {
   /** Calls a method of the kernel's sandbox. */
   async call<T>(method: string, args: readonly unknown[], calling: Calling = {}): Promise<T> {
     await this.#ready;
+    return this.#called(method, args, calling);
+  }
+
+  async #called<T>(method: string, args: readonly unknown[], calling: Calling = {}): Promise<T> {
     const worker = this.#served?.worker;
     if (worker === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
     const id = ++this.#last;
@@ -369,11 +375,16 @@ export class Connection {
   async restore(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) throw new SandboxError("the call was given up by its caller", "ABORTED");
     const onAnswer = () => {
-      const { files: _, tar: __, ...options } = this.#options;
-      this.#options = { ...options, snapshot: bytes };
+      this.#beginWith(bytes);
       this.#changes = [];
     };
     await this.call<void>("restore", [bytes], { onAnswer });
+  }
+
+  /** A Worker that takes the place of this one begins with a snapshot, and with nothing that the options give beside it. */
+  #beginWith(snapshot: Uint8Array): void {
+    const { files: _, tar: __, seedFolder: ___, ...options } = this.#options;
+    this.#options = { ...options, snapshot };
   }
 
   close(): void {

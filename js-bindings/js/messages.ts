@@ -23,6 +23,8 @@ export interface KernelOptions {
   programs?: Record<string, Uint8Array>;
   network?: NetworkSettings;
   mounts?: MountSettings[];
+  /** A folder of the host, absolute, that is copied into the working directory. */
+  seedFolder?: string;
   packs?: PackSettings[];
 }
 

@@ -94,6 +94,12 @@ export interface SandboxOptions {
   tools?: Readonly<Record<string, HostTool | Uint8Array>>;
   /** Which hosts programs may speak to. Default: none. In a browser it takes JSPI. */
   network?: NetworkOptions;
+  /**
+   * Begins with a copy of a folder of the host in the working directory; {@link files} come on top. It is read once, and neither side sees what
+   * the other changes later. Modes, times and links are kept; no link is followed, so nothing outside gets in. A FIFO, a socket and a
+   * device are refused. A relative path is below the working directory of the program. Node and Deno on Unix.
+   */
+  seedFolder?: string | URL;
   /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
   mounts?: Readonly<Record<string, string | URL | Mount>>;
   /**
@@ -169,7 +175,7 @@ const LIMITS: readonly (keyof Limits)[] = [
 
 const OPTIONS = [
   "files", "snapshot", "tar", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode", "tools", "network",
-  "mounts", "packs",
+  "mounts", "packs", "seedFolder",
 ];
 
 const EXECUTE_OPTIONS = [
@@ -215,6 +221,7 @@ export function checkOptions(options: SandboxOptions, platform: Platform): Check
   const tools = checkTools(options.tools ?? {}, kernel);
   if (options.network !== undefined) kernel.network = checkNetwork(options.network, platform.connectsByName);
   if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
+  if (options.seedFolder !== undefined) kernel.seedFolder = checkFolder("seedFolder", options.seedFolder, platform);
   return { kernel, tools, fetch: options.network?.fetch, packs: checkPacks(options.packs ?? []) };
 }
 
@@ -230,6 +237,15 @@ function checkTools(given: NonNullable<SandboxOptions["tools"]>, kernel: KernelO
   if (Object.keys(functions).length > 0) kernel.hostTools = Object.keys(functions);
   if (Object.keys(programs).length > 0) kernel.programs = programs;
   return functions;
+}
+
+function checkFolder(name: string, folder: unknown, platform: Platform): string {
+  if (!isText(folder) && !(folder instanceof URL)) throw wrong(`${name} must be a folder`);
+  try {
+    return platform.folder(folder);
+  } catch (error) {
+    throw wrong(`${name}: ${reasonOf(error)}`);
+  }
 }
 
 function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Platform): MountSettings[] {

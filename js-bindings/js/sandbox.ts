@@ -105,7 +105,7 @@ export class Sandbox extends AgentBackend {
   async fork(options?: CallOptions): Promise<Sandbox> {
     this.#open().checkKept("be forked");
     const { snapshot, id, timeMs, seed } = await this.#call<Forked>(options, "fork");
-    const { files: _, tar: __, ...same } = this.#options;
+    const { files: _, tar: __, seedFolder: ___, ...same } = this.#options;
     const deterministic = same.deterministic ? { seed, timeMs } : false;
     return Sandbox.create({ ...same, snapshot: new Snapshot(snapshot), id, deterministic });
   }

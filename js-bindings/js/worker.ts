@@ -126,7 +126,8 @@ class Service {
         listen: waiting && ((milliseconds) => this.#listen(waiting, milliseconds)),
         broken: (error) => broken(port, error),
       });
-      useFolders(this.#sources.folders, options.mounts ?? []);
+      const seed = options.seedFolder === undefined ? [] : [{ path: "", folder: options.seedFolder, mode: "readOnly" as const }];
+      useFolders(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
       const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
       for (const changes of setup.changes) sandbox.apply(changes);
       port.send({ what: "ready", id: sandbox.id });

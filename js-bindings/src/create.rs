@@ -18,6 +18,7 @@ use crate::options::{self, bytes, count, get, text};
 use crate::pack::Pack;
 use crate::policy;
 use crate::program::Programs;
+use crate::seed::seed;
 
 /// What a pipe may hold where the programs of a pipeline run one after the other: a few times what an agent looks at, and
 /// little enough for a browser's tab.
@@ -64,6 +65,11 @@ impl Making {
         let tar = get(&self.given, "tar");
         if tar.is_object() {
             builder = builder.tar(bytes(&tar));
+        }
+        if text(&self.given, "seedFolder").is_some() {
+            // JavaScript has opened it behind the folders of mounts.
+            let place = u32::try_from(options::list(&get(&self.given, "mounts")).len()).unwrap_or(u32::MAX);
+            builder = builder.plant(move |planter| seed(planter, &HostFolder::new(place)));
         }
         for (path, content) in options::entries(&get(&self.given, "files")) {
             builder = builder.file(path, bytes(&content));

@@ -12,6 +12,9 @@ use crate::options::{bytes, list};
 /// What JavaScript writes of an object, in this order; see `js/folder.ts`.
 const FIELDS: usize = 10;
 
+/// A name in a directory; no kind for what is neither a file nor a directory nor a link.
+pub(crate) type Entry = (Vec<u8>, Option<EntryKind>);
+
 /// A folder by the place that it has in the options.
 #[derive(Debug)]
 pub(crate) struct HostFolder {
@@ -21,6 +24,16 @@ pub(crate) struct HostFolder {
 impl HostFolder {
     pub(crate) fn new(folder: u32) -> Self {
         Self { folder }
+    }
+
+    /// What is in a directory.
+    pub(crate) fn entries(&self, path: &[u8]) -> Result<Vec<Entry>, Errno> {
+        let names = told(host::folder_list(self.folder, path))?;
+        let entry = |pair: JsValue| {
+            let [name, what] = <[JsValue; 2]>::try_from(list(&pair)).unwrap_or_default();
+            (bytes(&name), kind(what.as_f64().unwrap_or(0.0)).ok())
+        };
+        Ok(names.iter().map(entry).collect())
     }
 }
 
@@ -76,15 +89,8 @@ impl Mount for HostFolder {
     }
 
     fn read_dir(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, EntryKind)>, Errno> {
-        let names = told(host::folder_list(self.folder, path))?;
-        let mut entries = Vec::new();
-        for pair in names.iter() {
-            let [name, what] = <[JsValue; 2]>::try_from(list(&pair)).unwrap_or_default();
-            if let Ok(kind) = kind(what.as_f64().unwrap_or(0.0)) {
-                entries.push((bytes(&name), kind));
-            }
-        }
-        Ok(entries)
+        let entries = self.entries(path)?;
+        Ok(entries.into_iter().filter_map(|(name, kind)| Some((name, kind?))).collect())
     }
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {

@@ -36,6 +36,7 @@ mod program;
 pub mod python;
 pub mod rewrite;
 pub mod sandbox;
+mod seed;
 pub mod snapshots;
 pub mod syscalls;
 pub mod unpack;

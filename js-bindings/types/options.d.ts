@@ -87,6 +87,12 @@ export interface SandboxOptions {
     tools?: Readonly<Record<string, HostTool | Uint8Array>>;
     /** Which hosts programs may speak to. Default: none. In a browser it takes JSPI. */
     network?: NetworkOptions;
+    /**
+     * Begins with a copy of a folder of the host in the working directory; {@link files} come on top. It is read once, and neither side sees what
+     * the other changes later. Modes, times and links are kept; no link is followed, so nothing outside gets in. A FIFO, a socket and a
+     * device are refused. A relative path is below the working directory of the program. Node and Deno on Unix.
+     */
+    seedFolder?: string | URL;
     /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
     mounts?: Readonly<Record<string, string | URL | Mount>>;
     /**

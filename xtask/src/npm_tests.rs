@@ -28,13 +28,14 @@ const GUARD: &str = "guard.test.mjs";
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
 /// Tests of sandboxes that reach out, and of what is there outside.
-const REACHING_OUT: [&str; 6] = [
+const REACHING_OUT: [&str; 7] = [
     "mounts.test.mjs",
     "network.test.mjs",
     "packs.test.mjs",
     "python.test.mjs",
     "python_sessions.test.mjs",
     "remote.test.mjs",
+    "seed.test.mjs",
 ];
 
 /// What drives Chromium.
