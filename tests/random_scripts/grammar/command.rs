@@ -255,7 +255,7 @@ impl Grammar {
             4 => format!("echo {} & wait $!; echo $?", self.word()),
             5 => "echo \"$BASH_SUBSHELL\"; (echo \"$BASH_SUBSHELL\")".to_owned(),
             6 => format!("time_none=1 set -- {}", self.words(2)),
-            7 => "hash -r; umask; : \"$(ulimit -n)\"".to_owned(),
+            7 => "hash -r; umask; : \"$(umask -S)\"".to_owned(),
             8 => format!("{} ; echo \"$_\"", self.bare_echo()),
             _ => "echo \"$SHLVL $OPTIND ${#FUNCNAME[@]} ${GROUPS+g}\"".to_owned(),
         }

@@ -25,6 +25,14 @@ pub(crate) fn substitution(list: &List) -> Bytes {
     printer.out
 }
 
+/// The commands of a substitution on one line, to be read again.
+pub(crate) fn one_line(list: &List) -> Bytes {
+    let mut printer = Printer { inline: true, reads: true, ..Printer::default() };
+    printer.list(list);
+    printer.flush_bodies("");
+    printer.out
+}
+
 /// A simple command, as `BASH_COMMAND` and messages show it.
 pub(crate) fn simple(simple: &Simple) -> Bytes {
     let mut printer = Printer::default();
@@ -74,6 +82,8 @@ struct Printer {
     printed_bodies: bool,
     /// Commands of a list stand side by side, as in a substitution.
     inline: bool,
+    /// What is printed will be read again, and shall be what it is.
+    reads: bool,
 }
 
 impl Printer {
@@ -377,8 +387,11 @@ impl Printer {
             Kind::Case { word, arms } => self.case(word, arms),
             Kind::Coproc { name, body } => {
                 self.put("coproc ");
-                self.put(name);
-                self.put(" ");
+                // Read again, the name before a simple command would be the command.
+                if !self.reads || !matches!(body, Command::Simple(_)) {
+                    self.put(name);
+                    self.put(" ");
+                }
                 match body {
                     Command::Simple(simple) => self.simple(simple),
                     Command::Compound(compound) => self.compound(compound),

@@ -93,6 +93,8 @@ pub(crate) struct Shell {
     pub(crate) recounts: bool,
     /// The text that was read last had a mistake in a condition, which bash's parser then still sees as open.
     pub(crate) condition_open: bool,
+    /// The text that was read last ended within quotes, after which bash knows the next word for no reserved word.
+    pub(crate) quote_open: bool,
     /// A default value could not be assigned to all of an array, for which subshells have a status of its own.
     pub(crate) bad_default: bool,
     /// The line from which a substitution counts, where it is another than the one that messages name.
@@ -155,6 +157,8 @@ pub(crate) struct Shell {
     pub(crate) sourcing_depth: u32,
     /// The DEBUG trap has run for the command that a child was forked for.
     pub(crate) debugged: bool,
+    /// The words that are expanded are those of a command that gets a process of its own, and nothing else of it has begun.
+    pub(crate) expands_alone: bool,
     /// The simple command that a child was forked for is a stage of a pipeline.
     pub(crate) piped: bool,
     /// Where the function that runs was defined, whose lines an interactive shell counts from there; 0 outside functions.
@@ -163,6 +167,8 @@ pub(crate) struct Shell {
     pub(crate) commands: u32,
     /// The builtin that runs was called in a way that it does not know.
     pub(crate) misused: bool,
+    /// The builtin that runs could not write all it had to say.
+    pub(crate) unwritten: bool,
     /// Calls of `command` in progress, under which special builtins are like others.
     pub(crate) commanded: u32,
     /// The process that started the shell, once it was asked for.
@@ -218,6 +224,7 @@ impl Shell {
             line: 1,
             recounts: false,
             condition_open: false,
+            quote_open: false,
             bad_default: false,
             text_line: None,
             ended_line: 1,
@@ -259,9 +266,11 @@ impl Shell {
             commands: 0,
             function_start: 0,
             misused: false,
+            unwritten: false,
             commanded: 0,
             parent: None,
             forked: false,
+            expands_alone: false,
             piped: false,
             execution_string: None,
             start_args: Positional::default(),
@@ -405,10 +414,11 @@ impl Shell {
     /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
     pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
         let string = self.options.from_string && !self.options.interactive;
-        let status = if string && self.subshell == 0 && !self.substituting && !self.options.errexit { 127 } else { 1 };
+        let outermost = self.subshell == u32::from(self.expands_alone);
+        let status = if string && outermost && !self.substituting && !self.options.errexit { 127 } else { 1 };
         self.complain(text);
         self.status = status;
-        if string && !self.io.is_capturing() {
+        if string && !self.io.is_capturing() && !self.expands_alone {
             // A command string ends right here, in the function and with the redirections that this stands in.
             self.run_exit_trap();
         }

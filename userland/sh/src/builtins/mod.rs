@@ -185,9 +185,10 @@ impl Shell {
         match self.io.write(1, text.as_ref()) {
             Ok(()) => 0,
             // These do not look whether they could write.
-            Err(_) if matches!(self.running, "help" | "kill" | "ulimit") => 0,
+            Err(_) if matches!(self.running, "command" | "help" | "kill" | "ulimit") => 0,
             Err(errno) => {
                 self.complain_builtin(format!("write error: {errno}"));
+                self.unwritten = true;
                 1
             }
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::TestFault;
 use crate::expand::{Fault, Mode};
-use crate::ir::{Bytes, Cond, CondOp, Word};
+use crate::ir::{Bytes, Cond, CondOp, Part, Word};
 use crate::pattern::{Pattern, Style};
 use crate::regex::Regex;
 use crate::state::{Run, Shell};
@@ -24,9 +24,16 @@ fn comparison(name: &[u8; 2]) -> Option<fn(i64, i64) -> bool> {
     })
 }
 
-/// Whether a text has brackets that could be those of a subscript, and is an expression as it stands.
-fn may_hold_element(text: &[u8]) -> bool {
-    text.contains(&b'[') && text.contains(&b']') && !text.contains(&b'\'')
+/// Whether a word has brackets of its own that could be those of a subscript, and is an expression as it stands.
+fn may_hold_element(word: &Word) -> bool {
+    let own = |byte: u8| {
+        word.parts.iter().any(|part| match part {
+            Part::Lit(text) | Part::Quoted(text) => text.contains(&byte),
+            Part::Double(inner) => inner.iter().any(|part| matches!(part, Part::Lit(text) if text.contains(&byte))),
+            _ => false,
+        })
+    };
+    own(b'[') && own(b']') && !word.raw.contains(&b'\'')
 }
 
 impl Shell {
@@ -88,7 +95,7 @@ impl Shell {
     fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> Run<Option<bool>> {
         if let CondOp::Test(name) = op
             && let Some(compare) = comparison(&name)
-            && (may_hold_element(&left.raw) || may_hold_element(&right.raw))
+            && (may_hold_element(left) || may_hold_element(right))
         {
             if self.options.xtrace {
                 let shown = [self.shown_side(left)?, self.shown_side(right)?];

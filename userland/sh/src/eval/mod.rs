@@ -195,6 +195,7 @@ impl Shell {
             parser.set_extglob(self.options.extglob);
             parser.set_posix(self.options.posix);
             parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)));
+            parser.set_blind(std::mem::take(&mut self.quote_open));
             let from = parser.offset();
             let list = match parser.next_list() {
                 Ok(Some(list)) => list,
@@ -208,6 +209,8 @@ impl Shell {
                 Err(error) => {
                     self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
                     self.condition_open = matches!(error.problem, Problem::Condition { .. });
+                    self.quote_open = error.place == Place::Commands
+                        && matches!(error.problem, Problem::Unclosed(b'\'' | b'"' | b'`' | b'}'));
                     let read = parser.text_of_line(line, error.line);
                     self.syntax_error(&error, read, origin);
                     if error.place == Place::Elements

@@ -211,12 +211,14 @@ impl Shell {
         }
         // `jobs` alone, and what is the whole of a substitution, can show the jobs of the shell.
         let whole = self.keeps_loops;
+        let loops = self.loops;
         let pid = self.fork_child(|child| {
             if !whole && !asks_for_jobs(stage) {
                 child.jobs.list.clear();
             }
             if matches!(stage, Command::Simple(_)) {
                 child.piped = true;
+                child.loops = loops;
                 child.subshell = child.subshell.wrapping_sub(1);
             }
             child.traps.passes_exit = !whole && super::subshell::passes_exit(stage);
@@ -280,7 +282,10 @@ impl Shell {
         let outer_line = std::mem::replace(&mut self.line, simple.line);
         let mut expanded = None;
         self.as_subshell(|shell| {
-            let args = shell.expand_args(&simple.args)?;
+            let outer = std::mem::replace(&mut shell.expands_alone, true);
+            let args = shell.expand_args(&simple.args);
+            shell.expands_alone = outer;
+            let args = args?;
             expanded = shell.redirect(&simple.redirects)?.map(|undo| (args, undo));
             shell.status = 1;
             Ok(())

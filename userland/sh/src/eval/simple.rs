@@ -102,6 +102,7 @@ impl Shell {
     /// Runs a command whose words are expanded and whose assignments are in force.
     fn run_words(&mut self, simple: &Simple, args: Vec<Bytes>) -> Run {
         let Some(name) = args.first() else { return Ok(()) };
+        self.expands_alone = false;
         if self.options.xtrace && !simple.declares {
             self.trace_words(&args);
         }
@@ -366,9 +367,9 @@ impl Shell {
                 return Err(stop);
             }
         };
-        self.status = status;
+        self.status = if std::mem::take(&mut self.unwritten) { status.max(1) } else { status };
         if let Some(errno) = self.io.take_error()
-            && self.running != "help"
+            && !matches!(self.running, "command" | "help")
         {
             self.complain_builtin(format!("write error: {errno}"));
             self.status = 1;

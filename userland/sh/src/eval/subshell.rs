@@ -189,6 +189,7 @@ impl Shell {
             child.jobs.list.clear();
             let only = chain.rest.is_empty() && matches!(chain.first.stages.as_slice(), [Command::Simple(_)]);
             child.traps.enter_background(!only);
+            child.expands_alone = only;
             match chain.first.stages.as_slice() {
                 [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
                     child.traps.passes_exit = passes_exit(only);

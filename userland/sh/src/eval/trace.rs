@@ -118,7 +118,11 @@ impl Shell {
                 let plain: Bytes =
                     std::iter::from_fn(|| bytes.next().map(|b| if b == b'\\' { bytes.next().unwrap_or(b) } else { b }))
                         .collect();
-                shown.extend(lossy(&plain).chars().flat_map(|char| ['\\', char]).collect::<String>().into_bytes());
+                for char in lossy(&plain).chars() {
+                    // What is marked anyway has no backslash.
+                    shown.extend((!matches!(char, '\u{1}' | '\u{7f}')).then_some(b'\\'));
+                    shown.extend(char.to_string().into_bytes());
+                }
             } else {
                 shown.extend_from_slice(&piece);
             }
@@ -154,7 +158,19 @@ impl Shell {
 pub(crate) fn written(raw: &[u8]) -> Bytes {
     let substitutes = raw.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("));
     let printed = if substitutes { crate::parse::word_for_print(raw) } else { None };
-    printed.unwrap_or_else(|| raw.to_vec())
+    let text = printed.unwrap_or_else(|| raw.to_vec());
+    if !text.iter().any(is_mark) {
+        return text;
+    }
+    text.into_iter().flat_map(|byte| is_mark(&byte).then_some(MARK).into_iter().chain([byte])).collect()
+}
+
+/// The byte by which bash marks in words that the next one is quoted.
+const MARK: u8 = 1;
+
+/// Whether bash has a mark before this byte in words, which shows where it prints them.
+fn is_mark(byte: &u8) -> bool {
+    matches!(*byte, MARK | 0x7f)
 }
 
 /// `for name in words` as it is written.

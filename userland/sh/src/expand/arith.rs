@@ -80,7 +80,7 @@ impl Shell {
                     Stop::Discard
                 })
             }
-            Fault::Message(text) if !matches!(self.running, "" | "((") => {
+            Fault::Message(text) if !matches!(self.running, "" | "((" | "exec") => {
                 self.complain_builtin(text);
                 self.status = 1;
                 Err(Stop::Discard)

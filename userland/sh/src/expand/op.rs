@@ -198,7 +198,9 @@ impl Shell {
         {
             // The first one has the number 1 here, and nothing the number 0.
             values.insert(0, Bytes::new());
-            let Some((from, _)) = self.bounds(values.len(), offset, None, false)? else {
+            let Some((from, _)) =
+                self.bounds(values.len(), offset, None, false)?.filter(|(from, _)| *from < values.len())
+            else {
                 return Ok(Content::Many { values: Vec::new(), star });
             };
             values = values.split_off(from.max(1));

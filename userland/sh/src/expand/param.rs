@@ -87,6 +87,13 @@ impl Shell {
             }
         }
         if let (Op::Length, Target::Var(name), Index::One(subscript)) = (&param.op, &param.target, &param.index) {
+            if !self.options.nounset
+                && self.variable_meant(name).and_then(|name| self.vars.get(&name)).is_none()
+                && !self.is_computed(name)
+            {
+                // Where there is nothing, nobody looks at the subscript.
+                return self.emit(b"0", out, place);
+            }
             // The subscript is evaluated once, whatever it is needed for.
             let key = self.key_of(name, subscript)?;
             if !self.is_no_place(name, &key) {

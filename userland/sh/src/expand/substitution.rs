@@ -108,7 +108,7 @@ impl Shell {
         }
         let text = match &substitution.layout {
             Layout::Text(text) => text.to_vec(),
-            Layout::OneLine => crate::print::substitution(&substitution.body),
+            Layout::OneLine => crate::print::one_line(&substitution.body),
             Layout::Printed(text) => {
                 let text = [&text[..], b"\n"].concat();
                 let commands = crate::parse::read_list_for_print(&text, self.options.extglob);

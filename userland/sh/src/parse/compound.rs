@@ -26,8 +26,12 @@ impl Parser<'_> {
 
     /// The compound command that comes next, if one does.
     pub(super) fn compound_kind(&mut self) -> Parse<Option<Kind>> {
+        let blind = std::mem::take(&mut self.blind);
         if self.peek() == Some(b'(') {
             return self.parenthesis().map(Some);
+        }
+        if blind {
+            return Ok(None);
         }
         let kind = match self.bare_word() {
             b"{" => {

@@ -95,6 +95,9 @@ impl Parser<'_> {
         let mut timed = None;
         loop {
             self.expand_alias();
+            if self.blind {
+                break;
+            }
             if self.at_keyword(b"!") || (self.starts_with(b"!(") && !self.extglob) {
                 self.pos += 1;
                 banged = true;

@@ -83,6 +83,10 @@ pub(crate) struct Parser<'a> {
     in_document: bool,
     /// A condition of an earlier text had a mistake, so that the next one is not known for what it is.
     condition_open: bool,
+    /// The next word is no reserved word, because a text that was read before ended within quotes.
+    blind: bool,
+    /// A comment within `$(( ))` hides its end, which bash finds out when it expands the word.
+    hidden_end: bool,
     /// What is read stands directly between double quotes, or in an expansion there.
     between_quotes: bool,
     /// What is read belongs to a substitution that stands between double quotes.
@@ -125,6 +129,8 @@ impl<'a> Parser<'a> {
             posix: false,
             in_document: false,
             condition_open: false,
+            blind: false,
+            hidden_end: false,
             between_quotes: false,
             quoted_substitution: false,
             for_print: false,
@@ -166,6 +172,11 @@ impl<'a> Parser<'a> {
     /// Whether a condition of an earlier text was left with a mistake.
     pub(crate) fn set_condition_open(&mut self, open: bool) {
         self.condition_open = open;
+    }
+
+    /// Whether the next command begins with no reserved word.
+    pub(crate) fn set_blind(&mut self, blind: bool) {
+        self.blind = blind;
     }
 
     /// Begins as if this many levels were open already.

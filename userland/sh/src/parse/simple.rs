@@ -243,7 +243,10 @@ impl Parser<'_> {
             return Ok(Some(Redirect { fd, kind }));
         }
         self.skip_blanks();
-        let Some(word) = self.word()? else { return Err(self.unexpected()) };
+        let Some(mut word) = self.word()? else { return Err(self.unexpected()) };
+        if operator == b"<<<" {
+            super::word::tilde_after_colons(&mut word);
+        }
         let kind = match operator {
             b"<<<" => RedirectKind::HereString(word),
             b"&>>" => RedirectKind::Both { word, append: true },

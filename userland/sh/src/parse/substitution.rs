@@ -46,7 +46,12 @@ impl Parser<'_> {
             text = text.trim_ascii_end();
         }
         let one_line = !text.contains(&b'\n') && prints_on_one_line(&body);
-        let layout = if one_line { Layout::OneLine } else { Layout::Printed(text.into()) };
+        let layout = match one_line {
+            true => Layout::OneLine,
+            // In a document bash has not read the commands before it runs them.
+            false if self.in_document => Layout::Text([text, b"\n"].concat().into()),
+            false => Layout::Printed(text.into()),
+        };
         Ok(Rc::new(substitution(body, self.line, layout)))
     }
 

@@ -60,7 +60,9 @@ impl Parser<'_> {
             Some(byte) if is_meta(byte) && !at_process => return Ok(None),
             Some(_) => {}
         }
-        self.word_until(Stop::Meta, false).map(Some)
+        let outer = std::mem::take(&mut self.hidden_end);
+        let word = self.word_until(Stop::Meta, false)?;
+        Ok(Some(if std::mem::replace(&mut self.hidden_end, outer) { without_end(&word.raw) } else { word }))
     }
 
     /// Pieces up to `stop`, which is not read. In `quoted` text, as between double quotes, `'` means itself.
@@ -199,7 +201,15 @@ impl Parser<'_> {
                 let unquotes = self.quoted_substitution && !self.between_quotes;
                 let form = if unquotes { text } else { crate::expand::single_quote(&text) };
                 self.reprinted.push((start, self.pos, form.clone()));
-                pieces.literal.extend(form.into_iter().filter(|&byte| byte != b'"'));
+                let form: Bytes = form.into_iter().filter(|&byte| byte != b'"').collect();
+                match self.inner(&form, self.line).whole_text() {
+                    // Quotes keep nothing from being expanded there.
+                    Ok(word) if form.iter().any(|byte| matches!(byte, b'$' | b'`')) => {
+                        pieces.flush();
+                        pieces.parts.extend(word.parts);
+                    }
+                    _ => pieces.literal.extend(form),
+                }
             }
             b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'"') => self.pos += 2,
             b'$' if !quoted
@@ -433,6 +443,7 @@ impl Parser<'_> {
         self.join_closing();
         let error = match read {
             Ok(arith) if self.starts_with(b"))") => {
+                self.hidden_end |= hides_end(self.slice(start + 3, self.pos));
                 self.pos += 2;
                 return Ok(Ok(Part::Arith(Rc::new(arith))));
             }
@@ -506,13 +517,41 @@ impl Parser<'_> {
     /// A word whose text ends where the parser's does: a here-document, or an argument that is read as a word.
     pub(crate) fn whole_text(&mut self) -> Parse<Word> {
         self.in_document = true;
-        self.word_until(Stop::End, true)
+        let word = self.word_until(Stop::End, true)?;
+        Ok(if self.hidden_end { without_end(&word.raw) } else { word })
     }
 
     /// All of the text as the operand of an unquoted expansion, for subscripts that are built at run time.
     pub(crate) fn whole_unquoted(&mut self) -> Parse<Word> {
         self.word_until(Stop::Whole, false)
     }
+}
+
+/// A word with an expression of which bash does not find the end.
+fn without_end(raw: &[u8]) -> Word {
+    let op = Op::Unclosed(b')');
+    let param = Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op, raw: raw.into() };
+    Word { parts: vec![Part::Param(Rc::new(param))], raw: raw.into(), braces: false }
+}
+
+/// Whether the text of an expression ends within what would be a comment in a command.
+fn hides_end(text: &[u8]) -> bool {
+    let (mut at, mut before) = (0, b'(');
+    while let Some(&byte) = text.get(at) {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let skipped = match byte {
+            b'\\' => Some(0),
+            b'\'' | b'"' => rest.iter().position(|&other| other == byte),
+            b'#' if matches!(before, b' ' | b'\t' | b'\n') => match rest.iter().position(|&other| other == b'\n') {
+                Some(end) => Some(end),
+                None => return true,
+            },
+            _ => None,
+        };
+        at += skipped.map_or(1, |len| len + 2);
+        before = byte;
+    }
+    false
 }
 
 fn takes_tilde(stop: Stop) -> bool {

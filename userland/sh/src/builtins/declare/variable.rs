@@ -257,7 +257,7 @@ fn prepare(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool, assigns
         shell.complain_builtin([name, &b": readonly variable"[..]].concat());
         return Ok(false);
     }
-    if wanted.base == 0 || array {
+    if wanted.base == 0 || array || (assigns && !readonly && (wanted.indexed || wanted.assoc)) {
         match convert(shell, name, wanted, array) {
             Conversion::Done => {}
             Conversion::Refused => return Ok(false),
