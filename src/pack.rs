@@ -16,12 +16,14 @@ use crate::runtime::{Runtime, RuntimeConfig};
 
 /// Our part of the interpreter, put beside its library.
 const OWN: &[(&str, &str)] = &[
+    ("_multiprocessing.py", include_str!("../packs/python/_multiprocessing.py")),
     ("_tidebox/__init__.py", include_str!("../packs/python/_tidebox/__init__.py")),
     ("_tidebox/command.py", include_str!("../packs/python/_tidebox/command.py")),
     ("_tidebox/door.py", include_str!("../packs/python/_tidebox/door.py")),
     ("_tidebox/image.py", include_str!("../packs/python/_tidebox/image.py")),
     ("_tidebox/memory.py", include_str!("../packs/python/_tidebox/memory.py")),
     ("_tidebox/network.py", include_str!("../packs/python/_tidebox/network.py")),
+    ("_tidebox/numbers.py", include_str!("../packs/python/_tidebox/numbers.py")),
     ("_tidebox/packages.py", include_str!("../packs/python/_tidebox/packages.py")),
     ("_tidebox/parked.py", include_str!("../packs/python/_tidebox/parked.py")),
     ("_tidebox/processes.py", include_str!("../packs/python/_tidebox/processes.py")),

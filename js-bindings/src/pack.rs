@@ -128,7 +128,7 @@ pub fn take_pack_apart(wasm: &[u8], exports: Vec<String>) -> Result<Array, JsErr
     let data = Array::new();
     for (at, bytes) in &parts.data {
         data.push(&(*at as f64).into());
-        data.push(&Uint8Array::from(*bytes).into());
+        data.push(&Uint8Array::from(&**bytes).into());
     }
     let module = Uint8Array::from(parts.module.as_slice());
     Ok(Array::of3(&module.into(), &(parts.memory_bytes as f64).into(), &data.into()))

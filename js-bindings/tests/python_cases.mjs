@@ -13,10 +13,15 @@ export const groups = {
   ],
   "exit codes are those of the program": [
     { run: "python3 -c 'raise SystemExit(\"no\")'", fails: 1, says: "no\n" },
-    { run: "python3 nosuch.py", fails: 2, says: "python3: can't open file '/workspace/nosuch.py': [Errno 44] No such file or directory\n" },
+    { run: "python3 nosuch.py", fails: 2, says: "python3: can't open file '/workspace/nosuch.py': [Errno 2] No such file or directory\n" },
     { run: "python3 -m nosuch", fails: 1, says: "/usr/bin/python3: No module named nosuch\n" },
     { run: "python3 --nosuch", fails: 2, says: "Unknown option: --nosuch\n" },
     { run: "pip install requests", fails: 1, says: "tidebox pack add python --with requests" },
+  ],
+  "error numbers and their texts are those of Linux": [
+    { run: "python3 -c 'import errno, os; print(errno.ENOENT, errno.EAGAIN, os.strerror(36), type(OSError(17, \"x\")).__name__)'", prints: "2 11 File name too long FileExistsError\n" },
+    { run: "python3 -c 'open(\"/nosuch\")'", fails: 1, says: "FileNotFoundError: [Errno 2] No such file or directory: '/nosuch'" },
+    { run: "ln -s loop loop; python3 -c 'open(\"loop\")'", fails: 1, says: "OSError: [Errno 40] Too many levels of symbolic links: 'loop'" },
   ],
   "options and variables do what they do elsewhere": [
     { run: "python3 -V", prints: "Python 3.15.0\n" },
@@ -45,9 +50,9 @@ export const groups = {
     { run: "python3 -c 'import subprocess as s\ntry: s.run([\"sleep\", \"30\"], timeout=0.5)\nexcept s.TimeoutExpired: print(\"late\")'", prints: "late\n" },
   ],
   "what cannot be started is an exception": [
-    { run: "python3 -c 'import subprocess; subprocess.run([\"nosuch\"])'", fails: 1, says: "FileNotFoundError: [Errno 44] No such file or directory: 'nosuch'" },
+    { run: "python3 -c 'import subprocess; subprocess.run([\"nosuch\"])'", fails: 1, says: "FileNotFoundError: [Errno 2] No such file or directory: 'nosuch'" },
     { run: "python3 -c 'import threading; threading.Thread(target=print).start()'", fails: 1, says: "RuntimeError: can't start new thread" },
-    { run: "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'", fails: 1, says: "OSError: [Errno 58] there are no sockets in this sandbox" },
+    { run: "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'", fails: 1, says: "OSError: [Errno 95] there are no sockets in this sandbox" },
   ],
   "files have modes and owners": [
     { run: "touch f; python3 -c 'import os; os.chmod(\"f\", 0o640); s = os.stat(\"f\"); print(oct(s.st_mode), s.st_uid, os.getuid(), os.access(\"f\", os.X_OK))'; stat -c %a f", prints: "0o100640 1000 1000 False\n640\n" },

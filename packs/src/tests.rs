@@ -161,3 +161,24 @@ fn a_pack_without_its_record_is_not_there() {
     assert!(store.installed(&PYTHON).is_none(), "half a record is none");
     assert!(store.remove(&PYTHON).unwrap() && !store.remove(&PYTHON).unwrap());
 }
+
+#[test]
+fn what_a_stop_left_of_a_pack_goes_when_it_is_old_or_the_pack_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = |name: &str| {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("module.wasm"), b"half").unwrap();
+        folder.path().join(name)
+    };
+    let (old, fresh) = (left(".new-old"), left(".new-fresh"));
+    let two_days_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(48 * 3600);
+    fs::File::open(&old).unwrap().set_modified(two_days_ago).unwrap();
+    let store = Store::new(folder.path());
+    // It fails, after it has looked round.
+    fs::write(folder.path().join("downloads"), b"no folder").unwrap();
+    store.stage(&PYTHON, &[], &[], &mut |_| {}).unwrap_err();
+    assert!(!old.exists() && fresh.exists(), "somebody may be making it still");
+    fs::remove_file(folder.path().join("downloads")).unwrap();
+    store.remove(&PYTHON).unwrap();
+    assert!(!fresh.exists());
+}

@@ -6,6 +6,8 @@ mod bounds;
 mod isolation;
 mod options;
 mod own_program;
+#[cfg(unix)]
+mod packs;
 mod run;
 mod serve;
 mod session;

@@ -76,7 +76,7 @@ pub(crate) fn host_file(folder: &Path, name: &str, content: &[u8], executable: b
     path.to_str().expect("the temporary folder has a UTF-8 name").to_owned()
 }
 
-fn finish(mut command: Command, stdin: &[u8]) -> Ran {
+pub(crate) fn finish(mut command: Command, stdin: &[u8]) -> Ran {
     let before = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())

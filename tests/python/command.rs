@@ -34,7 +34,7 @@ async fn exit_codes_are_those_of_the_program() {
         &sandbox,
         "python3 nosuch.py",
         2,
-        "python3: can't open file '/workspace/nosuch.py': [Errno 44] No such file or directory\n",
+        "python3: can't open file '/workspace/nosuch.py': [Errno 2] No such file or directory\n",
     )
     .await;
     fails(&sandbox, "python3 -m nosuch", 1, "/usr/bin/python3: No module named nosuch\n").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tidebox::{ExecuteRequest, Limits, SandboxBackend};
+use tidebox::{ExecuteRequest, Limits, SandboxBackend, StopReason};
 
 use super::{ready, run};
 
@@ -71,6 +71,96 @@ async fn output_is_cut_where_the_limit_is_and_files_are_refused_there() {
     let write = "try: open(\"big\", \"wb\").write(bytes(64 << 20))\nexcept OSError as error: print(error.strerror)";
     let response = run(&sandbox, &format!("python3 -c '{write}'")).await;
     assert_eq!(response.stdout_text(), "No space left on device\n");
+}
+
+/// Runs a program within limits that were changed, and answers what it printed.
+async fn within(change: impl FnOnce(&mut Limits), program: &str) -> tidebox::ExecuteResponse {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
+    let request = ExecuteRequest::new("python3 -c \"$PROGRAM\"").with_env("PROGRAM", program);
+    let response = sandbox.execute(request).await.expect("the sandbox answers");
+    let after = run(&sandbox, "echo on").await;
+    assert_eq!(after.stdout_text(), "on\n", "the sandbox goes on");
+    response
+}
+
+#[tokio::test]
+async fn a_program_that_ignores_that_there_is_no_memory_is_bounded_by_its_time() {
+    if !ready() {
+        return;
+    }
+    let program = "x = []\nwhile True:\n  try: x.append(bytearray(1 << 20))\n  except MemoryError: pass";
+    let change = |limits: &mut Limits| {
+        limits.process_memory_bytes = 300 << 20;
+        limits.wall_time = Duration::from_secs(3);
+    };
+    let response = within(change, program).await;
+    assert_eq!(response.exit_code, Some(124), "{}", response.stderr_text());
+    assert!(response.peak_memory_bytes < 400 << 20, "{}", response.peak_memory_bytes);
+}
+
+#[tokio::test]
+async fn an_interpreter_without_room_to_start_is_killed_for_its_memory() {
+    if !ready() {
+        return;
+    }
+    let response = within(|limits| limits.process_memory_bytes = 64 << 20, "print(1)").await;
+    assert_eq!((response.exit_code, response.stopped_by), (Some(137), Some(StopReason::Memory)));
+}
+
+#[tokio::test]
+async fn the_memory_of_all_processes_together_is_bounded() {
+    if !ready() {
+        return;
+    }
+    let program = "import subprocess, sys\n\
+        held = [subprocess.Popen([sys.executable, '-c', 'x = bytearray(100 << 20); print(1, flush=True); input()'], \
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(4)]\n\
+        print(sum(each.stdout.readline() == b'1\\n' for each in held) < 4)\n\
+        for each in held: each.stdin.close(); each.wait()";
+    let response = within(|limits| limits.sandbox_memory_bytes = 600 << 20, program).await;
+    assert_eq!(response.stdout_text(), "True\n", "{}", response.stderr_text());
+}
+
+#[tokio::test]
+async fn descriptors_processes_inodes_and_long_files_are_refused_by_their_errors() {
+    if !ready() {
+        return;
+    }
+    let opened = "held = []\ntry:\n  while True: held.append(open('/etc/passwd'))\n\
+        except OSError as error: print(error.errno, len(held) < 40)";
+    let response = within(|limits| limits.descriptors = 40, opened).await;
+    assert_eq!(response.stdout_text(), "24 True\n", "{}", response.stderr_text());
+    let started = "import subprocess\nheld = []\ntry:\n  while True: held.append(subprocess.Popen(['sleep', '60']))\n\
+        except OSError as error: print(error.errno, len(held) < 10)\nfor each in held: each.kill()";
+    let response = within(|limits| limits.processes = 10, started).await;
+    assert_eq!(response.stdout_text(), "11 True\n", "{}", response.stderr_text());
+    let made = "n = 0\ntry:\n  while True:\n    open(f'f{n}', 'w').close(); n += 1\n\
+        except OSError as error: print(error.errno, n < 300)";
+    let response = within(|limits| limits.inodes = 300, made).await;
+    assert_eq!(response.stdout_text(), "28 True\n", "{}", response.stderr_text());
+    let long = "try:\n  with open('big', 'wb', 0) as f:\n    for _ in range(9): f.write(bytes(1 << 20))\n\
+        except OSError as error: print(error.errno)";
+    let response = within(|limits| limits.single_file_bytes = 4 << 20, long).await;
+    assert_eq!(response.stdout_text(), "27\n", "{}", response.stderr_text());
+}
+
+#[tokio::test]
+async fn time_is_up_for_a_program_that_sleeps_waits_or_computes_in_c() {
+    if !ready() {
+        return;
+    }
+    for program in [
+        "import time; time.sleep(600)",
+        "import subprocess; subprocess.run(['sleep', '600'])",
+        "sum(range(10 ** 12))",
+        "import re; re.match('(a*)*b', 'a' * 60)",
+        "import time\nwhile True:\n  try: time.sleep(600)\n  except BaseException: pass",
+    ] {
+        let response = within(|limits| limits.wall_time = Duration::from_secs(1), program).await;
+        assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)), "{program}");
+    }
 }
 
 #[tokio::test]

@@ -6,8 +6,10 @@
 mod command;
 mod data;
 mod limits;
+mod numbers;
 mod packages;
 mod processes;
+mod programs;
 mod pytest;
 mod session;
 

@@ -61,7 +61,7 @@ async fn what_cannot_be_started_is_an_exception() {
         &sandbox,
         "python3 -c 'import subprocess; subprocess.run([\"nosuch\"])'",
         1,
-        "FileNotFoundError: [Errno 44] No such file or directory: 'nosuch'",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'nosuch'",
     )
     .await;
     fails(
@@ -75,7 +75,7 @@ async fn what_cannot_be_started_is_an_exception() {
         &sandbox,
         "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'",
         1,
-        "OSError: [Errno 58] there are no sockets in this sandbox",
+        "OSError: [Errno 95] there are no sockets in this sandbox",
     )
     .await;
 }

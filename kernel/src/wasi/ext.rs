@@ -130,11 +130,15 @@ fn find(k: &Kernel, pid: Pid, path: &[u8], walk: Walk) -> Result<Found, Errno> {
     k.find(pid, &k.process(pid)?.cwd, path, walk)
 }
 
-/// Changes mode bits, following links.
+/// Changes mode bits, following links, those of open descriptors in `/proc` among them.
 pub fn chmod(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMem, path: u32, len: u32, mode: u32) -> Sys {
     call(k, pid, |k| {
         let path = arg::path(k, m, path, len)?;
-        let Found::Node(ino) = find(k, pid, &path, FOLLOW)? else { return Err(Errno::Perm.into()) };
+        let ino = match find(k, pid, &path, FOLLOW)? {
+            Found::Node(ino) => ino,
+            Found::Proc(Item::Descriptor(owner, fd)) => k.open_file(owner, fd)?.what.ino().ok_or(Errno::Perm)?,
+            Found::Proc(_) => return Err(Errno::Perm.into()),
+        };
         let now = k.now();
         Ok(k.fs.chmod(&USER, ino, mode & 0o7777, now)?)
     })

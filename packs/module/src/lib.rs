@@ -6,8 +6,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+mod numbers;
+mod texts;
+
 use wasm_encoder::{ExportKind, ExportSection, RawSection, SectionId};
-use wasmparser::{BinaryReader, DataKind, KnownCustom, Name, Operator, Parser, Payload};
+use wasmparser::{BinaryReader, DataKind, KnownCustom, Name, Operator, Parser, Payload, TypeRef};
+
+use numbers::Places;
 
 /// Bytes in a page of linear memory.
 pub const PAGE: u64 = 65_536;
@@ -20,10 +25,11 @@ pub struct Parts<'a> {
     /// The size of the memory that it begins with, in bytes.
     pub memory_bytes: u64,
     /// What is in that memory: where, and which bytes.
-    pub data: Vec<(u64, &'a [u8])>,
+    pub data: Vec<(u64, Cow<'a, [u8]>)>,
 }
 
-/// Takes a module apart. `exports` are functions, by the names that the module's name section gives them, that the module
+/// Takes a module apart. Where it is an interpreter that was compiled with the error numbers of WASI, its exceptions have those of Linux
+/// from now on. `exports` are functions, by the names that the module's name section gives them, that the module
 /// is to export too; one that it does not have is left out.
 ///
 /// # Errors
@@ -35,7 +41,7 @@ pub fn take_apart<'a>(wasm: &'a [u8], exports: &[&str]) -> Result<Parts<'a>, Str
     for (at, bytes) in found.data {
         let end = at.checked_add(bytes.len() as u64).filter(|end| *end <= memory_bytes);
         end.ok_or("data lies outside the memory that the module begins with")?;
-        data.push((at, bytes));
+        data.push((at, texts::renamed(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned)));
     }
     let mut module = wasm_encoder::Module::new();
     for (id, range) in found.sections {
@@ -43,6 +49,10 @@ pub fn take_apart<'a>(wasm: &'a [u8], exports: &[&str]) -> Result<Parts<'a>, Str
         let data = range.and_then(|(start, end)| wasm.get(start..end)).ok_or("a section reaches beyond the end")?;
         if id == SectionId::Export as u8 {
             module.section(&all_exports(data, &found.exports).map_err(|error| error.to_string())?);
+        } else if id == SectionId::Function as u8 {
+            module.section(&found.numbers.functions(data).map_err(|error| error.to_string())?);
+        } else if id == SectionId::Code as u8 {
+            module.section(&found.numbers.code(data).map_err(|error| error.to_string())?);
         } else {
             module.section(&RawSection { id, data });
         }
@@ -56,6 +66,7 @@ struct Found<'a> {
     pages: u64,
     data: Vec<(u64, &'a [u8])>,
     exports: Vec<(&'a str, u32)>,
+    numbers: Places,
 }
 
 fn look<'a>(wasm: &'a [u8], exports: &[&str]) -> Result<Found<'a>, Cow<'static, str>> {
@@ -70,6 +81,12 @@ fn look<'a>(wasm: &'a [u8], exports: &[&str]) -> Result<Found<'a>, Cow<'static, 
                     _ => return Err("it has not exactly one memory of 32 bits".into()),
                 }
             }
+            Payload::ImportSection(imports) => {
+                let imports = imports.clone().into_imports().collect::<wasmparser::Result<Vec<_>>>().map_err(told)?;
+                let functions =
+                    imports.iter().filter(|import| matches!(import.ty, TypeRef::Func(_) | TypeRef::FuncExact(_)));
+                found.numbers.imports(u32::try_from(functions.count()).unwrap_or(u32::MAX));
+            }
             Payload::DataCountSection { .. } => return Err("it takes data while it runs".into()),
             Payload::DataSection(segments) => {
                 for segment in segments.clone() {
@@ -82,9 +99,12 @@ fn look<'a>(wasm: &'a [u8], exports: &[&str]) -> Result<Found<'a>, Cow<'static, 
                 if let KnownCustom::Name(names) = section.as_known() {
                     for name in names.flatten() {
                         if let Name::Function(functions) = name {
-                            let wanted = functions.into_iter().flatten();
-                            let wanted = wanted.filter(|function| exports.contains(&function.name));
-                            found.exports.extend(wanted.map(|function| (function.name, function.index)));
+                            for function in functions.into_iter().flatten() {
+                                found.numbers.note(function.name, function.index);
+                                if exports.contains(&function.name) {
+                                    found.exports.push((function.name, function.index));
+                                }
+                            }
                         }
                     }
                 }

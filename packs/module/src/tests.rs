@@ -20,7 +20,7 @@ fn data_is_taken_out_and_a_named_function_becomes_an_export() {
     )
     .unwrap();
     let parts = take_apart(&wasm, &["hidden", "absent"]).unwrap();
-    assert_eq!((parts.memory_bytes, parts.data), (131_072, vec![(70_000, b"abcd".as_slice())]));
+    assert_eq!((parts.memory_bytes, parts.data), (131_072, vec![(70_000, b"abcd".as_slice().into())]));
     wasmparser::Validator::new().validate_all(&parts.module).unwrap();
     assert_eq!(exports(&parts.module), ["memory", "seen", "hidden"]);
 }
@@ -36,4 +36,54 @@ fn a_module_whose_memory_cannot_be_told_is_refused() {
         assert!(error.contains(why), "{error}");
     }
     assert!(take_apart(b"\0asm", &[]).is_err());
+}
+
+/// What makes exceptions of error numbers, as the interpreter has it but for all that is not about numbers.
+const EXCEPTIONS: &str = r#"(module
+    (import "env" "shown" (func $shown (param i32 i32)))
+    (memory (export "memory") 1)
+    (func $Py_BuildValue (param i32 i32) (result i32)
+        (call $shown (local.get 0) (i32.load (local.get 1))) (i32.const 5))
+    (func $PyErr_SetFromErrnoWithFilenameObjects (export "raise") (param i32) (result i32)
+        (i32.store (i32.const 16) (local.get 0))
+        (call $Py_BuildValue (i32.const 7) (i32.const 16)))
+    (func $_PyIO_trap_eintr (export "is_interrupt") (param i32) (result i32)
+        (i32.eq (local.get 0) (i32.const 27)))
+    (func $PyLong_FromLong (param i32) (result i32) (local.get 0))
+    (func $errno_exec (export "noted") (result i32) (call $PyLong_FromLong (i32.const 44)))
+    (func (export "other") (param i32) (result i32)
+        (i32.store (i32.const 16) (local.get 0))
+        (i32.add (call $Py_BuildValue (i32.const 27) (i32.const 16)) (i32.const 27))))"#;
+
+/// The instructions of the module's functions, one list each.
+fn instructions(wasm: &[u8]) -> Vec<Vec<String>> {
+    let sections = Parser::new(0).parse_all(wasm).map(Result::unwrap);
+    let bodies = sections.filter_map(|payload| match payload {
+        Payload::CodeSectionEntry(body) => Some(body),
+        _ => None,
+    });
+    bodies
+        .map(|body| body.get_operators_reader().unwrap().into_iter().map(|op| format!("{:?}", op.unwrap())).collect())
+        .collect()
+}
+
+#[test]
+fn numbers_are_translated_where_they_become_exceptions_and_nowhere_else() {
+    let wasm = wat::parse_str(EXCEPTIONS).unwrap();
+    let module = take_apart(&wasm, &[]).unwrap().module;
+    wasmparser::Validator::new().validate_all(&module).unwrap();
+    let (before, after) = (instructions(&wasm), instructions(&module));
+    assert_eq!((before.len(), after.len()), (6, 8));
+    assert_eq!((&before[0], &before[5]), (&after[0], &after[5]));
+    // The import is function 0, so the added ones are number 7 and 8.
+    assert!(before[1].contains(&"Call { function_index: 1 }".to_owned()));
+    assert!(after[1].contains(&"Call { function_index: 7 }".to_owned()), "{:?}", after[1]);
+    assert!(after[2].contains(&"I32Const { value: 4 }".to_owned()), "{:?}", after[2]);
+    assert!(after[4].contains(&"Call { function_index: 8 }".to_owned()), "{:?}", after[4]);
+    assert_eq!(after[7][after[7].len() - 2], "Call { function_index: 4 }");
+    assert_eq!(after[6].iter().filter(|op| op.starts_with("I32Store")).count(), 77);
+    assert_eq!(
+        after[6][after[6].len() - 4..],
+        ["LocalGet { local_index: 0 }", "LocalGet { local_index: 1 }", "Call { function_index: 1 }", "End"]
+    );
 }

@@ -9,7 +9,8 @@ import struct
 
 from _host import call as _call
 
-# The error numbers of WASI and of this interpreter's `errno` are the same.
+from .numbers import linux
+
 _pack, _unpack = struct.pack, struct.unpack_from
 
 
@@ -25,7 +26,8 @@ def _try_call(name, arguments, memory):
     name = name.encode()
     count = len(arguments)
     answer = _call(_pack(f"<I{len(name)}sI{count}I", len(name), name, count, *arguments) + memory)
-    return _unpack("<I", answer)[0], answer[4:]
+    number = _unpack("<I", answer)[0]
+    return number and linux(number), answer[4:]
 
 
 def error(number, path=None):

@@ -65,6 +65,9 @@ def prepare():
     sys.path.append(SITE)
     sys.dont_write_bytecode = True
     os.environ.update(HOME="/tmp", MPLCONFIGDIR="/tmp/matplotlib", MPLBACKEND="agg")
+    from . import numbers
+
+    numbers.install()
     from . import command, memory, network, packages, parked, processes, session, system  # noqa: F401
 
     system.install()
@@ -80,6 +83,7 @@ def prepare():
                 print(f"not in the image: {name}")
     network.install(parked.module("socket"), parked.module("_socket"))
     network.let_loops_run(parked.module("asyncio.selector_events"))
+    processes.let_loops_wait(parked.module("asyncio.unix_events"))
     os.environ.clear()
     signal.signal = system.set_signal
     for number in system.HANDLED:

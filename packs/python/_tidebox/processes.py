@@ -65,3 +65,25 @@ def install():
         sys.platform = platform
     subprocess._USE_POSIX_SPAWN = subprocess._USE_VFORK = False
     return subprocess
+
+
+def let_loops_wait(unix_events):
+    """A loop of asyncio has a thread wait for each program that it has started. Here the loop looks by itself, at growing intervals."""
+
+    def add_child_handler(self, pid, callback, *args):
+        loop = unix_events.events.get_running_loop()
+
+        def look(pause):
+            try:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if not ended:
+                    loop.call_later(pause, look, min(pause * 1.5, 0.05))
+                    return
+                code = os.waitstatus_to_exitcode(status)
+            except ChildProcessError:
+                code = 255  # Somebody else has waited for it, as the thread would find, too.
+            callback(pid, code, *args)
+
+        loop.call_soon(look, 0.001)
+
+    unix_events._ThreadedChildWatcher.add_child_handler = add_child_handler

@@ -56,7 +56,7 @@ def stat(path, *, dir_fd=None, follow_symlinks=True):
     try:
         return _stat_result(door.stat(_path(path), follow_symlinks))
     except OSError as failed:
-        raise OSError(failed.errno, failed.strerror, path) from None
+        raise OSError(failed.errno, failed.strerror, os.fspath(path)) from None
 
 
 def lstat(path, *, dir_fd=None):
@@ -117,15 +117,18 @@ def scandir(path=None):
 
 def chmod(path, mode, *, dir_fd=None, follow_symlinks=True):
     if isinstance(path, int):
-        path = f"/proc/self/fd/{_shown(path)}"
+        return fchmod(path, mode)
     try:
         door.chmod(_path(path), mode & 0o7777)
     except OSError as failed:
-        raise OSError(failed.errno, failed.strerror, path) from None
+        raise OSError(failed.errno, failed.strerror, os.fspath(path)) from None
 
 
 def fchmod(fd, mode):
-    chmod(fd, mode)
+    try:
+        door.chmod(b"/proc/self/fd/%d" % _shown(_descriptor(fd)), mode & 0o7777)
+    except OSError as failed:
+        raise door.error(errno.EBADF if failed.errno == errno.ENOENT else failed.errno) from None
 
 
 def mkdir(path, mode=0o777, *, dir_fd=None):
@@ -441,7 +444,10 @@ def _replace(path, arguments, environment):
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     arguments = [os.fsencode(argument) for argument in arguments]
-    pid = start(arguments, _path(path), _entries(environment))
+    try:
+        pid = start(arguments, _path(path), _entries(environment))
+    except OSError as failed:
+        raise door.error(failed.errno) from None
     status = waitpid(pid, 0)[1]
     if WIFSIGNALED(status):
         door.sig_set(WTERMSIG(status), _DEFAULT)

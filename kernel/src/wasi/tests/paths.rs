@@ -284,7 +284,15 @@ fn paths_of_the_extension_start_at_the_working_directory() {
         let (at, len) = g.put(path);
         assert_eq!(call!(&mut g, ext::access(at, len, mode)), done(errno), "{}", String::from_utf8_lossy(path));
     }
-    for (path, errno) in [(b"/etc/motd".as_slice(), Errno::Perm), (b"/proc/version", Errno::Perm)] {
+    let fd = g.open(b"workspace/f", "r").expect("it is there");
+    let (shown, shown_len) = g.put(format!("/proc/self/fd/{fd}").as_bytes());
+    assert_eq!(call!(&mut g, ext::chmod(shown, shown_len, 0o640)), OK, "as fchmod");
+    let (at, len) = g.put(b"f");
+    assert_eq!(call!(&mut g, ext::stat(at, len, 1, DATA)), OK);
+    assert_eq!(g.u32(DATA + 48), 0o100_640);
+    for (path, errno) in
+        [(b"/etc/motd".as_slice(), Errno::Perm), (b"/proc/version", Errno::Perm), (b"/proc/self/fd/99", Errno::Noent)]
+    {
         let (at, len) = g.put(path);
         assert_eq!(call!(&mut g, ext::chmod(at, len, 0o777)), done(errno));
     }
