@@ -86,4 +86,9 @@ def let_loops_wait(unix_events):
 
         loop.call_soon(look, 0.001)
 
+    def _read_ready(self):
+        # Elsewhere the end of a pipe that is written to wakes the loop when its reader is gone. Here it does so at once, and writing tells.
+        self._loop._remove_reader(self._fileno)
+
     unix_events._ThreadedChildWatcher.add_child_handler = add_child_handler
+    unix_events._UnixWritePipeTransport._read_ready = _read_ready
