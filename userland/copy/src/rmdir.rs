@@ -85,7 +85,7 @@ fn words(path: &[u8], operand: &[u8], errno: Errno) -> String {
         () if path != operand => format!("failed to remove directory {}: {}", quoted(path), errno.text()),
         () if is_link
             && errno == Errno::NOTDIR
-            && tidebox_rt::stat(path, true).is_ok_and(|s| s.kind() == FileKind::Dir) =>
+            && tidebox_rt::stat(bare, true).map_or(true, |stat| stat.kind() == FileKind::Dir) =>
         {
             format!("failed to remove {}: Symbolic link not followed", quoted(path))
         }

@@ -146,6 +146,9 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         Ok(files) => files,
         Err(answer) => return answer,
     };
+    if options.inodes && options.apparent {
+        complain("du", "warning: options --apparent-size and -b are ineffective with --inodes");
+    }
     if options.summarize && options.all {
         return line.wrong("cannot both summarize and show all entries");
     }

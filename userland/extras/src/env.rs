@@ -52,6 +52,8 @@ const MOST_SPLITS: u32 = 16;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let mut environment = tidebox_rt::environ();
+    // What `-S` puts in is what was there before any option.
+    let given = environment.clone();
     let mut call = Call::default();
     let mut splits = 0;
     let mut rest = arguments;
@@ -90,7 +92,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
                         if splits > MOST_SPLITS {
                             return Answer::Failure("-S is used too often within -S".to_owned(), 125);
                         }
-                        rest = match split(&text, &environment) {
+                        rest = match split(&text, &given) {
                             Ok(words) => {
                                 call.tell_split(&text, &words);
                                 words

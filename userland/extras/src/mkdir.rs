@@ -3,8 +3,9 @@
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::{bytes_path, cited, complain, path_bytes, quoted};
+use tidebox_gnu::message::{bytes_path, cited, complain, quoted};
 use tidebox_gnu::mode::Change;
+use tidebox_rt::Errno;
 
 const HELP: &str = "\
 Usage: mkdir [OPTION]... DIRECTORY...
@@ -57,33 +58,50 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
 }
 
 fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out: &mut Vec<u8>) -> Result<(), String> {
-    let path = bytes_path(folder);
-    let mut missing = vec![path];
+    let mut tell = |path: &[u8]| {
+        if verbose {
+            out.extend_from_slice(format!("mkdir: created directory {}\n", quoted(path)).as_bytes());
+        }
+    };
+    let umask = tidebox_rt::umask(None).unwrap_or(0);
     if parents {
-        let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-        missing.extend(above.take_while(|above| !above.is_dir()));
-    }
-    for path in missing.into_iter().rev() {
-        match tidebox_rt::make_dir(path_bytes(path)) {
-            Ok(()) => {}
-            Err(_) if parents && path.is_dir() => continue,
-            Err(error) => {
-                // A file in the way up is told of as what it is not.
-                let above = path.ancestors().skip(1).any(|above| above.is_file());
-                let reason = if above { "Not a directory" } else { error.text() };
-                return Err(format!("cannot create directory {}: {reason}", cited(folder)));
+        for above in folders_above(folder) {
+            match tidebox_rt::make_dir(above) {
+                Ok(()) => tell(above),
+                Err(_) if bytes_path(above).is_dir() => continue,
+                Err(error) => {
+                    // A file in the way up is told of as what it is not.
+                    let there = tidebox_rt::stat(above, true).is_ok();
+                    let reason = if error == Errno::EXIST && there { Errno::NOTDIR } else { error };
+                    return Err(format!("cannot create directory {}: {}", cited(above), reason.text()));
+                }
+            }
+            // Whatever the umask says, the next folder has to go in.
+            if umask & 0o300 != 0 {
+                permit(above, EVERYTHING & !umask | 0o300)?;
             }
         }
-        if verbose {
-            out.extend_from_slice(format!("mkdir: created directory {}\n", quoted(path_bytes(path))).as_bytes());
-        }
-        // The mode is for the folder itself, not for those made above it.
-        if let Some(mode) = mode.filter(|_| path_bytes(path) == folder) {
-            let umask = tidebox_rt::umask(None).unwrap_or(0);
-            let bits = mode.apply(EVERYTHING, true, umask);
-            tidebox_rt::chmod(folder, bits)
-                .map_err(|error| format!("cannot set permissions of {}: {}", quoted(folder), error.text()))?;
-        }
     }
-    Ok(())
+    match tidebox_rt::make_dir(folder) {
+        Ok(()) => tell(folder),
+        Err(_) if parents && bytes_path(folder).is_dir() => return Ok(()),
+        Err(error) => return Err(format!("cannot create directory {}: {}", cited(folder), error.text())),
+    }
+    // The mode is for the folder itself, not for those made above it.
+    match mode {
+        Some(mode) => permit(folder, mode.apply(EVERYTHING, true, umask)),
+        None => Ok(()),
+    }
+}
+
+fn permit(folder: &[u8], bits: u32) -> Result<(), String> {
+    tidebox_rt::chmod(folder, bits)
+        .map_err(|error| format!("cannot set permissions of {}: {}", quoted(folder), error.text()))
+}
+
+/// The folders that a path leads through, from the outermost on.
+fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let last = path.iter().rposition(|byte| *byte != b'/').unwrap_or(0);
+    let ends = (1..last).filter(move |at| path.get(*at) == Some(&b'/') && path.get(at - 1) != Some(&b'/'));
+    ends.filter_map(move |at| path.get(..at))
 }

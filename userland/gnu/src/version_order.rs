@@ -28,15 +28,18 @@ fn without_extensions(name: &[u8]) -> &[u8] {
     let at = |at: usize| name.get(at).copied().unwrap_or(0);
     let mut end = 0;
     let mut here = 0;
-    while here < name.len() {
-        here += 1;
-        end = here;
+    loop {
         while at(here) == b'.' && (at(here + 1).is_ascii_alphabetic() || at(here + 1) == b'~') {
             here += 2;
             while at(here).is_ascii_alphanumeric() || at(here) == b'~' {
                 here += 1;
             }
         }
+        if here >= name.len() {
+            break;
+        }
+        here += 1;
+        end = here;
     }
     name.get(..end).unwrap_or(name)
 }

@@ -16,6 +16,7 @@ mod mountpoint;
 mod namei;
 mod passing;
 mod random;
+mod run_parts;
 mod script;
 mod setsid;
 mod terminal;
@@ -23,6 +24,7 @@ mod terminal;
 mod tests;
 mod time;
 mod tput;
+mod whereis;
 
 use tidebox_gnu::tool::{Main, run};
 
@@ -50,6 +52,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("mountpoint", mountpoint::main),
     ("namei", namei::main),
     ("reset", tput::reset),
+    ("run-parts", run_parts::main),
     ("script", script::main),
     ("setsid", setsid::main),
     ("sponge", moreutils::sponge::main),
@@ -60,6 +63,7 @@ const TOOLS: &[(&str, Main)] = &[
     ("ts", moreutils::ts::main),
     ("unix2dos", line_ends::unix2dos),
     ("uuidgen", random::uuidgen),
+    ("whereis", whereis::main),
     ("xzcmp", |arguments| compressed::compare("xzcmp", arguments)),
     ("xzdiff", |arguments| compressed::compare("xzdiff", arguments)),
     ("xzegrep", |arguments| compressed::grep("xzegrep", arguments)),

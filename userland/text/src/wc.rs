@@ -77,11 +77,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     }
     let (mut code, mut skipped) = (0, 0);
     let listed = list.is_some();
+    let mut streamed = false;
     if let Some(list) = list {
         if let Some(extra) = files.first() {
             let rest = "file operands cannot be combined with --files0-from";
             return Err(Failure::Usage(format!("extra operand {}\n{rest}", quoted(extra))));
         }
+        streamed = !names_are_in_file(&list);
         (files, skipped) = names(&list)?;
         code = i32::from(skipped > 0);
     }
@@ -89,7 +91,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     if alone {
         files.push(b"-".to_vec());
     }
-    let width = column(&wanted, &files);
+    // Of names that come one after the other nothing is known beforehand.
+    let width = if streamed { 1 } else { column(&wanted, &files) };
     let mut total = Counts::default();
     for file in &files {
         let (counts, error) = count(file, wanted);
@@ -159,6 +162,12 @@ fn names(list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Failure> {
         }
     }
     Ok((names, skipped))
+}
+
+/// Whether a list of names is a file, which can be read before anything is counted.
+fn names_are_in_file(list: &[u8]) -> bool {
+    let stat = if list == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(list, true) };
+    stat.is_ok_and(|stat| stat.kind() == FileKind::File)
 }
 
 /// How wide each number is printed: wide enough for the bytes of all files, wider where that is not known.

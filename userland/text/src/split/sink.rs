@@ -54,6 +54,7 @@ impl<'o> Sink<'o> {
             |errno: Errno| Failure::Unsupported(format!("{}: {}", tidebox_gnu::message::named(&name), errno.text()));
         let (fd, child) = match &self.options.filter {
             None => {
+                self.guard(&name)?;
                 let how = Open { write: true, create: true, truncate: true, ..Open::default() };
                 (tidebox_rt::open(&name, how).map_err(failed)?, None)
             }
@@ -70,6 +71,20 @@ impl<'o> Sink<'o> {
             }
         };
         Ok(Piece { name, out: Output::to(fd), fd, child, ended: false })
+    }
+
+    /// A piece must not take the place of what is read.
+    fn guard(&self, name: &[u8]) -> Result<(), Failure> {
+        let input = &self.options.input;
+        let input = if input == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(input, true) };
+        let is_input = match (input, tidebox_rt::stat(name, true)) {
+            (Ok(input), Ok(there)) => (input.dev, input.ino) == (there.dev, there.ino),
+            _ => false,
+        };
+        if is_input {
+            return Err(Failure::Unsupported(format!("{} would overwrite input; aborting", quoted(name))));
+        }
+        Ok(())
     }
 
     /// Adds to a piece. False when nobody takes more of it.
