@@ -46,7 +46,8 @@ fn loops(shell: &mut Shell, args: &[Bytes]) -> Run<Option<u32>> {
         }
         None => {
             shell.complain_builtin([arg, &b": numeric argument required"[..]].concat());
-            shell.status = 128;
+            // As when a signal ends it.
+            shell.status |= 128;
             Err(Stop::Exit)
         }
     }

@@ -127,12 +127,12 @@ impl Shell {
         let Status::Killed(signal) = status else { return };
         let what = death_text(signal);
         match signal {
+            // SIGINT and SIGPIPE are how programs are meant to end.
+            2 | 13 => {}
             _ if self.traps.get(signal).is_some() => {
                 // Where standard error is closed there is nobody to tell.
                 let _ = self.io.write(2, format!("{what}\n").as_bytes());
             }
-            // SIGINT and SIGPIPE are how programs are meant to end.
-            2 | 13 => {}
             15 => {
                 // Where standard error is closed there is nobody to tell.
                 let _ = self.io.write(2, b"Terminated\n");

@@ -91,7 +91,9 @@ impl Walk<'_> {
             }
             return;
         }
-        let pattern = Pattern::new(first, self.style);
+        // A name that is no pattern is looked up, whether or not case counts.
+        let fold = self.style.fold && !plain();
+        let pattern = Pattern::new(first, Style { fold, ..self.style });
         if let Some(name) = pattern.literal() {
             let path = join(base, &name, rest.is_empty());
             if rt::stat(&path, false).is_ok() {

@@ -423,6 +423,9 @@ impl<'a> ExprParser<'a> {
         if self.made && subscript.iter().any(|byte| matches!(byte, b'$' | b'`' | b'"' | b'\'' | b'\\')) {
             return Ok(Some((name, Some(Rc::new(super::subscript_from_text(subscript))))));
         }
+        if let Some(text) = self.quoted_key(subscript) {
+            return Ok(Some((name, Some(Rc::new(Subscript { made: false, ..super::subscript_from_text(&text) })))));
+        }
         let key = self.word_of(subscript);
         let mut subscript = super::subscript::subscript_of(key);
         let expands = |part: &Part| !matches!(part, Part::Lit(_) | Part::Quoted(_));
@@ -431,6 +434,24 @@ impl<'a> ExprParser<'a> {
             part => expands(part),
         });
         Ok(Some((name, Some(Rc::new(subscript)))))
+    }
+
+    /// The text of a subscript that is all in single quotes, between which nothing is expanded.
+    fn quoted_key(&self, text: &[u8]) -> Option<Bytes> {
+        let inside = text.strip_prefix(b"'")?.strip_suffix(b"'")?;
+        if inside.contains(&b'\'') {
+            return None;
+        }
+        let mut key = b"'".to_vec();
+        for (index, piece) in inside.split(|&byte| byte == MARK).enumerate() {
+            match (index % 2, self.part(piece)) {
+                (0, _) => key.extend_from_slice(piece),
+                (_, Some(Part::Param(param))) => key.extend_from_slice(&param.raw),
+                _ => return None,
+            }
+        }
+        key.push(b'\'');
+        Some(key)
     }
 
     /// The pieces of a stretch of the flat text.
