@@ -175,11 +175,16 @@ impl ExecuteResponse {
 
     /// Adds a piece of output to its stream and to the joint one.
     pub fn push(&mut self, event: &OutputEvent) {
-        match event.stream {
-            OutputStream::Stdout => self.stdout.extend_from_slice(&event.bytes),
-            OutputStream::Stderr => self.stderr.extend_from_slice(&event.bytes),
+        self.push_bytes(event.stream, &event.bytes);
+    }
+
+    /// The same for bytes that nobody else needs.
+    pub fn push_bytes(&mut self, stream: OutputStream, bytes: &[u8]) {
+        match stream {
+            OutputStream::Stdout => self.stdout.extend_from_slice(bytes),
+            OutputStream::Stderr => self.stderr.extend_from_slice(bytes),
         }
-        self.output.extend_from_slice(&event.bytes);
+        self.output.extend_from_slice(bytes);
     }
 
     /// For a direct caller who wants a failed command to be an error.

@@ -17,6 +17,7 @@ use crate::fs::{Cred, Fs, Ino, Snapshot};
 use crate::host::HostPrograms;
 use crate::open_file::OpenFile;
 use crate::pipe::Pipe;
+use crate::printed::Printed;
 use crate::process::{Pid, Process, Processes, Start, Status};
 use crate::session::{Chunk, Report, Session, SessionId, Stop};
 use crate::signal::Signal;
@@ -231,7 +232,12 @@ impl Kernel {
 
     /// Output since the last call, in arrival order.
     pub fn take_output(&mut self, session: SessionId) -> Vec<Chunk> {
-        self.sessions.get_mut(&session).map(Session::take_output).unwrap_or_default()
+        self.take_printed(session).into_chunks()
+    }
+
+    /// The same without a piece of memory for each chunk.
+    pub fn take_printed(&mut self, session: SessionId) -> Printed {
+        self.sessions.get_mut(&session).map(Session::take_printed).unwrap_or_default()
     }
 
     /// How the root process ended; `None` while it runs.

@@ -1,10 +1,10 @@
 //! A session is one `execute`: its standard input, its captured output, its processes and how it ended.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::conversation::Conversation;
+use crate::printed::Printed;
 use crate::process::{Pid, Start, Status};
 use crate::signal::Signal;
 
@@ -106,10 +106,6 @@ pub(crate) struct ShellState {
     pub(crate) left: Option<Arc<[u8]>>,
 }
 
-/// Adjacent writes are merged up to this size, so that a program that prints byte by byte costs no allocation each
-/// and a streaming caller still gets pieces it can pass on.
-const CHUNK_BYTES: usize = 64 * 1024;
-
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) root: Pid,
@@ -131,7 +127,7 @@ pub(crate) struct Session {
 /// The queue between programs that print and the caller.
 #[derive(Debug, Default)]
 struct Output {
-    chunks: VecDeque<Chunk>,
+    printed: Printed,
     room: u64,
     truncated: bool,
 }
@@ -164,12 +160,7 @@ impl Session {
             return;
         }
         self.output.room -= kept.len() as u64;
-        match self.output.chunks.back_mut() {
-            Some(last) if last.stream == stream && last.bytes.len() < CHUNK_BYTES => {
-                last.bytes.extend_from_slice(kept);
-            }
-            _ => self.output.chunks.push_back(Chunk { stream, bytes: kept.to_vec() }),
-        }
+        self.output.printed.push(stream, kept);
     }
 
     /// Lets it print as much as a new one may. What was printed and not yet taken stays.
@@ -177,8 +168,8 @@ impl Session {
         (self.output.room, self.output.truncated) = (bytes, false);
     }
 
-    pub(crate) fn take_output(&mut self) -> Vec<Chunk> {
-        self.output.chunks.drain(..).collect()
+    pub(crate) fn take_printed(&mut self) -> Printed {
+        std::mem::take(&mut self.output.printed)
     }
 
     pub(crate) fn report(&self) -> Report {

@@ -8,7 +8,7 @@ use tidebox_core::{
     StopReason,
 };
 use tidebox_kernel::fs::{Kind, Target};
-use tidebox_kernel::{Chunk, Errno, Kernel, Report, SessionId, SessionSpec, SharedKernel, Stop, Stream};
+use tidebox_kernel::{Chunk, Errno, Kernel, Printed, Report, SessionId, SessionSpec, SharedKernel, Stop, Stream};
 
 use crate::USER;
 use crate::backend::{VfsBackend, lock};
@@ -101,12 +101,12 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn end(mut self) -> (Vec<Chunk>, Report, u64) {
+    fn end(mut self) -> (Printed, Report, u64) {
         self.ended = true;
         self.backend.forget(self.session);
         let mut kernel = lock(&self.kernel);
-        let chunks = kernel.take_output(self.session);
-        (chunks, kernel.end(self.session), kernel.monotonic())
+        let printed = kernel.take_printed(self.session);
+        (printed, kernel.end(self.session), kernel.monotonic())
     }
 }
 
@@ -127,11 +127,17 @@ pub(crate) struct Delivery<'a> {
 
 impl Delivery<'_> {
     pub(crate) fn chunk(&mut self, chunk: Chunk) {
-        let stream = match chunk.stream {
-            Stream::Stdout => OutputStream::Stdout,
-            Stream::Stderr => OutputStream::Stderr,
-        };
-        self.event(OutputEvent { stream, bytes: chunk.bytes });
+        self.event(OutputEvent { stream: stream(chunk.stream), bytes: chunk.bytes });
+    }
+
+    fn printed(&mut self, printed: &Printed) {
+        for (from, run) in printed.runs() {
+            if self.sink.is_some() {
+                self.event(OutputEvent { stream: stream(from), bytes: run.to_vec() });
+            } else {
+                self.response.push_bytes(stream(from), run);
+            }
+        }
     }
 
     fn event(&mut self, event: OutputEvent) {
@@ -154,6 +160,13 @@ impl Delivery<'_> {
         self.response.exit_code = Some(refused.code);
         self.say(&refused.message);
         self.response
+    }
+}
+
+fn stream(stream: Stream) -> OutputStream {
+    match stream {
+        Stream::Stdout => OutputStream::Stdout,
+        Stream::Stderr => OutputStream::Stderr,
     }
 }
 
@@ -189,13 +202,11 @@ pub(crate) async fn execute(
     } else {
         backend.engine().drive(&kernel, session, wall_time, None).await
     };
-    let (chunks, report, now) = running.end();
+    let (printed, report, now) = running.end();
     if let (Some(ticket), Some(state)) = (ticket, &report.shell_state) {
         backend.leave_shell_state(&ticket, state);
     }
-    for chunk in chunks {
-        delivery.chunk(chunk);
-    }
+    delivery.printed(&printed);
     if let Err(error) = driven {
         let message = format!("the engine failed: {error}");
         return Err(Error::new(ErrorKind::Engine, "execute", message)

@@ -1,6 +1,7 @@
 //! The engine: one Wasmtime configuration, the linked system calls, and the programs it has compiled.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -74,6 +75,8 @@ pub(crate) struct Inner {
     pub(crate) compiling: Compiling,
     pub(crate) ticker: Ticker,
     population: Population,
+    /// Held by who gives a large memory back.
+    giving_back: Arc<AtomicBool>,
     /// Where processes live for which the pool has no place: an engine that allocates on demand, set up when it is first needed.
     beyond: Option<OnceLock<Option<Arc<Inner>>>>,
 }
@@ -89,12 +92,19 @@ impl Inner {
         let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
         let programs = Programs::new(linkers, cache);
         let beyond = is_pooled.then(OnceLock::new);
-        Ok(Self { engine, programs, compiling: Compiling::default(), ticker, population, beyond })
+        let (compiling, giving_back) = (Compiling::default(), Arc::default());
+        Ok(Self { engine, programs, compiling, ticker, population, giving_back, beyond })
     }
 
     /// Counts a process in, as long as what is returned lives.
     pub(crate) fn admit(&self) -> Living {
         self.population.admit(self.ticker.keep_ticking())
+    }
+
+    /// Has the caller give a large memory back while others go on, unless somebody does that already.
+    pub(crate) fn begin_giving_back(&self) -> Option<GivingBack> {
+        let free = !self.giving_back.swap(true, Ordering::AcqRel);
+        free.then(|| GivingBack(Arc::clone(&self.giving_back)))
     }
 
     /// The engine for processes that find the pool full; nothing where there is no pool, or no room for a second engine.
@@ -105,6 +115,15 @@ impl Inner {
             Self::new(engine, cache, self.population.clone(), false).ok().map(Arc::new)
         };
         self.beyond.as_ref()?.get_or_init(make).as_ref()
+    }
+}
+
+/// Until it is dropped, nobody else gives a large memory back beside the commands.
+pub(crate) struct GivingBack(Arc<AtomicBool>);
+
+impl Drop for GivingBack {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 

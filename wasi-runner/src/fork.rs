@@ -11,9 +11,8 @@ use tidebox_kernel::{Errno, Start};
 use wasmtime::{AsContextMut, Caller, Instance, Memory, Val};
 
 use crate::call::{enter, finish, give_way};
-use crate::engine::Store;
 use crate::guest::{Guest, lock};
-use crate::instance;
+use crate::instance::{self, Body};
 
 /// What a fork's child is told to do: this export receives the caller's argument.
 pub(crate) const ENTRY: &str = "tidebox_fork_child";
@@ -30,7 +29,7 @@ const PAGE: usize = 65_536;
 /// A child that has its memory and waits to be scheduled.
 pub(crate) struct Forked {
     pub(crate) start: Start,
-    pub(crate) store: Store,
+    pub(crate) store: Body,
     pub(crate) instance: Instance,
     /// What the entry function receives.
     pub(crate) arg: i32,

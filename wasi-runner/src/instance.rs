@@ -1,10 +1,14 @@
 //! A program's instance in a store of its own: in the engine's pool, and beyond it where that is full.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use tidebox_kernel::{SharedKernel, Signal, Start};
-use wasmtime::{Instance, InstancePre, PoolConcurrencyLimitError, UpdateDeadline};
+use wasmtime::{
+    AsContext, AsContextMut, Instance, InstancePre, PoolConcurrencyLimitError, StoreContext, StoreContextMut,
+    UpdateDeadline,
+};
 
 use crate::call::Leave;
 use crate::engine::Store;
@@ -16,8 +20,68 @@ use crate::program::Program;
 /// Epochs that a guest may run before it lets others have a turn.
 pub(crate) const TURN: u64 = 1;
 
+/// Memory from which on giving it back takes so long, some milliseconds, that another thread does it.
+const LARGE_BYTES: usize = 32 << 20;
+
+/// A process's store. One with a large memory is dropped elsewhere, so that neither the answer nor the other processes wait for that.
+pub(crate) struct Body(Option<Store>);
+
+impl Body {
+    fn new(store: Store) -> Self {
+        Self(Some(store))
+    }
+}
+
+impl Deref for Body {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        self.0.as_ref().expect("only dropping takes the store")
+    }
+}
+
+impl DerefMut for Body {
+    fn deref_mut(&mut self) -> &mut Store {
+        self.0.as_mut().expect("only dropping takes the store")
+    }
+}
+
+impl AsContext for Body {
+    type Data = Guest;
+
+    fn as_context(&self) -> StoreContext<'_, Guest> {
+        (**self).as_context()
+    }
+}
+
+impl AsContextMut for Body {
+    fn as_context_mut(&mut self) -> StoreContextMut<'_, Guest> {
+        (**self).as_context_mut()
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        let Some(store) = self.0.take() else { return };
+        let bytes = store.data().memory.map_or(0, |memory| memory.data_size(&store));
+        if bytes < LARGE_BYTES {
+            return;
+        }
+        // One at a time: who makes and leaves large memories faster than they can be given back does the rest of the work itself.
+        let home = Arc::clone(&store.data().home);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current()
+            && let Some(turn) = home.begin_giving_back()
+        {
+            runtime.spawn_blocking(move || {
+                drop(store);
+                drop(turn);
+            });
+        }
+    }
+}
+
 /// A store for a process that is about to be instantiated.
-pub(crate) fn store(around: &Surroundings, start: &Start, program: &InstancePre<Guest>) -> Store {
+pub(crate) fn store(around: &Surroundings, start: &Start, program: &InstancePre<Guest>) -> Body {
     let guest = Guest {
         home: Arc::clone(&around.inner),
         kernel: SharedKernel::clone(&around.kernel),
@@ -32,7 +96,7 @@ pub(crate) fn store(around: &Surroundings, start: &Start, program: &InstancePre<
     let mut store = Store::new(program.module().engine(), guest);
     store.limiter(|guest| &mut guest.limiter);
     take_turns(&mut store, &start.kill_flag);
-    store
+    Body::new(store)
 }
 
 /// Has a store give way to others every epoch, and end when its process is to die.
@@ -54,7 +118,7 @@ pub(crate) async fn new(
     around: &Surroundings,
     start: &Start,
     program: &InstancePre<Guest>,
-) -> (Store, wasmtime::Result<Instance>) {
+) -> (Body, wasmtime::Result<Instance>) {
     let mut full = store(around, start, program);
     let made = program.instantiate_async(&mut full).await;
     if !made.as_ref().is_err_and(is_full) {
