@@ -1,11 +1,11 @@
 //! Daytona.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason, Upload};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
-use crate::{adapter, contract, emulator, fault, made, refuse};
+use crate::{adapter, contract, emulator, fault, made, refuse, scenarios};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_daytona_keeps_the_contract_over_its_emulator() {
@@ -19,13 +19,7 @@ async fn the_provider_of_daytona_keeps_the_contract_over_its_emulator() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    let serving = emulator("daytona").await;
-    fault(&serving, "/api/sandbox", 1, refuse(429, Some(1)));
-    let begun = Instant::now();
-    let provider = adapter("daytona", serving.options());
-    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
-    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+    scenarios::a_pause_that_is_asked_for_is_kept("daytona", "/api/sandbox").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,29 +135,12 @@ async fn a_sandbox_in_an_error_state_is_an_error_that_says_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
-    let serving = emulator("daytona").await;
-    let mut options = serving.options();
-    options.setup = Some("echo reason >&2; exit 3".to_owned());
-    let provider = adapter("daytona", options);
-    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
-    assert!(error.message().contains("reason"), "{error}");
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    scenarios::a_set_up_that_fails_leaves_nothing("daytona").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    let serving = emulator("daytona").await;
-    let sandbox = made(&serving).await;
-    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
-    assert!(tokio::time::timeout(Duration::from_millis(1500), endless).await.is_err(), "it was dropped while it ran");
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let size = || async {
-        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
-        files[0].result.as_ref().map(Vec::len).expect("the file is there")
-    };
-    let before = size().await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(size().await, before, "nothing writes any more");
+    scenarios::a_command_that_nobody_waits_for_is_killed("daytona").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -224,26 +201,5 @@ async fn scripts_of_any_length_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
-    let serving = emulator("daytona").await;
-    let sandbox = made(&serving).await;
-    let files = vec![
-        Upload::new("/home/daytona/a", "1"),
-        Upload::new("relative", "2"),
-        Upload::new("/home/daytona/a/below", "3"),
-        Upload::new("/home", "4"),
-        Upload::new("/home/daytona/b", "5"),
-    ];
-    let codes: Vec<_> = sandbox
-        .upload_files(files)
-        .await
-        .expect("a transfer")
-        .into_iter()
-        .map(|file| file.result.err().map(|error| error.code.transfer_code().as_str()))
-        .collect();
-    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), Some("is_directory"), None]);
-    let paths = ["/home/daytona/a", "/home", "/none", "/home/daytona/b"].map(|path| path.as_bytes().to_vec());
-    let files = sandbox.download_files(paths.into()).await.expect("a transfer");
-    let told: Vec<_> =
-        files.into_iter().map(|file| file.result.map_err(|error| error.code.transfer_code().as_str())).collect();
-    assert_eq!(told, [Ok(b"1".to_vec()), Err("is_directory"), Err("file_not_found"), Ok(b"5".to_vec())]);
+    scenarios::each_file_has_its_own_result("daytona").await;
 }

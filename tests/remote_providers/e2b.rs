@@ -1,11 +1,11 @@
 //! E2B.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
-use crate::{adapter, contract, emulator, fault, made, refuse};
+use crate::{adapter, contract, emulator, fault, made, scenarios};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_e2b_keeps_the_contract_over_its_emulator() {
@@ -19,14 +19,7 @@ async fn the_provider_of_e2b_keeps_the_contract_over_its_emulator() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    let serving = emulator("e2b").await;
-    let refuse = refuse(429, Some(1));
-    fault(&serving, "/v2/sandboxes", 1, refuse);
-    let begun = Instant::now();
-    let provider = adapter("e2b", serving.options());
-    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
-    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+    scenarios::a_pause_that_is_asked_for_is_kept("e2b", "/v2/sandboxes").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,43 +56,17 @@ async fn a_token_that_is_no_longer_good_is_told_as_such() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists() {
-    let serving = emulator("e2b").await;
-    let mut options = serving.options();
-    options.time_to_live = Duration::from_secs(1);
-    let provider = adapter("e2b", options);
-    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("it is gone");
-    assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
-    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+    scenarios::a_sandbox_whose_time_is_over_is_gone("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
-    let serving = emulator("e2b").await;
-    let mut options = serving.options();
-    options.setup = Some("echo reason >&2; exit 3".to_owned());
-    let provider = adapter("e2b", options);
-    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
-    assert!(error.message().contains("reason"), "{error}");
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    scenarios::a_set_up_that_fails_leaves_nothing("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    let serving = emulator("e2b").await;
-    let sandbox = made(&serving).await;
-    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
-    assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let size = || async {
-        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
-        files[0].result.as_ref().map(Vec::len).expect("the file is there")
-    };
-    let before = size().await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(size().await, before, "nothing writes any more");
+    scenarios::a_command_that_nobody_waits_for_is_killed("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,22 +81,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
-    let serving = emulator("e2b").await;
-    let sandbox = made(&serving).await;
-    let files = vec![
-        Upload::new("/home/user/a", "1"),
-        Upload::new("relative", "2"),
-        Upload::new("/home/user/a/below", "3"),
-        Upload::new("/home/user/b", "4"),
-    ];
-    let codes: Vec<_> = sandbox
-        .upload_files(files)
-        .await
-        .expect("a transfer")
-        .into_iter()
-        .map(|file| file.result.err().map(|error| error.code.transfer_code().as_str()))
-        .collect();
-    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), None]);
+    scenarios::each_file_has_its_own_result("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,11 @@
 //! LangSmith.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
 use tidebox_emulators::{FaultKind, Serving};
 
-use crate::{KEY, adapter, contract, emulator, fault, made, refuse};
+use crate::{KEY, adapter, contract, emulator, fault, made, scenarios};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_langsmith_keeps_the_contract_over_its_emulator() {
@@ -19,14 +19,7 @@ async fn the_provider_of_langsmith_keeps_the_contract_over_its_emulator() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    let serving = emulator("langsmith").await;
-    let refuse = refuse(429, Some(1));
-    fault(&serving, "/api/v2/sandboxes/boxes", 1, refuse);
-    let begun = Instant::now();
-    let provider = adapter("langsmith", serving.options());
-    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
-    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+    scenarios::a_pause_that_is_asked_for_is_kept("langsmith", "/api/v2/sandboxes/boxes").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,34 +157,12 @@ async fn a_name_that_something_else_bears_is_no_obstacle() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
-    let serving = emulator("langsmith").await;
-    let mut options = serving.options();
-    options.setup = Some("echo reason >&2; exit 3".to_owned());
-    let provider = adapter("langsmith", options);
-    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
-    assert!(error.message().contains("reason"), "{error}");
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    scenarios::a_set_up_that_fails_leaves_nothing("langsmith").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    let serving = emulator("langsmith").await;
-    let sandbox = made(&serving).await;
-    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
-    assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
-    let size = || async {
-        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
-        files[0].result.as_ref().map(Vec::len).expect("the file is there")
-    };
-    // However loaded the machine is, at some time nothing writes any more.
-    for _ in 0..60 {
-        let before = size().await;
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        if size().await == before {
-            return;
-        }
-    }
-    panic!("it still writes");
+    scenarios::a_command_that_nobody_waits_for_is_killed("langsmith").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,23 +177,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
-    let serving = emulator("langsmith").await;
-    let sandbox = made(&serving).await;
-    let files = vec![
-        Upload::new("/home/user/a", "1"),
-        Upload::new("relative", "2"),
-        Upload::new("/home/user/a/below", "3"),
-        Upload::new("/home/user/b", "4"),
-        Upload::new("/tmp", "5"),
-    ];
-    let codes: Vec<_> = sandbox
-        .upload_files(files)
-        .await
-        .expect("a transfer")
-        .into_iter()
-        .map(|file| file.result.err().map(|error| error.code.transfer_code().as_str()))
-        .collect();
-    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), None, Some("is_directory")]);
+    scenarios::each_file_has_its_own_result("langsmith").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,6 +18,7 @@ mod modal;
 mod node;
 mod page;
 mod runloop;
+mod scenarios;
 mod wire;
 
 use std::net::{Ipv4Addr, SocketAddr};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
 use tidebox_emulators::FaultKind;
 
-use crate::{adapter, contract, emulator, fault, made, refuse};
+use crate::{adapter, contract, emulator, fault, made, refuse, scenarios};
 
 const ROUTER: &str = "/modal.task_command_router.TaskCommandRouter";
 const CONTROL: &str = "/modal.client.ModalClient";
@@ -36,6 +36,16 @@ async fn two_processes_that_ask_modal_for_the_same_labels_meet() {
     assert_eq!(names.len(), 1, "{names:?}");
     let provider = adapter("modal", serving.options());
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_that_is_later_than_the_end_of_its_command_is_not_lost() {
+    let serving = emulator("modal").await;
+    let sandbox = made(&serving).await;
+    fault(&serving, &format!("{ROUTER}/TaskExecStdioRead"), 2, FaultKind::Delay { millis: 1500 });
+    let response = sandbox.execute(ExecuteRequest::new("echo out; echo err >&2; exit 3")).await.expect("it runs");
+    assert_eq!((&*response.stdout_text(), &*response.stderr_text()), ("out\n", "err\n"));
+    assert_eq!((response.exit_code, response.truncated), (Some(3), false));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,18 +135,7 @@ async fn a_wrong_key_is_told_and_neither_key_nor_tokens_are_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sandbox_of_modal_whose_time_is_over_is_gone_by_name_and_in_lists() {
-    let serving = emulator("modal").await;
-    let mut options = serving.options();
-    options.time_to_live = Duration::from_secs(1);
-    let provider = adapter("modal", options);
-    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("it is gone");
-    assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
-    let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("it is gone");
-    assert_eq!(error.kind(), ErrorKind::SandboxNotFound, "{error}");
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
-    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+    scenarios::a_sandbox_whose_time_is_over_is_gone("modal").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,13 +153,7 @@ async fn a_modal_sandbox_that_does_not_become_ready_is_deleted_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running_at_modal() {
-    let serving = emulator("modal").await;
-    let mut options = serving.options();
-    options.setup = Some("echo reason >&2; exit 3".to_owned());
-    let provider = adapter("modal", options);
-    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
-    assert!(error.message().contains("reason"), "{error}");
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    scenarios::a_set_up_that_fails_leaves_nothing("modal").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,12 +170,7 @@ async fn a_timeout_at_modal_has_the_output_so_far_and_kills_all_that_was_started
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_at_modal_that_nobody_waits_for_any_more_is_killed_there_too() {
-    let serving = emulator("modal").await;
-    let sandbox = made(&serving).await;
-    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
-    assert!(tokio::time::timeout(Duration::from_millis(800), endless).await.is_err(), "it was dropped while it ran");
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_still(&*sandbox).await;
+    scenarios::a_command_that_nobody_waits_for_is_killed("modal").await;
 }
 
 /// Nothing writes to `/tmp/grows` any more.

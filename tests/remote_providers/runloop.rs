@@ -1,12 +1,12 @@
 //! Runloop.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tidebox::remote::NetworkAccess;
-use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason, Upload};
+use tidebox::{ErrorKind, ExecuteRequest, OutputEvent, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
-use crate::{adapter, contract, emulator, fault, made, refuse};
+use crate::{adapter, contract, emulator, fault, made, refuse, scenarios};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_runloop_keeps_the_contract_over_its_emulator() {
@@ -24,13 +24,7 @@ async fn the_provider_of_runloop_keeps_the_contract_over_its_emulator() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    let serving = emulator("runloop").await;
-    fault(&serving, "/v1/devboxes", 1, refuse(429, Some(1)));
-    let begun = Instant::now();
-    let provider = adapter("runloop", serving.options());
-    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
-    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
+    scenarios::a_pause_that_is_asked_for_is_kept("runloop", "/v1/devboxes").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,18 +103,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    let serving = emulator("runloop").await;
-    let sandbox = made(&serving).await;
-    let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
-    assert!(tokio::time::timeout(Duration::from_millis(1500), endless).await.is_err(), "it was dropped while it ran");
-    tokio::time::sleep(Duration::from_millis(2500)).await;
-    let size = || async {
-        let files = sandbox.download_files(vec![b"/tmp/grows".to_vec()]).await.expect("a transfer");
-        files[0].result.as_ref().map(Vec::len).expect("the file is there")
-    };
-    let before = size().await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(size().await, before, "nothing writes any more");
+    scenarios::a_command_that_nobody_waits_for_is_killed("runloop").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,27 +125,12 @@ async fn a_devbox_that_sleeps_is_woken_by_its_id_and_by_its_labels() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_devbox_that_is_over_is_gone_by_name_and_in_lists() {
-    let serving = emulator("runloop").await;
-    let mut options = serving.options();
-    options.time_to_live = Duration::from_secs(1);
-    let provider = adapter("runloop", options);
-    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("it is gone");
-    assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
-    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+    scenarios::a_sandbox_whose_time_is_over_is_gone("runloop").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
-    let serving = emulator("runloop").await;
-    let mut options = serving.options();
-    options.setup = Some("echo reason >&2; exit 3".to_owned());
-    let provider = adapter("runloop", options);
-    let error = provider.get_or_create(Selector::any_new()).await.expect_err("the script failed");
-    assert!(error.message().contains("reason"), "{error}");
-    assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
+    scenarios::a_set_up_that_fails_leaves_nothing("runloop").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,26 +162,5 @@ async fn a_wrong_key_is_told_as_such_and_shown_to_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
-    let serving = emulator("runloop").await;
-    let sandbox = made(&serving).await;
-    let files = vec![
-        Upload::new("/home/user/new/deep/a", "1"),
-        Upload::new("relative", "2"),
-        Upload::new("/home/user/new/deep/a/below", "3"),
-        Upload::new("/home", "4"),
-        Upload::new("/home/user/b", "5"),
-    ];
-    let codes: Vec<_> = sandbox
-        .upload_files(files)
-        .await
-        .expect("a transfer")
-        .into_iter()
-        .map(|file| file.result.err().map(|error| error.code.transfer_code().as_str()))
-        .collect();
-    assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), Some("is_directory"), None]);
-    let paths = ["/home/user/new/deep/a", "/home", "/none", "/home/user/b"].map(|path| path.as_bytes().to_vec());
-    let files = sandbox.download_files(paths.into()).await.expect("a transfer");
-    let told: Vec<_> =
-        files.into_iter().map(|file| file.result.map_err(|error| error.code.transfer_code().as_str())).collect();
-    assert_eq!(told, [Ok(b"1".to_vec()), Err("is_directory"), Err("file_not_found"), Ok(b"5".to_vec())]);
+    scenarios::each_file_has_its_own_result("runloop").await;
 }

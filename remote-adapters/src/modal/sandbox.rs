@@ -24,6 +24,9 @@ use crate::transport::within;
 /// How long output is waited for that somebody holds open after the command's end.
 const DRAIN: Duration = Duration::from_millis(500);
 
+/// How long it is waited for once nobody can hold it any more.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
 /// How long killing may take until it goes on without anybody who waits.
 const KILLING: Duration = Duration::from_secs(4);
 
@@ -111,14 +114,23 @@ impl ModalSandbox {
             }
             Err(status) => return Err(self.failed("execute", status)),
         }
-        let mut events = self.events(&begun.exec_id);
-        let (mut open, mut ending) = (2, None);
+        let mut events = self.events(&exec_id);
+        let (mut open, mut ending, mut silence) = (2, None, DRAIN);
         while open > 0 || ending.is_none() {
             let next = match ending {
                 None => events.next().await,
-                Some(_) => match within(DRAIN, events.next()).await {
+                Some(_) => match within(silence, events.next()).await {
                     Some(next) => next,
-                    None => break,
+                    // Something that the command started holds its output, or the output is late. Without holders it comes to its end.
+                    None if silence == DRAIN => {
+                        begun.kill().await?;
+                        silence = LAST_WORDS;
+                        continue;
+                    }
+                    None => {
+                        output.dropped_by_provider();
+                        break;
+                    }
                 },
             };
             match next.transpose()? {
@@ -128,11 +140,6 @@ impl ModalSandbox {
                 Some(Event::Given) => {}
                 None => break,
             }
-        }
-        drop(events);
-        if open > 0 && ending.is_some() {
-            // Something that the command started holds its output.
-            begun.kill().await?;
         }
         Ok(ending.unwrap_or(Ending::Unknown))
     }
