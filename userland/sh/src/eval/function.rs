@@ -109,7 +109,9 @@ impl Shell {
                     self.line = function.body().map_or(function.line, |body| body.line);
                 }
                 let trapped = self.run_trap(trap::RETURN);
-                self.status = returned;
+                if trapped != Err(Stop::Exit) {
+                    self.status = returned;
+                }
                 trapped.and(result)
             }
             other => other,

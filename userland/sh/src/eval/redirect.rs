@@ -109,7 +109,7 @@ impl Shell {
             self.complain(format!("{number}: Bad file descriptor"));
             return Ok(false);
         }
-        self.apply_to(&redirect.kind, number, undo)
+        self.apply_to(&redirect.kind, number, None, undo)
     }
 
     /// `{name}>file`: the shell chooses the number; `{name}>&-` closes the one in the variable.
@@ -150,7 +150,7 @@ impl Shell {
         }
         let number = self.io.free_number(10);
         let mut own = Undo::default();
-        let applied = self.apply_to(kind, number, &mut own)?;
+        let applied = self.apply_to(kind, number, Some(target), &mut own)?;
         if applied {
             if !self.assign(&name, key, false, number.to_string().into_bytes())? {
                 self.complain([target, b": cannot assign fd to variable"].concat());
@@ -168,7 +168,7 @@ impl Shell {
         Ok(applied)
     }
 
-    fn apply_to(&mut self, kind: &RedirectKind, number: u32, undo: &mut Undo) -> Run<bool> {
+    fn apply_to(&mut self, kind: &RedirectKind, number: u32, named: Option<&[u8]>, undo: &mut Undo) -> Run<bool> {
         let word = match kind {
             RedirectKind::Read(word)
             | RedirectKind::ReadWrite(word)
@@ -192,13 +192,20 @@ impl Shell {
         };
         match self.redirect_path(word)? {
             Some(path) if !matches!(kind, RedirectKind::Read(_)) && self.refuses_output(&path, word) => Ok(false),
-            Some(path) => self.open_for(kind, path, number, undo),
+            Some(path) => self.open_for(kind, path, number, named, undo),
             None => Ok(false),
         }
     }
 
-    /// Opens the file of a redirection.
-    fn open_for(&mut self, kind: &RedirectKind, path: Bytes, number: u32, undo: &mut Undo) -> Run<bool> {
+    /// Opens the file of a redirection; `named` is the variable that gets the descriptor, which a refusal names.
+    fn open_for(
+        &mut self,
+        kind: &RedirectKind,
+        path: Bytes,
+        number: u32,
+        named: Option<&[u8]>,
+        undo: &mut Undo,
+    ) -> Run<bool> {
         let create = Open { write: true, create: true, ..Open::default() };
         let how = match kind {
             RedirectKind::ReadWrite(_) => Open { read: true, ..create },
@@ -216,7 +223,8 @@ impl Shell {
             && matches!(kind, RedirectKind::Write(_) | RedirectKind::Both { append: false, .. })
             && rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::File)
         {
-            self.complain([&path[..], b": cannot overwrite existing file"].concat());
+            let shown = named.unwrap_or(&path);
+            self.complain([shown, b": cannot overwrite existing file"].concat());
             return Ok(false);
         }
         match self.open_path(&path, how) {
@@ -326,7 +334,7 @@ impl Shell {
         let kind = RedirectKind::Both { word: Word::default(), append: false };
         match path {
             Some(path) if self.refuses_output(&path, word) => Ok(false),
-            Some(path) => self.open_for(&kind, path, number, undo),
+            Some(path) => self.open_for(&kind, path, number, None, undo),
             None => Ok(false),
         }
     }

@@ -357,7 +357,9 @@ impl Printf<'_> {
         }
         if len != digits.len() || (len == 0 && !arg.is_empty()) {
             let kind: &[u8] = match radix {
-                8 if digits.first().is_some_and(u8::is_ascii_digit) => b": invalid octal number",
+                8 if !arg.starts_with(b"-") && digits.first().is_some_and(u8::is_ascii_digit) => {
+                    b": invalid octal number"
+                }
                 16 => b": invalid hex number",
                 _ => b": invalid number",
             };
