@@ -78,7 +78,7 @@ pub(crate) struct Inner {
     /// Held by who gives a large memory back.
     giving_back: Arc<AtomicBool>,
     /// Where processes live for which the pool has no place: an engine that allocates on demand, set up when it is first needed.
-    beyond: Option<OnceLock<Option<Arc<Inner>>>>,
+    beyond: Option<OnceLock<Option<Arc<Self>>>>,
 }
 
 impl Inner {
