@@ -5,11 +5,15 @@ into, and the `wheels`. Ends with 0 when all are there and whole, with 4 when th
 what is needed here, or knows of no such file: it is to be asked the ordinary way then, and says why in its own words.
 """
 
+import sys
+
+# Whatever lies in the folder that this is started from is no part of it.
+sys.path[:] = [folder for folder in sys.path if folder]
+
 import fcntl
 import hashlib
 import json
 import os
-import sys
 import time
 
 UNKNOWN, FAILED = 3, 4
