@@ -285,7 +285,8 @@ fn paths_of_the_extension_start_at_the_working_directory() {
         assert_eq!(call!(&mut g, ext::access(at, len, mode)), done(errno), "{}", String::from_utf8_lossy(path));
     }
     let fd = g.open(b"workspace/f", "r").expect("it is there");
-    let (shown, shown_len) = g.put(format!("/proc/self/fd/{fd}").as_bytes());
+    let shown = crate::fd::to_unix(fd).expect("it has a number of Unix");
+    let (shown, shown_len) = g.put(format!("/proc/self/fd/{shown}").as_bytes());
     assert_eq!(call!(&mut g, ext::chmod(shown, shown_len, 0o640)), OK, "as fchmod");
     let (at, len) = g.put(b"f");
     assert_eq!(call!(&mut g, ext::stat(at, len, 1, DATA)), OK);
