@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{FileErrorCode, Result, SandboxPath};
+use tidebox_core::{Error, ErrorKind, FileError, FileErrorCode, FileResult, Result, SandboxPath};
 
 use crate::output::Output;
 use crate::plane::{Command, Plane};
@@ -55,6 +55,13 @@ elif LC_ALL=C ls -d -- \"$p\" 2>&1 | grep -q 'ot a directory'; then echo not_a_d
 else echo file_not_found
 fi"
     )
+}
+
+/// What [`reason`] found of a file that a provider refused with that error. One that was missing and can be read by now came in between.
+pub(crate) fn unread(path: &SandboxPath, word: &str, error: Error) -> Result<FileResult<()>> {
+    let came = word == "unknown" && error.kind() == ErrorKind::SandboxNotFound;
+    let code = if came { Some(FileErrorCode::FileNotFound) } else { code(word) };
+    code.map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))))
 }
 
 /// The code of a printed word, `None` for one that is none.

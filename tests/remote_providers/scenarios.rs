@@ -77,9 +77,9 @@ pub(crate) async fn a_command_that_nobody_waits_for_is_killed(provider: &str) {
     }
 }
 
-/// The length of a file, 0 where it is not there, or comes while it is asked why it is not.
+/// The length of a file, 0 where it is not there.
 async fn size_of(sandbox: &dyn SandboxBackend, path: &str) -> usize {
-    let files = sandbox.download_files(vec![path.as_bytes().to_vec()]).await.unwrap_or_default();
+    let files = sandbox.download_files(vec![path.as_bytes().to_vec()]).await.expect("a transfer");
     files.first().and_then(|file| file.result.as_ref().ok()).map_or(0, Vec::len)
 }
 

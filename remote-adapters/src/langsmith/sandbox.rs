@@ -95,7 +95,7 @@ impl LangSmithSandbox {
             return Err(error);
         }
         let answer = probe::ask(self, probe::reason(path)).await?;
-        probe::code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))))
+        probe::unread(path, &answer, error)
     }
 }
 

@@ -99,8 +99,7 @@ impl Plane for RunloopSandbox {
                 let of_file = may_be_of_file(reply.status);
                 let error = self.refused("download_files", reply).await?;
                 let answer = if of_file { probe::ask(self, probe::reason(path)).await? } else { String::new() };
-                return probe::code(&answer)
-                    .map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))));
+                return probe::unread(path, &answer, error);
             }
             while let Some(piece) = reply.next().await? {
                 if !sink(&piece) {

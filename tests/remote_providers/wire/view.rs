@@ -61,6 +61,25 @@ const LONG: usize = 12;
 /// How much of a value is shown and compared.
 const SHOWN: usize = 90;
 
+/// Whether a word is an identifier or a time. Identifiers are drawn by chance, and one in fifty has no digit.
+fn is_id(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let drawn = word.rsplit(['-', '_']).next().filter(|last| last.len() < word.len()).unwrap_or_default();
+    let of_letters = drawn.len() >= LONG
+        && drawn.contains(|letter: char| letter.is_ascii_uppercase())
+        && drawn.contains(|letter: char| letter.is_ascii_lowercase());
+    // The second version of a call is no identifier.
+    let has_digits = word.len() >= LONG && digits > 0 && !word.ends_with("V2");
+    of_letters || has_digits || word.len() >= 10 && digits == word.len()
+}
+
+#[test]
+fn identifiers_without_a_digit_are_identifiers() {
+    assert_eq!(without_ids("/v1/exec_MDuZnGyCdCRiGAbtDsATEU/wait_for_status"), "/v1/<id>/wait_for_status");
+    assert_eq!(without_ids("sb-GUIAKfhVGiirkepbIRbAofxRV 1700000000 TaskExecStdioRead"), "<id> <id> TaskExecStdioRead");
+    assert_eq!(without_ids("x-Deno-Sandbox/SandboxGetTaskIdV2"), "x-Deno-Sandbox/SandboxGetTaskIdV2");
+}
+
 fn without_ids(text: &str) -> String {
     let mut shown = String::new();
     let mut word = String::new();
@@ -68,11 +87,7 @@ fn without_ids(text: &str) -> String {
         match letter {
             Some(letter) if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_') => word.push(letter),
             other => {
-                let digits = word.chars().filter(char::is_ascii_digit).count();
-                // The second version of a call is no identifier.
-                let is_id = word.len() >= LONG && digits > 0 && !word.ends_with("V2");
-                let is_time = word.len() >= 10 && digits == word.len();
-                shown.push_str(if is_id || is_time { "<id>" } else { &word });
+                shown.push_str(if is_id(&word) { "<id>" } else { &word });
                 word.clear();
                 shown.extend(other);
             }
