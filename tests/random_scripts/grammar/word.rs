@@ -18,7 +18,7 @@ impl Grammar {
             19 => format!("{}{}{}", self.piece(), self.piece(), self.piece()),
             20 => self.braces(),
             21 => self.glob(),
-            22 => self.chance.pick(&["~", "~/x", "~root", "a~b", "x=~", "~+", "\\~", "'~'", "a:~"]).to_owned(),
+            22 => self.chance.pick(&["~", "~/x", "~nobody_here", "a~b", "x=~", "~+", "\\~", "'~'", "a:~"]).to_owned(),
             23 => format!("$(({}))", self.arithmetic()),
             24 => format!("\"$(( {} ))\"", self.arithmetic()),
             25 => self.substitution(),

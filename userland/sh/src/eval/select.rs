@@ -30,6 +30,7 @@ impl Shell {
                 // Where standard error is closed there is nobody to prompt.
                 let _ = shell.io.write(2, &prompt);
                 let Some(line) = shell.read_line(0)? else {
+                    shell.assign(&Name::from(&b"REPLY"[..]), Key::Whole, false, Bytes::new())?;
                     let _ = shell.io.write(1, b"\n");
                     shell.status = 1;
                     return Ok(());
