@@ -2,8 +2,9 @@
 //!
 //! A fixed count of scripts is tried, the same ones each time: plain ones, and wild ones, which are wrong more often, in
 //! ways that people's scripts seldom are. To hunt for more, `TIDEBOX_RANDOM_SCRIPTS` says how many and `TIDEBOX_RANDOM_SEED`
-//! with which one to begin; with `TIDEBOX_RANDOM_WIDER=0` option loops, coprocesses, references and the like are not among the
-//! commands. `TIDEBOX_RANDOM_SHELL` names a shell that was built for this machine (`cargo build -p tidebox-sh`
+//! with which one to begin; with `TIDEBOX_RANDOM_WIDER=1` option loops, coprocesses, references and the like are among the commands. Those
+//! are not tried each time, because bash itself does with some of them what chance decides, and `dirs` shows where the home is.
+//! `TIDEBOX_RANDOM_SHELL` names a shell that was built for this machine (`cargo build -p tidebox-sh`
 //! in `userland`), which is tried instead of the sandbox and faster. What was found is printed as small as it gets, or, with
 //! `TIDEBOX_RANDOM_SHRINK=0`, as it was made, in the form of a case for `tests/spec/cases/found-by-chance.spec`, where all of
 //! them are kept.
@@ -119,7 +120,7 @@ fn number(variable: &str) -> Option<u64> {
 
 /// What makes the script of a seed.
 fn grammar(seed: u64, wild: bool) -> Grammar {
-    Grammar::new(seed, wild).wider(number("TIDEBOX_RANDOM_WIDER").is_none_or(|wider| wider > 0))
+    Grammar::new(seed, wild).wider(number("TIDEBOX_RANDOM_WIDER").is_some_and(|wider| wider > 0))
 }
 
 /// Tries `usual` scripts of a grammar, or as many as were asked for.
