@@ -107,3 +107,22 @@ async fn processes_that_find_no_place_in_the_pool_run_beyond_it() {
     let response = sandbox.execute(endless).await.expect("the sandbox answers");
     assert_eq!((response.exit_code, runtime.processes()), (Some(124), 0));
 }
+
+#[tokio::test]
+async fn a_large_memory_is_given_back_after_its_command() {
+    let runtime = Runtime::new(RuntimeConfig::default()).expect("the engine starts");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    let guest = r#"(module (memory (export "memory") 1000) (func (export "_start") (loop (br 0))))"#;
+    let upload = Upload::new("/workspace/guest", wat::parse_str(guest).expect("the guest is valid"));
+    sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+    for _ in 0..4 {
+        let endless = ExecuteRequest::new("chmod +x guest; ./guest").with_timeout(Duration::from_millis(100));
+        assert_eq!(sandbox.execute(endless).await.expect("the sandbox answers").exit_code, Some(124));
+        assert_eq!(sandbox.holdings().memory_bytes, 0, "the sandbox is not charged for it any more");
+    }
+    let begun = std::time::Instant::now();
+    while runtime.processes() > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{} processes stay", runtime.processes());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}

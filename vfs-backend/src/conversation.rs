@@ -144,13 +144,11 @@ impl<B: Deref<Target = VfsBackend>> Conversation<B> {
         let (session, kernel) = (self.session, &self.kernel);
         let (reply, ended) = poll_fn(|cx| {
             let driven = driving.as_mut().poll(cx);
-            let (chunks, reply) = {
+            let (printed, reply) = {
                 let mut kernel = lock(kernel);
-                (kernel.take_output(session), kernel.take_reply(session))
+                (kernel.take_printed(session), kernel.take_reply(session))
             };
-            for chunk in chunks {
-                delivery.chunk(chunk);
-            }
+            delivery.printed(&printed);
             match (driven, reply) {
                 (Poll::Ready(ended), reply) => Poll::Ready((reply, Some(ended))),
                 (Poll::Pending, Some(reply)) => Poll::Ready((Some(reply), None)),

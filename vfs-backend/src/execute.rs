@@ -126,11 +126,11 @@ pub(crate) struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    pub(crate) fn chunk(&mut self, chunk: Chunk) {
+    fn chunk(&mut self, chunk: Chunk) {
         self.event(OutputEvent { stream: stream(chunk.stream), bytes: chunk.bytes });
     }
 
-    fn printed(&mut self, printed: &Printed) {
+    pub(crate) fn printed(&mut self, printed: &Printed) {
         for (from, run) in printed.runs() {
             if self.sink.is_some() {
                 self.event(OutputEvent { stream: stream(from), bytes: run.to_vec() });
