@@ -60,6 +60,8 @@ sys.exit(code if code >= 0 else 128 - code)
 
 /// Runs a case natively. It needs root and Linux, because the surroundings are made by namespaces.
 pub(crate) fn run(case: &Case) -> Outcome {
+    let folder = std::path::Path::new("/workspace");
+    assert!(folder.is_dir(), "cases run in {0}, where a file system is mounted for each: mkdir {0}", folder.display());
     let mut command = Command::new("unshare");
     command.args(["--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child", "bash", "-c", STAGE, "stage"]);
     command.arg("/workspace").args(VARIABLES).args(["python3", "-c", LAY_OUT]);

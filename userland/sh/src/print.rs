@@ -209,6 +209,9 @@ impl Printer {
             }
             self.pipeline(pipeline);
         }
+        if !chain.rest.is_empty() {
+            self.flush_bodies("");
+        }
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
@@ -230,6 +233,7 @@ impl Printer {
                     self.put("function ");
                     if let Some(body) = inner.body() {
                         self.definition(&inner.name, body);
+                        self.printed_bodies = false;
                     }
                 }
             }
@@ -249,6 +253,7 @@ impl Printer {
                 Arg::Assign(assign) => self.assign(assign),
             }
         }
+        self.printed_bodies &= simple.redirects.is_empty();
         for redirect in &simple.redirects {
             self.space(&mut first);
             self.redirect(redirect);
@@ -412,7 +417,9 @@ impl Printer {
         self.redirects(&compound.redirects);
     }
 
+    /// With them bash forgets that it has printed bodies.
     fn redirects(&mut self, redirects: &[Redirect]) {
+        self.printed_bodies &= redirects.is_empty();
         for redirect in redirects {
             self.put(" ");
             self.redirect(redirect);

@@ -196,13 +196,13 @@ impl Shell {
             parser.set_posix(self.options.posix);
             parser.set_aliases(self.options.expand_aliases.then(|| Rc::clone(&self.aliases)));
             parser.set_blind(std::mem::take(&mut self.quote_open));
-            let from = parser.offset();
+            let from = parser.place();
             let list = match parser.next_list() {
                 Ok(Some(list)) => list,
                 Ok(None) => {
                     if self.options.verbose {
                         // Where standard error is closed there is nobody to show it to.
-                        let _ = self.io.write(2, parser.text_since(from));
+                        let _ = self.io.write(2, parser.text_since(from, line));
                     }
                     break;
                 }
@@ -239,7 +239,7 @@ impl Shell {
             };
             self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
             if self.options.verbose {
-                let read = parser.text_since(from);
+                let read = parser.text_since(from, line);
                 // Where standard error is closed there is nobody to show it to.
                 let _ = self.io.write(2, read);
             }

@@ -25,6 +25,8 @@ pub(crate) enum Place {
 pub(crate) enum Problem {
     /// A token where the grammar has none.
     Unexpected(Bytes),
+    /// The same where bash has no token to name, but the text that it stands in.
+    Near(Bytes),
     /// The text ended within a command.
     End,
     /// The text ended within a quotation that this byte would close.
@@ -72,6 +74,7 @@ impl SyntaxError {
             Problem::Unexpected(token) => {
                 (one([b"syntax error near unexpected token `", &token[..], b"'"].concat()), true)
             }
+            Problem::Near(text) => (one([b"syntax error near `", &text[..], b"'"].concat()), true),
             Problem::End => (one(b"syntax error: unexpected end of file".to_vec()), false),
             Problem::Unclosed(close) => {
                 (one([&b"unexpected EOF while looking for matching `"[..], &[*close], b"'"].concat()), false)

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Parse, Parser};
 use crate::function::Function;
-use crate::ir::{Bytes, Command, Compound, List, Name};
+use crate::ir::{Arg, Bytes, Command, Compound, List, Name, Simple};
 
 /// A function whose text is not complete before the bodies of its here-documents.
 pub(super) struct Unread {
@@ -34,8 +34,10 @@ impl Parser<'_> {
                 return Err(self.unexpected());
             }
             self.pos += name.len();
+            // Parentheses with something in them are the body.
+            let before = self.mark();
             if self.accept(b"(") && !self.accept(b")") {
-                return Err(self.unexpected());
+                self.back(before);
             }
             return self.function_body(name, &start);
         }
@@ -51,7 +53,23 @@ impl Parser<'_> {
             }
             self.back(start.mark);
         }
-        self.simple()
+        let command = self.simple()?;
+        match &command {
+            Command::Simple(simple) if self.peek() == Some(b'(') && is_one_word(simple) => self.named_by(simple, &start),
+            _ => Ok(command),
+        }
+    }
+
+    /// A definition whose name is a word that has to be expanded, which the shell refuses when it runs.
+    fn named_by(&mut self, simple: &Simple, start: &Start) -> Parse<Command> {
+        let name: Name = match simple.args.first() {
+            Some(Arg::Word(word)) => word.raw.clone().into(),
+            _ => return Err(self.unexpected()),
+        };
+        if !self.accept(b"(") || !self.accept(b")") {
+            return Err(self.unexpected());
+        }
+        self.function_body(name, start)
     }
 
     /// What could be the name of a function: a word that is no assignment, and whose expansions and quotes have no blanks
@@ -97,6 +115,11 @@ impl Parser<'_> {
             function.set_text(text.into());
         }
     }
+}
+
+/// Whether a command is a word alone, behind which parentheses make a function of it.
+fn is_one_word(simple: &Simple) -> bool {
+    matches!(simple.args.as_slice(), [Arg::Word(_)]) && simple.assigns.is_empty() && simple.redirects.is_empty()
 }
 
 /// The body of the one function that `text` defines; `None` when it does anything else.

@@ -260,9 +260,23 @@ impl<'a> Parser<'a> {
         (self.rest(), self.line)
     }
 
-    /// What was read since `from`, an earlier [`Self::offset`].
-    pub(crate) fn text_since(&self, from: usize) -> &'a [u8] {
-        self.slice(from, self.pos)
+    /// The place where the next line is read, for [`Self::text_since`].
+    pub(crate) fn place(&self) -> (usize, u32) {
+        (self.pos, self.line)
+    }
+
+    /// What was read since a place, as it was written; `first` is the number of the text's first line.
+    pub(crate) fn text_since(&self, (offset, line): (usize, u32), first: u32) -> &'a [u8] {
+        if std::ptr::eq(self.src, self.original) {
+            return self.slice(offset, self.pos);
+        }
+        // Continuations and aliases have moved what is behind them, but lines are still the same.
+        let start = |line: u32| {
+            let before = line.saturating_add(self.recounted).saturating_sub(first) as usize;
+            self.original.split_inclusive(|&b| b == b'\n').take(before).map(<[u8]>::len).sum::<usize>()
+        };
+        let end = if self.at_end() { self.original.len() } else { start(self.line) };
+        self.original.get(start(line)..end).unwrap_or_default()
     }
 
     fn peek(&self) -> Option<u8> {

@@ -243,6 +243,9 @@ impl Parser<'_> {
             return Ok(Some(Redirect { fd, kind }));
         }
         self.skip_blanks();
+        if !matches!(operator, b"<&" | b">&") {
+            self.refuse_descriptor()?;
+        }
         let Some(mut word) = self.word()? else { return Err(self.unexpected()) };
         if operator == b"<<<" {
             super::word::tilde_after_colons(&mut word);
@@ -260,6 +263,21 @@ impl Parser<'_> {
             _ => RedirectKind::Write(word),
         };
         Ok(Some(Redirect { fd, kind }))
+    }
+
+    /// What is written directly before an operator of redirection names its descriptor, so it is no word for the operator
+    /// before; only duplications take a number there.
+    fn refuse_descriptor(&mut self) -> Parse<()> {
+        let Some((fd, len)) = self.redirect_prefix() else { return Ok(()) };
+        let token = self.slice(self.pos, self.pos + len).to_vec();
+        match fd {
+            RedirectFd::Default => Ok(()),
+            RedirectFd::Number(_) => Err(SyntaxError::new(Problem::Unexpected(token), self.line)),
+            RedirectFd::Variable(_) => {
+                let operator = self.rest().get(len..len + 1).unwrap_or_default();
+                Err(SyntaxError::new(Problem::Near([&token, operator].concat()), self.line))
+            }
+        }
     }
 
     /// The descriptor written before an operator of redirection, and the length of its text.
@@ -292,6 +310,7 @@ impl Parser<'_> {
 
     fn here_doc(&mut self, strip_tabs: bool) -> Parse<RedirectKind> {
         self.skip_blanks();
+        self.refuse_descriptor()?;
         let line = self.line;
         let start = self.pos;
         if self.word()?.is_none() {

@@ -65,6 +65,7 @@ impl Parser<'_> {
                 None => return Err(self.unclosed(b'`', line)),
                 Some(b'`') => break,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.leave_out_continuation();
                     self.bump();
                     self.bump();
                 }

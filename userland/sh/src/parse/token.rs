@@ -59,6 +59,7 @@ impl Parser<'_> {
             match self.peek() {
                 Some(b' ' | b'\t') => self.pos += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    self.leave_out_continuation();
                     self.bump();
                     self.bump();
                 }

@@ -36,6 +36,8 @@ struct Pieces {
     open: u32,
     /// Between single quotes that are text.
     between: bool,
+    /// Between double quotes of an expression, whose end is no beginning.
+    doubled: bool,
 }
 
 impl Pieces {
@@ -113,6 +115,7 @@ impl Parser<'_> {
                         Ok(pieces.parts)
                     }
                     Stop::Brace | Stop::BraceOrSlash => Err(self.unclosed(b'}', start_line)),
+                    Stop::Arith(b")") if pieces.doubled => Err(self.unclosed(b'"', start_line)),
                     Stop::Bracket | Stop::Arith(b"]") => Err(self.unclosed(b']', start_line)),
                     _ => Err(self.unclosed(b')', start_line)),
                 };
@@ -143,7 +146,7 @@ impl Parser<'_> {
             }
             Stop::Bracket => byte == b']',
             Stop::Regex => matches!(byte, b' ' | b'\t' | b'\n' | b')' | b';' | b'&'),
-            Stop::Arith(b")") if pieces.between => false,
+            Stop::Arith(b")") if pieces.between || pieces.doubled => false,
             Stop::Arith(closers) => closers.contains(&byte),
             Stop::End | Stop::Whole => false,
         }
@@ -161,13 +164,16 @@ impl Parser<'_> {
                 pieces.literal.push(byte);
                 self.pos += 1;
             }
-            b'"' if arith && !pieces.between && self.quoted_parenthesis() > 0 => {
+            b'"' if arith && !pieces.between && !pieces.doubled && self.quoted_parenthesis() > 0 => {
                 // What is between the quotes closes nothing.
                 let len = self.quoted_parenthesis();
                 pieces.literal.extend_from_slice(self.slice(self.pos + 1, self.pos + 1 + len));
                 self.pos += len + 2;
             }
-            b'"' if arith || pieces.between => self.pos += 1,
+            b'"' if arith || pieces.between => {
+                pieces.doubled ^= arith && !pieces.between;
+                self.pos += 1;
+            }
             b'"' if stop != Stop::End => {
                 let inner = self.double_quoted(quoted)?;
                 pieces.push(Part::Double(inner));
@@ -285,7 +291,7 @@ impl Parser<'_> {
                 (Stop::Meta | Stop::Brace | Stop::BraceOrSlash, b'(') if pieces.open > 0 => pieces.open += 1,
                 (Stop::Bracket, b']') => pieces.open = pieces.open.saturating_sub(1),
                 (Stop::Bracket, _) => {}
-                (Stop::Arith(b")"), b'(' | b')') if pieces.between => {}
+                (Stop::Arith(b")"), b'(' | b')') if pieces.between || pieces.doubled => {}
                 (Stop::Regex | Stop::Arith(_), b'(') => pieces.open += 1,
                 (_, b')') => pieces.open = pieces.open.saturating_sub(1),
                 _ => {}
@@ -312,7 +318,7 @@ impl Parser<'_> {
                 // bash looks for the newline that would follow, and counts it.
                 self.line = self.line.saturating_add(u32::from(stop == Stop::Meta && !quoted));
             }
-            Some(b'\n') => {}
+            Some(b'\n') => self.leave_out_continuation(),
             Some(byte) if escapes => pieces.push(Part::Quoted(vec![byte])),
             Some(byte) => {
                 pieces.literal.push(b'\\');
@@ -328,6 +334,11 @@ impl Parser<'_> {
         if next.is_some() {
             self.bump();
         }
+    }
+
+    /// A backslash and a newline are no part of the text that is shown and kept.
+    pub(super) fn leave_out_continuation(&mut self) {
+        self.reprinted.push((self.pos, self.pos + 2, Bytes::new()));
     }
 
     fn single_quoted(&mut self) -> Parse<Bytes> {
@@ -404,12 +415,18 @@ impl Parser<'_> {
                     }
                 }
                 let start = self.pos;
+                let doubled = self.peek_at(2) == Some(b'(');
                 self.pos += 2;
                 let body = self.substitution_body().map_err(|error| match unclosed {
                     Some(unclosed) if error.place != Place::Elements => unclosed,
                     _ => error,
                 })?;
-                self.note_substitution(start, b"$(", &body);
+                if doubled && self.for_print {
+                    // What could have been an expression is kept as it was written.
+                    self.reprinted.push((start, self.pos, self.slice(start, self.pos).to_vec()));
+                } else {
+                    self.note_substitution(start, b"$(", &body);
+                }
                 pieces.push(Part::Command(body));
             }
             Some(b'[') => {
