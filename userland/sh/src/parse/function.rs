@@ -55,7 +55,9 @@ impl Parser<'_> {
         }
         let command = self.simple()?;
         match &command {
-            Command::Simple(simple) if self.peek() == Some(b'(') && is_one_word(simple) => self.named_by(simple, &start),
+            Command::Simple(simple) if self.peek() == Some(b'(') && is_one_word(simple) => {
+                self.named_by(simple, &start)
+            }
             _ => Ok(command),
         }
     }

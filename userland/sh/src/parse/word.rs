@@ -147,6 +147,7 @@ impl Parser<'_> {
             Stop::Bracket => byte == b']',
             Stop::Regex => matches!(byte, b' ' | b'\t' | b'\n' | b')' | b';' | b'&'),
             Stop::Arith(b")") if pieces.between || pieces.doubled => false,
+            Stop::Arith(b";)") if pieces.doubled => false,
             Stop::Arith(closers) => closers.contains(&byte),
             Stop::End | Stop::Whole => false,
         }
@@ -171,7 +172,7 @@ impl Parser<'_> {
                 self.pos += len + 2;
             }
             b'"' if arith || pieces.between => {
-                pieces.doubled ^= arith && !pieces.between;
+                pieces.doubled ^= arith && !pieces.between && !self.in_document;
                 self.pos += 1;
             }
             b'"' if stop != Stop::End => {
@@ -217,7 +218,10 @@ impl Parser<'_> {
                     _ => pieces.literal.extend(form),
                 }
             }
-            b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'"') => self.pos += 2,
+            b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'"') => {
+                pieces.doubled ^= !pieces.between;
+                self.pos += 2;
+            }
             b'$' if !quoted
                 && self.quoted_substitution
                 && !self.between_quotes
