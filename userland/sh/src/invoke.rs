@@ -51,7 +51,9 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
         shell.options.set_named(b"posix", true);
     }
     shell.options.login_shell = start.login;
-    shell.start_args = shell.positional.clone();
+    if shell.options.extdebug {
+        shell.note_start_args();
+    }
     shell.note_source(&source);
     let result = shell.read_startup(&start).and_then(|()| {
         if restricted {

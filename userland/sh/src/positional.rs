@@ -10,6 +10,8 @@ use crate::ir::Bytes;
 pub(crate) struct Positional {
     words: Rc<Vec<Bytes>>,
     shifted: usize,
+    /// They were given by `set`, since the last call that had parameters of its own.
+    pub(crate) chosen: bool,
 }
 
 impl Positional {
@@ -17,7 +19,7 @@ impl Positional {
     pub(crate) fn shift(&mut self, count: usize) {
         self.shifted = self.shifted.saturating_add(count).min(self.words.len());
         if self.is_empty() {
-            *self = Self::default();
+            *self = Self { chosen: self.chosen, ..Self::default() };
         }
     }
 }
@@ -32,6 +34,6 @@ impl Deref for Positional {
 
 impl From<Vec<Bytes>> for Positional {
     fn from(words: Vec<Bytes>) -> Self {
-        Self { words: Rc::new(words), shifted: 0 }
+        Self { words: Rc::new(words), shifted: 0, chosen: false }
     }
 }

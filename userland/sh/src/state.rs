@@ -179,8 +179,8 @@ pub(crate) struct Shell {
     pub(crate) trace_fd: Option<u32>,
     /// What `-c` was given.
     pub(crate) execution_string: Option<Bytes>,
-    /// The arguments that the shell was started with.
-    pub(crate) start_args: Positional,
+    /// What `BASH_ARGV` tells of the shell's own arguments, once it was asked for.
+    pub(crate) start_args: Option<Positional>,
     /// The coprocess whose ends the shell holds: its variable and its process.
     pub(crate) coprocess: Option<(Name, u32)>,
     /// How words of commands are completed, the oldest first.
@@ -273,7 +273,7 @@ impl Shell {
             expands_alone: false,
             piped: false,
             execution_string: None,
-            start_args: Positional::default(),
+            start_args: None,
             disabled: BTreeSet::new(),
             trace_fd: None,
             plain: BTreeSet::new(),

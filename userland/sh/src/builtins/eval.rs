@@ -95,7 +95,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let line = shell.line;
     let result = shell.descend(TEXT_LEVELS, |shell| {
         let run = |shell: &mut Shell| shell.run_source(&text, 1, source, b"");
-        if parameters.is_empty() { run(shell) } else { shell.with_positional(parameters, run) }
+        if parameters.is_empty() { run(shell) } else { with_parameters(shell, parameters, run) }
     });
     shell.sourcing -= 1;
     shell.sourcing_depth -= 1;
@@ -113,6 +113,23 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Ok(()) | Err(Stop::Return) => Ok(shell.status),
         Err(stop) => Err(stop),
     }
+}
+
+/// Runs a script with parameters of its own. Those that it gives itself by `set` stay, except in functions.
+fn with_parameters(shell: &mut Shell, parameters: Vec<Bytes>, script: impl FnOnce(&mut Shell) -> Run) -> Run {
+    let mut chosen = None;
+    let result = shell.with_positional(parameters, |shell| {
+        let result = script(shell);
+        if shell.positional.chosen && !shell.frames.iter().any(|frame| frame.is_function) {
+            chosen = Some(shell.positional.clone());
+        }
+        result
+    });
+    if let Some(words) = chosen {
+        shell.positional = words;
+        shell.positional.chosen = false;
+    }
+    result
 }
 
 /// What bash reads of a file: it takes NUL bytes out, passing over the byte after each, and ends at one that is left.

@@ -23,7 +23,7 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         rest = after;
         match letters {
             b"-" => {
-                shell.positional = rest.to_vec().into();
+                choose(shell, rest);
                 return Ok(0);
             }
             // A plus sign alone means nothing.
@@ -32,7 +32,7 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 shell.options.xtrace = false;
                 shell.options.verbose = false;
                 if !rest.is_empty() {
-                    shell.positional = rest.to_vec().into();
+                    choose(shell, rest);
                 }
                 return Ok(0);
             }
@@ -61,9 +61,15 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     if !rest.is_empty() {
-        shell.positional = rest.to_vec().into();
+        choose(shell, rest);
     }
     Ok(0)
+}
+
+/// Makes these words the positional parameters.
+fn choose(shell: &mut Shell, words: &[Bytes]) {
+    shell.positional = words.to_vec().into();
+    shell.positional.chosen = true;
 }
 
 fn is_option(word: &[u8]) -> bool {

@@ -83,6 +83,9 @@ fn one(shell: &mut Shell, switch: &'static Switch, wanted: &Wanted) -> u8 {
             shell.set_option(switch.name.as_bytes(), wanted.on);
         } else {
             shell.options.apply(switch, wanted.on);
+            if shell.options.extdebug {
+                shell.note_start_args();
+            }
         }
         return 0;
     }

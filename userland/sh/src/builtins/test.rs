@@ -8,12 +8,14 @@ use crate::state::{Run, Shell};
 const MAX_DEPTH: u32 = 200;
 
 pub(super) fn test(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    run(shell, args.get(1..).unwrap_or_default())
+    run(shell, args.get(1..).unwrap_or_default(), None)
 }
 
 pub(super) fn bracket(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     match args.split_last() {
-        Some((last, words)) if last == b"]" && !words.is_empty() => run(shell, words.get(1..).unwrap_or_default()),
+        Some((last, words)) if last == b"]" && !words.is_empty() => {
+            run(shell, words.get(1..).unwrap_or_default(), Some(last))
+        }
         _ => {
             shell.complain_builtin("missing `]'");
             Ok(2)
@@ -21,7 +23,8 @@ pub(super) fn bracket(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
 }
 
-fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+/// `last` is the bracket that closes the test, if it is one in brackets.
+fn run(shell: &mut Shell, words: &[Bytes], last: Option<&Bytes>) -> Run<u8> {
     // The form that loops are made of.
     if let [left, op, right] = words
         && let Some(name) = op.strip_prefix(b"-").filter(|name| name.len() == 2)
@@ -29,7 +32,7 @@ fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     {
         return finish(shell, binary_test(name, left, right));
     }
-    let mut tests = Tests { shell, words, at: 0, depth: 0, stop: None };
+    let mut tests = Tests { shell, words, last, at: 0, depth: 0, stop: None };
     let truth = tests.whole();
     let stop = tests.stop;
     match stop {
@@ -74,6 +77,8 @@ fn is_unary(word: &[u8]) -> bool {
 struct Tests<'a> {
     shell: &'a mut Shell,
     words: &'a [Bytes],
+    /// What stands behind the words: a message may name it.
+    last: Option<&'a Bytes>,
     at: usize,
     depth: u32,
     /// Something that ends more than this test.
@@ -173,7 +178,9 @@ impl Tests<'_> {
             b"(" => {
                 let truth = self.or()?;
                 if self.peek() != Some(b")") {
-                    return Err(TestFault(b"`)' expected".to_vec()));
+                    let found = self.peek().or(self.last.map(Vec::as_slice));
+                    let found = found.map_or(Bytes::new(), |word| [b", found ", word].concat());
+                    return Err(TestFault([b"`)' expected", &found[..]].concat()));
                 }
                 self.at += 1;
                 Ok(truth)

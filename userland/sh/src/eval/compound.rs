@@ -185,6 +185,7 @@ impl Shell {
         let saved = std::mem::replace(&mut self.positional, words.into());
         let result = inner(self);
         self.positional = saved;
+        self.positional.chosen = false;
         result
     }
 }

@@ -46,8 +46,9 @@ impl Shell {
             return None;
         }
         let checked = self.options.posix || self.options.checkhash;
+        // What was found in the working directory is looked for again when it is not in the one of now.
         if let Some((path, hits)) = self.hash.get_mut(name)
-            && (!checked || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))
+            && (!(checked || path.starts_with(b"./")) || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))
         {
             *hits = hits.saturating_add(u32::from(remembers));
             return Some(path.clone());

@@ -92,7 +92,7 @@ impl Shell {
                 return shell.discard([&function.name[..], b": the function's text cannot be read"].concat());
             };
             if shell.traps.get(trap::DEBUG).is_some() {
-                shell.line = function.line;
+                shell.line = body.line;
                 if !shell.run_debug_trap()? {
                     return Ok(());
                 }

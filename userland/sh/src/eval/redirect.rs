@@ -137,11 +137,6 @@ impl Shell {
             }
             return Ok(true);
         }
-        if self.vars.get(&name).is_some_and(|var| var.has(crate::vars::READONLY)) {
-            self.complain([&name[..], b": readonly variable"].concat());
-            self.complain([target, b": cannot assign fd to variable"].concat());
-            return Ok(false);
-        }
         if let RedirectKind::Duplicate { word, .. } = kind
             && !word.literal().is_none_or(|text| text.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
         {

@@ -101,8 +101,11 @@ impl Shell {
             if arith.text.parts.is_empty() {
                 return Ok(0);
             }
-            let text = self.expand_as(&arith.text.parts, Mode::Text)?;
-            let text = if arith.guards { guarded(&text) } else { text };
+            let text = match arith.guards {
+                true => guarded(&self.expand_as(&arith.text.parts, Mode::Text)?),
+                false if arith.text.raw.contains(&b'[') => self.guarded_text(&arith.text.parts, &mut 0)?,
+                false => self.expand_as(&arith.text.parts, Mode::Text)?,
+            };
             return self.text_value(&text);
         };
         if arith.expansions.is_empty() {
@@ -156,6 +159,36 @@ impl Shell {
                 (None, part) => {
                     let text = self.expand_as(std::slice::from_ref(part), Mode::Text)?;
                     out.extend(text);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The text of an expression with its expansions in place. Those between brackets, of which `depth` are open, get
+    /// backslashes before what would have a meaning when the subscript is read.
+    fn guarded_text(&mut self, parts: &[Part], depth: &mut u32) -> Run<Bytes> {
+        let mut out = Bytes::new();
+        for part in parts {
+            match part {
+                Part::Lit(text) | Part::Quoted(text) => {
+                    for byte in text {
+                        match byte {
+                            b'[' => *depth = depth.saturating_add(1),
+                            b']' => *depth = depth.saturating_sub(1),
+                            _ => {}
+                        }
+                    }
+                    out.extend_from_slice(text);
+                }
+                Part::Double(inner) => out.extend(self.guarded_text(inner, depth)?),
+                part => {
+                    for byte in self.expand_as(std::slice::from_ref(part), Mode::Text)? {
+                        if *depth > 0 && b"[]$`'\"\\~".contains(&byte) {
+                            out.push(b'\\');
+                        }
+                        out.push(byte);
+                    }
                 }
             }
         }

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Bytes, Element, Name, Part, Subscript};
+use crate::ir::{Arith, Bytes, Element, Name, Part, Subscript};
 use crate::state::{Run, Shell};
 use crate::vars::{self, Assoc, Meant, Value};
 
-/// One value of an indexed array: where it goes and how that is written, and whether it joins what is there.
-struct Placed {
-    at: Option<(i64, Bytes)>,
+/// One element of an indexed array as its words expand: how its subscript is written, and whether it joins what is there.
+struct Placed<'a> {
+    at: Option<(At<'a>, Bytes)>,
     joins: bool,
     value: Bytes,
+}
+
+/// The expression that a subscript is.
+enum At<'a> {
+    Read(&'a Arith),
+    Text,
 }
 
 impl Shell {
@@ -52,10 +58,10 @@ impl Shell {
             var.value = Value::Assoc(map);
             return Ok(true);
         }
-        let values = match self.indexed_values(elements, flags) {
+        let values = match self.indexed_values(elements) {
             Ok(values) => values,
             Err(stop) => {
-                // It was made an array before the values were looked at.
+                // It was made an array before the words were expanded.
                 let var = self.vars.entry(name);
                 var.flags &= !vars::BARE;
                 var.value = match std::mem::take(&mut var.value) {
@@ -66,95 +72,133 @@ impl Shell {
                 return Err(stop);
             }
         };
-        let map = match std::mem::take(&mut self.vars.entry(name).value) {
+        self.put_values(name, values, append)?;
+        self.vars.entry(name).flags &= !vars::BARE;
+        Ok(true)
+    }
+
+    /// Makes an indexed array of a variable and puts the values into it, one by one: subscripts and values that are numbers
+    /// see what the array holds so far, and those before a mistake stay.
+    fn put_values(&mut self, name: &Name, values: Vec<Placed<'_>>, append: bool) -> Run {
+        // What was declared without a value keeps having none until the first element is there.
+        let bare = self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Unset) || var.has(vars::BARE));
+        let var = self.vars.entry(name);
+        if bare {
+            var.flags |= vars::BARE;
+        }
+        let flags = var.flags;
+        let mut map = match std::mem::take(&mut var.value) {
             Value::Indexed(map) if append => map,
             Value::Text(text) if append => BTreeMap::from([(0, text)]),
             _ => BTreeMap::new(),
         };
-        let map = self.put_values(map, values, flags & vars::INTEGER != 0);
-        let var = self.vars.entry(name);
-        var.flags &= !vars::BARE;
-        var.value = Value::Indexed(map);
-        Ok(true)
-    }
-
-    /// Puts values into an indexed array; complains about places before its start.
-    fn put_values(
-        &mut self,
-        mut map: BTreeMap<u64, Bytes>,
-        values: Vec<Placed>,
-        integer: bool,
-    ) -> BTreeMap<u64, Bytes> {
         let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
-        for Placed { at, joins, value } in values {
-            if let Some((index, subscript)) = at {
-                match super::position(&map, index) {
-                    Some(at) => next = at,
-                    None => {
-                        self.bad_element(&subscript, &value);
-                        continue;
-                    }
-                }
+        // Where nothing is evaluated nothing can look at the array, so that it need not be in its variable meanwhile.
+        if flags & vars::INTEGER == 0 && values.iter().all(|placed| placed.at.is_none()) {
+            for Placed { mut value, .. } in values {
+                self.attributed_element(flags, &mut value)?;
+                map.insert(next, value);
+                next = next.saturating_add(1);
             }
-            if joins && integer {
+            self.vars.entry(name).value = Value::Indexed(map);
+            return Ok(());
+        }
+        self.vars.entry(name).value = Value::Indexed(map);
+        for Placed { at, joins, mut value } in values {
+            let Some(place) = self.place_of_element(name, at, joins, &value, next)? else { continue };
+            self.attributed_element(flags, &mut value)?;
+            next = place.saturating_add(1);
+            let var = self.vars.entry(name);
+            var.flags &= !vars::BARE;
+            let Value::Indexed(map) = &mut var.value else { continue };
+            if joins && flags & vars::INTEGER != 0 {
                 let number = |text: &[u8]| crate::parse::plain_number(text).unwrap_or(0);
-                let slot = map.entry(next).or_default();
+                let slot = map.entry(place).or_default();
                 *slot = number(slot).wrapping_add(number(&value)).to_string().into_bytes();
             } else if joins {
-                map.entry(next).or_default().extend_from_slice(&value);
+                map.entry(place).or_default().append(&mut value);
             } else {
-                map.insert(next, value);
+                map.insert(place, value);
             }
-            next = next.saturating_add(1);
         }
-        map
+        Ok(())
+    }
+
+    /// Where an element goes; `None`, with a complaint, where it cannot be.
+    fn place_of_element(
+        &mut self,
+        name: &Name,
+        at: Option<(At<'_>, Bytes)>,
+        joins: bool,
+        value: &[u8],
+        next: u64,
+    ) -> Run<Option<u64>> {
+        let Some((at, text)) = at else { return Ok(Some(next)) };
+        let place = match (&text[..], at) {
+            (b"", _) => None,
+            (b"@" | b"*", _) => {
+                self.wrong_element(&text, joins, value, "cannot assign to non-numeric index");
+                return Ok(None);
+            }
+            (_, at) => {
+                let index = match at {
+                    At::Read(arith) => self.evaluate(arith),
+                    At::Text => self.evaluate_text(&text),
+                };
+                let index = self.abandon(index)?;
+                match self.vars.get(name).map(|var| &var.value) {
+                    Some(Value::Indexed(map)) => super::position(map, index),
+                    _ => u64::try_from(index).ok(),
+                }
+            }
+        };
+        if place.is_none() {
+            self.wrong_element(&text, joins, value, "bad array subscript");
+        }
+        Ok(place)
+    }
+
+    fn wrong_element(&mut self, subscript: &[u8], joins: bool, value: &[u8], problem: &str) {
+        let operator: &[u8] = if joins { b"]+=" } else { b"]=" };
+        self.complain([b"[", subscript, operator, value, b": ", problem.as_bytes()].concat());
     }
 
     fn bad_element(&mut self, subscript: &[u8], value: &[u8]) {
         self.complain([b"[", subscript, b"]=", value, b": bad array subscript"].concat());
     }
 
-    /// The number that a subscript in a list of elements is, and its text; `None` when there is nothing in it.
-    fn index_of_element(&mut self, subscript: &Subscript) -> Run<Option<(i64, Bytes)>> {
+    /// The expression that a subscript in a list of elements is, and its text.
+    fn index_of_element<'a>(&mut self, subscript: &'a Subscript) -> Run<(At<'a>, Bytes)> {
         // Quotes are taken out here, unlike those in the subscript of one element that is assigned to.
         let expands =
             |part: &Part| matches!(part, Part::Param(_) | Part::Command(_) | Part::Double(_) | Part::Quoted(_));
-        let (index, text) = if subscript.key.parts.iter().any(expands) {
-            let text = self.expand_text(&subscript.key)?;
-            // bash takes quotes out twice, the second time with the byte that it marks quotes by.
-            let twice = subscript.key.parts.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
-            let mut text = if twice { crate::parse::remove_quotes(&text) } else { text };
-            text.retain(|&byte| !twice || byte != 1);
-            (self.evaluate_text(&text), text)
-        } else {
-            (self.evaluate(&subscript.index), subscript.key.raw.to_vec())
-        };
-        let index = self.abandon(index)?;
-        Ok((!text.is_empty()).then_some((index, text)))
+        if !subscript.key.parts.iter().any(expands) {
+            return Ok((At::Read(&subscript.index), subscript.key.raw.to_vec()));
+        }
+        let text = self.expand_text(&subscript.key)?;
+        // bash takes quotes out twice, the second time with the byte that it marks quotes by.
+        let twice = subscript.key.parts.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
+        let mut text = if twice { crate::parse::remove_quotes(&text) } else { text };
+        text.retain(|&byte| !twice || byte != 1);
+        Ok((At::Text, text))
     }
 
-    fn indexed_values(&mut self, elements: &[Element], flags: u16) -> Run<Vec<Placed>> {
+    fn indexed_values<'a>(&mut self, elements: &'a [Element]) -> Run<Vec<Placed<'a>>> {
         let mut values = Vec::with_capacity(elements.len());
         let mut fields = Vec::new();
         for element in elements {
             let braced = self.braced_element(element);
             match &element.subscript {
                 Some(subscript) if braced.is_none() => {
-                    let at = self.index_of_element(subscript)?;
+                    let at = Some(self.index_of_element(subscript)?);
                     let value = self.expand_text(&element.value)?;
-                    match at {
-                        at @ Some(_) => values.push(Placed { at, joins: element.append, value }),
-                        None => self.bad_element(b"", &value),
-                    }
+                    values.push(Placed { at, joins: element.append, value });
                 }
                 _ => {
                     self.expand_fields(braced.unwrap_or(&element.value), &mut fields)?;
                     values.extend(fields.drain(..).map(|value| Placed { at: None, joins: false, value }));
                 }
             }
-        }
-        for placed in &mut values {
-            self.attributed_element(flags, &mut placed.value)?;
         }
         Ok(values)
     }

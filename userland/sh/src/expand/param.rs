@@ -154,8 +154,11 @@ impl Shell {
         }
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
+            // A positional parameter or an element that is not there names nothing, and nobody complains; nor do all of them.
+            Content::Many { values, .. } if values.is_empty() && matches!(param.target, Target::Special(_)) => {
+                return self.apply(param, (&param.target, &Index::None), Content::Unset, out, place);
+            }
             Content::Many { values, .. } => values.join(&b' '),
-            // A positional parameter or an element that is not there names nothing, and nobody complains.
             Content::Unset if self.may_name_nothing(param) => {
                 return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
             }

@@ -188,7 +188,20 @@ impl Shell {
                 stack.extend(self.dir_stack.iter().cloned());
                 Some(stack)
             }
+            b"BASH_ARGC" | b"BASH_ARGV" => {
+                if !self.frames.iter().any(|frame| frame.is_function) {
+                    self.note_start_args();
+                }
+                self.calls(name)
+            }
             _ => self.calls(name),
+        }
+    }
+
+    /// Keeps the positional parameters for `BASH_ARGV`. That happens once: when it is first looked at, or with `extdebug`.
+    pub(crate) fn note_start_args(&mut self) {
+        if self.start_args.is_none() {
+            self.start_args = Some(self.positional.clone());
         }
     }
 
@@ -205,11 +218,14 @@ impl Shell {
             }
             b"BASH_ARGV" => {
                 let called = frames.filter_map(|f| f.args.as_ref()).flat_map(|args| args.iter().rev().cloned());
-                called.chain(self.start_args.iter().rev().cloned()).collect()
+                called.chain(self.start_args.iter().flat_map(|args| args.iter().rev().cloned())).collect()
             }
             b"BASH_ARGC" => {
                 let called = frames.filter_map(|f| f.args.as_ref()).map(Vec::len);
-                called.chain([self.start_args.len()]).map(|n| n.to_string().into_bytes()).collect()
+                called
+                    .chain(self.start_args.iter().map(|args| args.len()))
+                    .map(|n| n.to_string().into_bytes())
+                    .collect()
             }
             _ => return None,
         })

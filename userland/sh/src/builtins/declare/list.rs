@@ -29,16 +29,27 @@ pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
             None => computed(shell, &name),
         };
         if let Some(line) = line {
-            let line = match line.strip_prefix(b"declare -x") {
-                // In posix mode they are shown as the commands that make them.
-                Some(rest) if shell.options.posix && wanted.base == crate::vars::EXPORT => [b"export", rest].concat(),
-                _ => line,
-            };
-            text.extend(line);
+            match wanted.base {
+                crate::vars::EXPORT if shell.options.posix => text.extend(as_command(b"export", &line)),
+                crate::vars::READONLY if shell.options.posix => text.extend(as_command(b"readonly", &line)),
+                _ => text.extend(line),
+            }
             text.push(b'\n');
         }
     }
     shell.print(text)
+}
+
+/// A declaration as posix mode shows it: as the command that makes it, which knows no attributes but those of arrays.
+fn as_command(command: &[u8], line: &[u8]) -> Bytes {
+    let rest = line.strip_prefix(b"declare -").unwrap_or_default();
+    let (letters, rest) = rest.split_at(rest.iter().position(|&byte| byte == b' ').unwrap_or(rest.len()));
+    let array: &[u8] = match () {
+        () if letters.contains(&b'a') => b" -a",
+        () if letters.contains(&b'A') => b" -A",
+        () => b"",
+    };
+    [command, array, rest].concat()
 }
 
 fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
@@ -47,6 +58,7 @@ fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
         return Some([b"declare -i ", name].concat());
     }
     match name {
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
         b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
         b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL" | b"COMP_WORDBREAKS" | b"EPOCHREALTIME"
         | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => Some([b"declare -- ", name].concat()),
@@ -132,6 +144,9 @@ fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     match name {
         b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" | b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL"
         | b"COMP_WORDBREAKS" | b"EPOCHREALTIME" | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => return None,
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => {
+            return Some([b"declare -a ", name, b"=()"].concat());
+        }
         b"DIRSTACK" | b"GROUPS" => return Some([b"declare -a ", name, b"=()"].concat()),
         _ => {}
     }

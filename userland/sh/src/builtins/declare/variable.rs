@@ -163,8 +163,9 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
             let text = format!("warning: {}: quoted compound array assignment deprecated", lossy(&shown));
             shell.complain(text);
         }
-        // An element of an array that is there already gets the text.
-        compound &= subscript.is_none();
+        // An element of an array that is there already gets the text, unless the options ask for an array: then its
+        // subscript means nothing.
+        compound &= subscript.is_none() || wanted.indexed || wanted.assoc;
         array |= compound;
     }
     if !prepare(shell, &name, wanted, array, value.is_some())? {
