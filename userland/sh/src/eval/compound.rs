@@ -77,7 +77,12 @@ impl Shell {
     #[inline(never)]
     fn run_if(&mut self, arms: &[(List, List)], otherwise: Option<&List>) -> Run {
         for (condition, body) in arms {
+            let (line, recounts) = (self.line, self.recounts);
             self.as_condition(|shell| shell.run_list(condition))?;
+            if self.recounts {
+                // From a condition bash comes back to its line, whatever ran there.
+                (self.line, self.recounts) = (line, recounts);
+            }
             if self.status == 0 {
                 return self.run_list(body);
             }

@@ -99,6 +99,10 @@ fn all(shell: &mut Shell, wanted: &Wanted) -> u8 {
         {
             continue;
         }
+        if let Some(command) = super::list::command_in_posix(shell, wanted) {
+            text.extend([command.as_bytes(), b" -f ", name, b"\n"].concat());
+            continue;
+        }
         let attributes = shell.function_attributes(name);
         if !wanted.function_names {
             text.extend(crate::print::function(&function));

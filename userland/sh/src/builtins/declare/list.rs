@@ -29,10 +29,9 @@ pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
             None => computed(shell, &name),
         };
         if let Some(line) = line {
-            match wanted.base {
-                crate::vars::EXPORT if shell.options.posix => text.extend(as_command(b"export", &line)),
-                crate::vars::READONLY if shell.options.posix => text.extend(as_command(b"readonly", &line)),
-                _ => text.extend(line),
+            match command_in_posix(shell, wanted) {
+                Some(command) => text.extend(as_command(command, &line)),
+                None => text.extend(line),
             }
             text.push(b'\n');
         }
@@ -40,16 +39,23 @@ pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
     shell.print(text)
 }
 
-/// A declaration as posix mode shows it: as the command that makes it, which knows no attributes but those of arrays.
-fn as_command(command: &[u8], line: &[u8]) -> Bytes {
-    let rest = line.strip_prefix(b"declare -").unwrap_or_default();
-    let (letters, rest) = rest.split_at(rest.iter().position(|&byte| byte == b' ').unwrap_or(rest.len()));
-    let array: &[u8] = match () {
-        () if letters.contains(&b'a') => b" -a",
-        () if letters.contains(&b'A') => b" -A",
-        () => b"",
-    };
-    [command, array, rest].concat()
+/// In posix mode `export` and `readonly` show what they list as commands of their own.
+pub(super) fn command_in_posix(shell: &Shell, wanted: &Wanted) -> Option<&'static str> {
+    match wanted.base {
+        crate::vars::EXPORT if shell.options.posix => Some("export"),
+        crate::vars::READONLY if shell.options.posix => Some("readonly"),
+        _ => None,
+    }
+}
+
+/// A line that begins with `declare`, as this command: of the attributes only the kind of array stays.
+fn as_command(command: &str, line: &[u8]) -> Bytes {
+    let words = line.strip_prefix(b"declare -").unwrap_or(line);
+    let end = words.iter().position(|&byte| byte == b' ').unwrap_or(0);
+    let (letters, rest) = words.split_at(end);
+    let array = letters.iter().find(|letter| matches!(letter, b'a' | b'A'));
+    let option = array.map_or_else(Bytes::new, |letter| vec![b' ', b'-', *letter]);
+    [command.as_bytes(), &option, rest].concat()
 }
 
 fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
@@ -58,7 +64,6 @@ fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
         return Some([b"declare -i ", name].concat());
     }
     match name {
-        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
         b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
         b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL" | b"COMP_WORDBREAKS" | b"EPOCHREALTIME"
         | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => Some([b"declare -- ", name].concat()),
@@ -117,7 +122,15 @@ pub(in crate::builtins) fn assignments(shell: &mut Shell) -> Bytes {
     for name in shell.variable_names() {
         let declaration = match shell.vars.get(&name).map(|var| &var.value) {
             Some(Value::Text(value)) => {
-                let value = if value.is_empty() { Bytes::new() } else { crate::expand::trace_quote(value) };
+                let value = if value.is_empty() {
+                    Bytes::new()
+                } else if shell.options.posix && crate::expand::needs_ansi(value) {
+                    // POSIX knows no `$'..'`, and other control characters mean nothing to a shell.
+                    let means_something = |byte: &u8| b" \t\n'\"\\|&;()<>!{}*[]?^$`".contains(byte);
+                    if value.iter().any(means_something) { crate::expand::single_quote(value) } else { value.to_vec() }
+                } else {
+                    crate::expand::trace_quote(value)
+                };
                 text.extend([&name[..], b"=", &value, b"\n"].concat());
                 continue;
             }
@@ -144,9 +157,6 @@ fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     match name {
         b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" | b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL"
         | b"COMP_WORDBREAKS" | b"EPOCHREALTIME" | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => return None,
-        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => {
-            return Some([b"declare -a ", name, b"=()"].concat());
-        }
         b"DIRSTACK" | b"GROUPS" => return Some([b"declare -a ", name, b"=()"].concat()),
         _ => {}
     }
