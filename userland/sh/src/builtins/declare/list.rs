@@ -64,6 +64,7 @@ fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
         return Some([b"declare -i ", name].concat());
     }
     match name {
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
         b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
         b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL" | b"COMP_WORDBREAKS" | b"EPOCHREALTIME"
         | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => Some([b"declare -- ", name].concat()),
@@ -157,6 +158,9 @@ fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     match name {
         b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" | b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL"
         | b"COMP_WORDBREAKS" | b"EPOCHREALTIME" | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => return None,
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => {
+            return Some([b"declare -a ", name, b"=()"].concat());
+        }
         b"DIRSTACK" | b"GROUPS" => return Some([b"declare -a ", name, b"=()"].concat()),
         _ => {}
     }
