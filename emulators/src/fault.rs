@@ -96,6 +96,11 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
+    /// Takes back those that are still to come.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn take(&self, path: &str) -> Option<FaultKind> {
         let mut faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = faults.iter().position(|fault| path.starts_with(&fault.path))?;

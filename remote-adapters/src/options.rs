@@ -1,11 +1,13 @@
 //! What a caller may ask of any provider.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxPath, Secret};
 
+use crate::plane::Names;
 use crate::transport::Transport;
 
 /// Which hosts programs in the sandbox reach.
@@ -23,7 +25,9 @@ pub enum NetworkAccess {
 
 /// How sandboxes are made and used. The same for all providers; one that cannot do what is asked says so when it is made, and
 /// never ignores it.
-#[derive(Clone, Debug)]
+///
+/// Its `Debug` shows neither the key, nor values of variables and of what only one provider knows, nor the password of a proxy.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
     /// The credential. `None` takes the provider's own variable of the environment.
@@ -67,6 +71,41 @@ pub struct Options {
     pub transport: Option<Arc<dyn Transport>>,
     /// What only one provider knows. Each lists its names on its page and refuses others.
     pub extra: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("api_key", &self.api_key)
+            .field("api_url", &self.api_url.as_deref().map(without_password))
+            .field("region", &self.region)
+            .field("proxy", &self.proxy.as_deref().map(without_password))
+            .field("image", &self.image)
+            .field("env", &Names(&self.env))
+            .field("labels", &self.labels)
+            .field("cpus", &self.cpus)
+            .field("memory_mib", &self.memory_mib)
+            .field("disk_mib", &self.disk_mib)
+            .field("time_to_live", &self.time_to_live)
+            .field("network", &self.network)
+            .field("cwd", &self.cwd)
+            .field("dialect", &self.dialect)
+            .field("output_bytes", &self.output_bytes)
+            .field("command_time", &self.command_time)
+            .field("ready_time", &self.ready_time)
+            .field("extra", &self.extra.keys().collect::<Vec<_>>())
+            // A script may name a password; whether there is one is enough.
+            .field("setup", &self.setup.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// An address without the name and the password before its host.
+pub(crate) fn without_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }
 
 impl Default for Options {
@@ -183,8 +222,23 @@ mod tests {
         let error = Options::default().key("e2b", &["TIDEBOX_NO_SUCH_KEY"]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert!(error.message().contains("TIDEBOX_NO_SUCH_KEY"), "{error}");
-        let options = Options::default().with_api_key("planted-key");
-        assert!(!format!("{options:?} {:?}", options.key("e2b", &[])).contains("planted"));
+        let mut options = Options::default().with_api_key("planted-key").with_extra("password", "planted-extra");
+        options.env.push(("NAME".to_owned(), "planted-variable".to_owned()));
+        options.proxy = Some("http://user:planted-password@proxy:8080/".to_owned());
+        options.api_url = Some("https://user:planted@word@api/v1@2".to_owned());
+        options.setup = Some("login planted-script".to_owned());
+        let settings = crate::Settings::from(&options);
+        let command = crate::Command {
+            script: "true".to_owned(),
+            cwd: None,
+            env: options.env.clone(),
+            time: Duration::from_secs(1),
+        };
+        let shown = format!("{options:?} {:?} {settings:?} {command:?}", options.key("e2b", &[]));
+        assert!(!shown.contains("planted"), "{shown}");
+        for told in ["NAME", "password", "http://proxy:8080/", "https://api/v1@2"] {
+            assert!(shown.contains(told), "{told} in {shown}");
+        }
     }
 
     #[test]

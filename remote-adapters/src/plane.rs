@@ -8,8 +8,8 @@ use tidebox_core::{BoxFuture, Outcome, Result, SandboxId, SandboxPath, Upload, U
 
 use crate::output::Output;
 
-/// A command line and what it runs with.
-#[derive(Clone, Debug)]
+/// A command line and what it runs with. Its `Debug` shows no values of variables.
+#[derive(Clone)]
 pub struct Command {
     /// What the shell gets, as after `bash -c`.
     pub script: String,
@@ -19,6 +19,26 @@ pub struct Command {
     pub env: Vec<(String, String)>,
     /// How long it may run.
     pub time: Duration,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("script", &self.script)
+            .field("cwd", &self.cwd)
+            .field("env", &Names(&self.env))
+            .field("time", &self.time)
+            .finish()
+    }
+}
+
+/// Variables, of which only the names are printed: what they hold may be secrets of the caller's.
+pub(crate) struct Names<'a>(pub(crate) &'a [(String, String)]);
+
+impl fmt::Debug for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
 }
 
 /// How a command ended.

@@ -19,11 +19,11 @@ use tidebox_core::{
 use crate::command::reading_from;
 use crate::options::Options;
 use crate::output::Output;
-use crate::plane::{Command, Ending, Plane};
+use crate::plane::{Command, Ending, Names, Plane};
 use crate::transport::{now, within};
 
-/// How a sandbox is used.
-#[derive(Clone, Debug)]
+/// How a sandbox is used. Its `Debug` shows no values of variables.
+#[derive(Clone)]
 pub struct Settings {
     /// Whose rules the file operations follow.
     pub dialect: Dialect,
@@ -35,6 +35,18 @@ pub struct Settings {
     pub cwd: Option<SandboxPath>,
     /// Variables of every command.
     pub env: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("dialect", &self.dialect)
+            .field("output_bytes", &self.output_bytes)
+            .field("command_time", &self.command_time)
+            .field("cwd", &self.cwd)
+            .field("env", &Names(&self.env))
+            .finish()
+    }
 }
 
 impl From<&Options> for Settings {

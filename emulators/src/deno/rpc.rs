@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use base64::Engine as _;
@@ -20,6 +21,12 @@ use crate::house::Room;
 /// What is sent that cannot be read as JSON, and what is no JSON-RPC.
 const INVALID_JSON: u16 = 4000;
 const INVALID_RPC: u16 = 4001;
+
+/// The code of a socket whose sandbox has ended. The clients take it for an ordinary end.
+const GOING_AWAY: u16 = 1001;
+
+/// After how long at the latest it is looked again whether the time of a sandbox is over.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// One client.
 #[derive(Debug)]
@@ -79,7 +86,13 @@ pub(super) async fn serve(
     let mut left = fault.hang_up_after;
     loop {
         let close = tokio::select! {
-            () = ended(&mut end) => Some(CloseFrame { code: 1001, reason: "sandbox stopped".into() }),
+            () = ended(&mut end) => Some(stopped()),
+            () = over(shared, id) => {
+                // Whoever closes a socket meanwhile does not keep the sandbox from being ended as a whole.
+                let (shared, id) = (shared.clone(), id.to_owned());
+                tokio::spawn(async move { shared.forget(&id).await });
+                Some(stopped())
+            }
             Some(text) = outgoing.recv() => {
                 if left == Some(0) {
                     // It breaks without a word.
@@ -112,7 +125,25 @@ pub(super) async fn serve(
     // What runs goes on, as long as the sandbox does; its output goes nowhere.
 }
 
-/// Waits until the sandbox has ended.
+fn stopped() -> CloseFrame {
+    CloseFrame { code: GOING_AWAY, reason: "sandbox stopped".into() }
+}
+
+/// Waits until the time of the sandbox is over, which clients may move in both directions meanwhile.
+async fn over(shared: &Shared, id: &str) {
+    loop {
+        let mut left = LOOK_AGAIN;
+        let look = |room: &mut Room| {
+            left = room.ends.map_or(LOOK_AGAIN, |end| end.saturating_duration_since(Instant::now()).min(LOOK_AGAIN));
+        };
+        if !shared.house.change(id, look) || left.is_zero() {
+            return;
+        }
+        tokio::time::sleep(left).await;
+    }
+}
+
+/// Waits until the sandbox has been ended.
 async fn ended(end: &mut watch::Receiver<bool>) {
     // When nobody can tell any more, it has ended, too.
     while !*end.borrow_and_update() && end.changed().await.is_ok() {}

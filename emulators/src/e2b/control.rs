@@ -31,12 +31,20 @@ pub(super) struct Create {
     env_vars: BTreeMap<String, String>,
 }
 
+fn is_idempotency_key(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=255).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
 /// `POST /v2/sandboxes`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(create): Json<Create>) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let attempt = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
+    let attempt = headers.get("idempotency-key").map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
+    if attempt.as_deref().is_some_and(|attempt| !is_idempotency_key(attempt)) {
+        return refusal(400, "Idempotency-Key has 1 to 255 of the characters a-z, 0-9 and -");
+    }
     if let Some(id) = attempt.as_ref().and_then(|attempt| shared.made_before(attempt)) {
         return match shared.house.find(&id).await {
             Some(room) => (StatusCode::CREATED, Json(access(&id, &room))).into_response(),

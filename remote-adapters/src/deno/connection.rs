@@ -47,6 +47,8 @@ struct Shared {
     /// Streams that nobody hears any more and that have not ended.
     unheard: BTreeSet<u64>,
     closed: bool,
+    /// What the service said when it closed: a code and its words.
+    why: Option<(u16, String)>,
 }
 
 impl fmt::Debug for Connection {
@@ -96,7 +98,7 @@ impl Connection {
         let id = {
             let mut shared = locked(&self.shared);
             if shared.closed {
-                return Err(gone(operation));
+                return Err(shared.gone(operation));
             }
             let id = shared.next;
             shared.next += 1;
@@ -105,7 +107,7 @@ impl Connection {
         };
         let _forget = Forget { shared: &self.shared, id };
         self.sender.lock().await.send(wire::call(id, method, params).to_string()).await?;
-        answered.await.map_err(|_| gone(operation))
+        answered.await.map_err(|_| locked(&self.shared).gone(operation))
     }
 
     /// The same for what is done at once.
@@ -168,11 +170,6 @@ impl Drop for Forget<'_> {
     }
 }
 
-fn gone(operation: &'static str) -> Error {
-    let message = "the connection to the sandbox ended; what was done until then stands";
-    Error::new(ErrorKind::Unavailable, operation, message)
-}
-
 async fn signs_of_life(alive: &Weak<Connection>) {
     loop {
         sleep(SIGN_OF_LIFE).await;
@@ -184,7 +181,15 @@ async fn signs_of_life(alive: &Weak<Connection>) {
 }
 
 async fn listen(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
-    while let Ok(Some(Message::Text(text))) = receiver.next().await {
+    loop {
+        let text = match receiver.next().await {
+            Ok(Some(Message::Text(text))) => text,
+            Ok(Some(Message::Closed(code, reason))) => {
+                locked(shared).why = Some((code, reason));
+                return;
+            }
+            Ok(None) | Err(_) => return,
+        };
         // What cannot be read ends the connection, as everything after it may be wrong.
         let Ok(incoming) = wire::incoming(&text) else { return };
         let mut shared = locked(shared);
@@ -205,7 +210,30 @@ async fn listen(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
     }
 }
 
+/// The service closes with these when it cannot read a message, as JSON or as a call.
+const INVALID_JSON: u16 = 4000;
+const INVALID_CALL: u16 = 4001;
+
 impl Shared {
+    /// That the connection is gone, and why, where that was said.
+    fn gone(&self, operation: &'static str) -> Error {
+        let code = self.why.as_ref().map(|(code, _)| *code);
+        let error = if matches!(code, Some(INVALID_JSON | INVALID_CALL)) {
+            let message = "Deno could not read a message and closed the connection; it may speak another version";
+            Error::new(ErrorKind::Protocol, operation, message)
+        } else {
+            let message = "the connection to the sandbox ended; what was done until then stands";
+            Error::new(ErrorKind::Unavailable, operation, message)
+        };
+        match &self.why {
+            Some((code, reason)) if reason.is_empty() => error.with_context("code", code.to_string()),
+            Some((code, reason)) => {
+                error.with_context("code", code.to_string()).with_context("reason", reason.as_str())
+            }
+            None => error,
+        }
+    }
+
     /// False when more came than is kept for somebody who may never ask.
     fn take(&mut self, stream: u64, piece: Option<Vec<u8>>) -> bool {
         let over = piece.is_none();

@@ -3,6 +3,7 @@
 //! Sources: the official clients (PyPI `e2b` 2.63.0, npm `e2b` 2.51.0) and the answers of the real `envd` 0.6.13.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -22,7 +23,7 @@ use crate::transport::multipart::{self, Part};
 use crate::transport::{Frame, Hint, Method, Reply, Request, escape};
 
 /// How a sandbox is reached, as the control plane answers to create and connect.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Access {
     /// The sandbox's name.
@@ -34,6 +35,15 @@ pub struct Access {
     /// The domain of its host; the configured one when it names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access")
+            .field("sandbox_id", &self.sandbox_id)
+            .field("domain", &self.domain)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An entry of a list.

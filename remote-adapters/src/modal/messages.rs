@@ -123,6 +123,7 @@ pub struct GenericResult {
 }
 
 #[derive(Clone, PartialEq, Message)]
+#[prost(skip_debug)]
 pub struct AuthTokenGetResponse {
     #[prost(string, tag = "1")]
     pub token: String,
@@ -141,6 +142,7 @@ pub struct SandboxCreateV2Request {
 }
 
 #[derive(Clone, PartialEq, Message)]
+#[prost(skip_debug)]
 pub struct SandboxCreateV2Response {
     #[prost(string, tag = "1")]
     pub sandbox_id: String,
@@ -218,12 +220,14 @@ pub struct SecretSource {
 }
 
 #[derive(Clone, PartialEq, Message)]
+#[prost(skip_debug)]
 pub struct StringMap {
     #[prost(map = "string, string", tag = "1")]
     pub contents: HashMap<String, String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
+#[prost(skip_debug)]
 pub struct RouterAccess {
     #[prost(string, tag = "1")]
     pub jwt: String,

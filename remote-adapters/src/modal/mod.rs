@@ -8,6 +8,7 @@ mod config;
 mod exec;
 pub mod messages;
 mod provider;
+mod redacted;
 mod sandbox;
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,11 @@ use futures_util::future::{Either, join, select, try_join};
 use tidebox_core::{Error, ErrorKind, OutputStream, Result};
 
 use super::sandbox::RunloopSandbox;
-use super::wire::{self, Execution, LINES, Update};
+use super::wire::{self, Devbox, Execution, LINES, State, Update};
 use crate::output::Output;
 use crate::plane::{Command, Ending};
 use crate::transport::sse::EventReader;
-use crate::transport::{sleep, spawn, within};
+use crate::transport::{Reply, sleep, spawn, within};
 
 /// How much longer than its time the devbox lets a command run whose client is gone.
 const NET: Duration = Duration::from_secs(30);
@@ -220,7 +220,7 @@ impl RunloopSandbox {
         let from = *lock().of(stream);
         let mut reply = self.client.send(&wire::updates(&self.config, self.id.as_str(), id, name, from)).await?;
         if !reply.is_success() {
-            return Err(self.refused("execute", reply).await?);
+            return Err(self.not_done(reply).await?);
         }
         let mut reader = EventReader::default();
         while let Some(piece) = reply.next().await? {
@@ -242,11 +242,33 @@ impl RunloopSandbox {
         Ok(())
     }
 
+    /// Why a command is not begun or followed. Runloop refuses it alike for a devbox that is over, one that sleeps and one that works.
+    async fn not_done(&self, reply: Reply) -> Result<Error> {
+        let error = self.refused("execute", reply).await?;
+        if error.kind() != ErrorKind::InvalidRequest {
+            return Ok(error);
+        }
+        let reply = self.client.send(&wire::get(&self.config, self.id.as_str())).await?;
+        let away = match reply.status {
+            404 => Some(State::Gone),
+            _ if reply.is_success() => Some(wire::parse::<Devbox>("execute", &reply.whole().await?)?.state()),
+            _ => None,
+        };
+        let (kind, message) = match away {
+            Some(State::Gone) => (ErrorKind::SandboxNotFound, "the devbox is over"),
+            Some(State::Asleep | State::Changing) => {
+                (ErrorKind::Unavailable, "the devbox does not work now; ask the provider for it, which wakes it")
+            }
+            Some(State::Ready) | None => return Ok(error),
+        };
+        Ok(Error::new(kind, "execute", message).with_source(error).with_context("sandbox", self.id.as_str()))
+    }
+
     /// Starts a command, or finds it.
     async fn start(&self, line: &str, name: &str, wait: Duration) -> Result<Execution> {
         let reply = self.client.send(&wire::execute(&self.config, self.id.as_str(), line, name, wait)).await?;
         if !reply.is_success() {
-            return Err(self.refused("execute", reply).await?);
+            return Err(self.not_done(reply).await?);
         }
         wire::parse("execute", &reply.whole().await?)
     }
@@ -263,7 +285,7 @@ impl RunloopSandbox {
         match reply.status {
             408 => Ok(None),
             _ if reply.is_success() => wire::parse("execute", &reply.whole().await?).map(Some),
-            _ => Err(self.refused("execute", reply).await?),
+            _ => Err(self.not_done(reply).await?),
         }
     }
 
@@ -279,7 +301,7 @@ impl RunloopSandbox {
         if reply.is_success() || matches!(reply.status, 400 | 404 | 409) {
             return Ok(id);
         }
-        Err(self.refused("execute", reply).await?)
+        Err(self.not_done(reply).await?)
     }
 }
 

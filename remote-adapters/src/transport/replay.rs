@@ -30,6 +30,8 @@ pub struct Exchange {
 pub enum Line {
     /// The provider says it, as soon as the client has said all before it.
     Theirs(String),
+    /// The provider closes, with this code and these words.
+    Closed(u16, String),
     /// The client is to say this JSON.
     Ours(serde_json::Value),
 }
@@ -162,6 +164,7 @@ impl Receiver for Heard {
             }
             Poll::Ready(Ok(match script.lines.pop_front() {
                 Some(Line::Theirs(text)) => Some(Message::Text(text)),
+                Some(Line::Closed(code, reason)) => Some(Message::Closed(code, reason)),
                 _ => None,
             }))
         }))
