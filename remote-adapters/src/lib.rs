@@ -35,6 +35,8 @@ mod plane;
 mod poll;
 mod probe;
 mod provider;
+#[cfg(test)]
+mod recorded;
 mod registry;
 pub mod runloop;
 mod sandbox;

@@ -5,123 +5,158 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde::Deserialize;
+
+use self::Language::{JavaScript, Python};
 use crate::driver;
 use crate::emulator;
 use crate::node;
+use crate::proved;
+use crate::proved::Feature::{
+    self, Delete, Download, Find, Killed, Labels, Limit, List, Live, Make, Over, Run, Stop, Streams, Upload, Wake,
+};
 
-/// A client in one language.
-struct Client {
-    provider: &'static str,
-    /// The file with the session.
-    script: &'static str,
-    /// Makes what runs the script.
-    runner: fn(&'static Self) -> Result<Command, String>,
+/// The language of a client.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
 }
 
-/// A Python with the client, and with nothing of this machine's own settings that may point it elsewhere.
-fn python(client: &'static Client) -> Result<Command, String> {
-    let mut command = Command::new(driver::python(client.provider)?);
-    command.env_clear().env("HOME", "/nonexistent");
+/// What the session of each client proves, and says so by itself.
+pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 11] = [
+    ("daytona", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Wake, Delete]),
+    (
+        "daytona",
+        JavaScript,
+        &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Wake, Delete],
+    ),
+    ("deno", Python, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Labels, Find, Delete, Over]),
+    ("deno", JavaScript, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Labels, Find, Delete, Over]),
+    (
+        "e2b",
+        Python,
+        &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Labels, Find, Wake, Delete, Over],
+    ),
+    (
+        "e2b",
+        JavaScript,
+        &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Labels, Find, Wake, Delete, Over],
+    ),
+    (
+        "langsmith",
+        Python,
+        &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Labels, Find, Wake, Delete],
+    ),
+    (
+        "langsmith",
+        JavaScript,
+        &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Find, Wake, Delete],
+    ),
+    ("modal", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Delete, Over]),
+    ("runloop", Python, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
+    ("runloop", JavaScript, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
+];
+
+/// What runs a session: a Python or a Node with the client, and with nothing of this machine's own settings that may point it
+/// elsewhere.
+fn runner(provider: &str, language: Language) -> Result<Command, String> {
+    if language == JavaScript {
+        return node::node(provider);
+    }
+    let mut command = Command::new(driver::python(provider)?);
+    command.env_clear().env("HOME", "/nonexistent").env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(command)
 }
 
-/// A Node with the client.
-fn javascript(client: &'static Client) -> Result<Command, String> {
-    node::node(client.provider)
-}
-
 /// Runs a session of a client, or says why there is none.
-async fn session(client: &'static Client) {
-    let runner = tokio::task::spawn_blocking(|| (client.runner)(client)).await.expect("the installation runs");
+async fn session(provider: &'static str, language: Language) {
+    let runner = tokio::task::spawn_blocking(move || runner(provider, language)).await.expect("the installation runs");
     let mut command = match runner {
         Ok(command) => command,
         Err(missing) => {
-            println!("skipped: the official client of {} is not there: {missing}", client.provider);
+            println!("skipped: the official client of {provider} for {language:?} is not there: {missing}");
             return;
         }
     };
-    let serving = emulator(client.provider).await;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients").join(client.script);
-    command.arg(script).envs(serving.variables().to_vec());
+    let serving = emulator(provider).await;
+    let ending = if language == Python { "py" } else { "cjs" };
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients");
+    command.arg(clients.join(format!("{provider}_session.{ending}"))).envs(serving.variables().to_vec());
     let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.expect("the client runs").expect("the client starts");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("the session is done"), "{text}");
+    let declared = SESSIONS.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("it is in the table");
+    proved::exactly(declared.2, proved::said(&said));
 }
-
-static E2B_PYTHON: Client = Client { provider: "e2b", script: "e2b_session.py", runner: python };
-
-static E2B_NODE: Client = Client { provider: "e2b", script: "e2b_session.cjs", runner: javascript };
-
-static MODAL_PYTHON: Client = Client { provider: "modal", script: "modal_session.py", runner: python };
-
-static DAYTONA_PYTHON: Client = Client { provider: "daytona", script: "daytona_session.py", runner: python };
-
-static DAYTONA_NODE: Client = Client { provider: "daytona", script: "daytona_session.cjs", runner: javascript };
-
-static RUNLOOP_PYTHON: Client = Client { provider: "runloop", script: "runloop_session.py", runner: python };
-
-static RUNLOOP_NODE: Client = Client { provider: "runloop", script: "runloop_session.cjs", runner: javascript };
-
-static DENO_PYTHON: Client = Client { provider: "deno", script: "deno_session.py", runner: python };
-
-static DENO_NODE: Client = Client { provider: "deno", script: "deno_session.cjs", runner: javascript };
-
-static LANGSMITH_PYTHON: Client = Client { provider: "langsmith", script: "langsmith_session.py", runner: python };
-
-static LANGSMITH_NODE: Client = Client { provider: "langsmith", script: "langsmith_session.cjs", runner: javascript };
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_e2b_works_a_session_over_the_emulator() {
-    session(&E2B_PYTHON).await;
+    session("e2b", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_e2b_in_javascript_works_a_session_over_the_emulator() {
-    session(&E2B_NODE).await;
+    session("e2b", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_daytona_works_a_session_over_the_emulator() {
-    session(&DAYTONA_PYTHON).await;
+    session("daytona", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_daytona_in_javascript_works_a_session_over_the_emulator() {
-    session(&DAYTONA_NODE).await;
+    session("daytona", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_modal_works_a_session_over_the_emulator() {
-    session(&MODAL_PYTHON).await;
+    session("modal", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_runloop_works_a_session_over_the_emulator() {
-    session(&RUNLOOP_PYTHON).await;
+    session("runloop", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_runloop_in_javascript_works_a_session_over_the_emulator() {
-    session(&RUNLOOP_NODE).await;
+    session("runloop", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_langsmith_works_a_session_over_the_emulator() {
-    session(&LANGSMITH_PYTHON).await;
+    session("langsmith", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_langsmith_in_javascript_works_a_session_over_the_emulator() {
-    session(&LANGSMITH_NODE).await;
+    session("langsmith", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_deno_works_a_session_over_the_emulator() {
-    session(&DENO_PYTHON).await;
+    session("deno", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_client_of_deno_in_javascript_works_a_session_over_the_emulator() {
-    session(&DENO_NODE).await;
+    session("deno", JavaScript).await;
+}
+
+#[test]
+fn every_session_is_in_the_table_of_what_sessions_prove_once() {
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients");
+    let files = std::fs::read_dir(clients).expect("the folder is there").map(|file| file.expect("a file").file_name());
+    let mut there: Vec<String> =
+        files.filter_map(|name| name.into_string().ok().filter(|name| name.contains("_session."))).collect();
+    let ending = |language| if language == Python { "py" } else { "cjs" };
+    let mut listed: Vec<String> =
+        SESSIONS.iter().map(|(provider, language, _)| format!("{provider}_session.{}", ending(*language))).collect();
+    there.sort();
+    listed.sort();
+    assert_eq!(listed, there);
 }

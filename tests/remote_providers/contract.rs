@@ -8,7 +8,69 @@ use tidebox::conformance::provider::{self, ProviderCapabilities, ProviderCase};
 use tidebox::conformance::{self, Capabilities, Case, Need, Outcome, Report};
 use tidebox::{Dialect, SandboxPath, SandboxProvider, Selector};
 
+use crate::proved::Feature;
 use crate::{adapter, emulator};
+
+/// What of a sandbox is shown when all of these cases were run and passed, in both dialects.
+const SANDBOX: [(Feature, &[&str]); 7] = [
+    (
+        Feature::Run,
+        &[
+            "execute: a command that succeeds has its output and exit code 0",
+            "execute: every exit code arrives as it is",
+            "execute: environment variables arrive as they are",
+            "execute: a command starts in the directory that was given",
+        ],
+    ),
+    (Feature::Streams, &["execute: standard output and standard error are told apart"]),
+    (Feature::Live, &["execute_streaming: output arrives while the command runs"]),
+    (
+        Feature::Limit,
+        &[
+            "execute: a command whose time is up has exit code 124",
+            "execute: what a command wrote before its time was up is kept",
+        ],
+    ),
+    (
+        Feature::Killed,
+        &[
+            "execute: a command whose time was up leaves nothing running",
+            "execute: a command that ignores SIGTERM is stopped when its time is up",
+        ],
+    ),
+    (Feature::Upload, &["upload_files: every byte stays as it is", "upload_files: ten megabytes arrive whole"]),
+    (Feature::Download, &["upload_files: every byte stays as it is", "upload_files: ten megabytes arrive whole"]),
+];
+
+/// The same of a provider.
+const PROVIDER: [(Feature, &[&str]); 5] = [
+    (Feature::Make, &["get_or_create: without labels each sandbox is new, with an id of its own"]),
+    (
+        Feature::List,
+        &[
+            "list: what was made is listed with its labels",
+            "list: pages hold every sandbox exactly once, in the same order each time",
+        ],
+    ),
+    (
+        Feature::Labels,
+        &[
+            "list: only sandboxes with the labels asked for are listed",
+            "get_or_create: the same labels find the same sandbox",
+        ],
+    ),
+    (
+        Feature::Find,
+        &["get_or_create: a sandbox is found by its id", "get_or_create: a sandbox that is found again has its files"],
+    ),
+    (Feature::Delete, &["delete: a deleted sandbox is not found by its id", "delete: a deleted sandbox is not listed"]),
+];
+
+/// The features all of whose cases passed.
+fn shown(cases: &[(Feature, &[&str])], report: &Report) -> Vec<Feature> {
+    let passed = |cases: &[&str]| cases.iter().all(|case| report.passed.contains(case));
+    cases.iter().filter(|(_, cases)| passed(cases)).map(|(feature, _)| *feature).collect()
+}
 
 /// Sandboxes at the same time in each dialect. Cases mostly wait: for a second until a command is stopped, for an answer.
 const LANES: usize = 4;
@@ -30,7 +92,7 @@ fn claimed(dialect: Dialect) -> Capabilities {
 }
 
 /// Runs the whole suite in both dialects, each case in one of several sandboxes of one emulator.
-pub(crate) async fn sandboxes_keep_it(name: &str, root: &str, claim: fn(&mut Capabilities)) {
+pub(crate) async fn sandboxes_keep_it(name: &str, root: &str, claim: fn(&mut Capabilities)) -> Vec<Feature> {
     let serving = emulator(name).await;
     let root = SandboxPath::parse(root).expect("the path is absolute");
     let in_dialect = |dialect| {
@@ -42,10 +104,12 @@ pub(crate) async fn sandboxes_keep_it(name: &str, root: &str, claim: fn(&mut Cap
         suite(adapter(name, options), capabilities, root.clone())
     };
     let (js, python) = tokio::join!(in_dialect(Dialect::Js), in_dialect(Dialect::Python));
-    for report in [js, python] {
+    for report in [&js, &python] {
         println!("{report}");
         report.assert();
     }
+    let python = shown(&SANDBOX, &python);
+    shown(&SANDBOX, &js).into_iter().filter(|feature| python.contains(feature)).collect()
 }
 
 async fn suite(provider: Arc<dyn SandboxProvider>, capabilities: Capabilities, root: SandboxPath) -> Report {
@@ -79,7 +143,7 @@ async fn suite(provider: Arc<dyn SandboxProvider>, capabilities: Capabilities, r
 }
 
 /// Runs the suite of providers, several cases at a time: each makes sandboxes with labels of its own.
-pub(crate) async fn provider_keeps_it(name: &str) {
+pub(crate) async fn provider_keeps_it(name: &str) -> Vec<Feature> {
     let serving = emulator(name).await;
     let provider = adapter(name, serving.options());
     let queue = Queue::new(provider::cases().collect());
@@ -104,6 +168,7 @@ pub(crate) async fn provider_keeps_it(name: &str) {
     let report = report(done);
     println!("{report}");
     report.assert();
+    shown(&PROVIDER, &report)
 }
 
 /// Cases that were run: their places in the suite, names, outcomes and times.

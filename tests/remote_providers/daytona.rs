@@ -5,21 +5,24 @@ use std::time::Duration;
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
+use crate::proved::{Feature, shows};
 use crate::{adapter, contract, emulator, fault, made, refuse, scenarios};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_adapter_of_daytona_keeps_the_contract_over_its_emulator() {
-    contract::sandboxes_keep_it("daytona", "/home/daytona", |_| {}).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_provider_of_daytona_keeps_the_contract_over_its_emulator() {
-    contract::provider_keeps_it("daytona").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    scenarios::a_pause_that_is_asked_for_is_kept("daytona", "/api/sandbox").await;
+shows! {
+    the_adapter_of_daytona_keeps_the_contract_over_its_emulator:
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("daytona", "/home/daytona", |_| {});
+    the_provider_of_daytona_keeps_the_contract_over_its_emulator:
+        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("daytona");
+    a_refusal_with_a_time_is_waited_for_and_then_done_once:
+        [Pause] by scenarios::a_pause_that_is_asked_for_is_kept("daytona", "/api/sandbox");
+    a_command_that_nobody_waits_for_any_more_is_killed_there_too:
+        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("daytona");
+    a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists:
+        [Over] by scenarios::a_sandbox_whose_time_is_over_is_gone("daytona");
+    a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels:
+        [Wake] by woken();
+    a_command_whose_answer_is_lost_is_followed_to_its_end_and_is_never_sent_twice:
+        [Broken] by followed();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,8 +55,7 @@ async fn two_clients_that_ask_for_the_same_labels_at_once_get_the_same_sandbox()
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_whose_answer_is_lost_is_followed_to_its_end_and_is_never_sent_twice() {
+async fn followed() -> [Feature; 1] {
     let serving = emulator("daytona").await;
     let sandbox = made(&serving).await;
     let run = |command: &str| sandbox.execute(ExecuteRequest::new(command));
@@ -65,6 +67,7 @@ async fn a_command_whose_answer_is_lost_is_followed_to_its_end_and_is_never_sent
         assert_eq!(response.exit_code, Some(5));
     }
     assert_eq!(run("cat /tmp/count").await.expect("it runs").stdout_text(), "once\nonce\n");
+    [Feature::Broken]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,8 +101,7 @@ async fn a_wrong_key_is_told_as_such_and_shown_to_nobody() {
     assert!(!format!("{error} {error:?}").contains("planted"), "{error:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels() {
+async fn woken() -> [Feature; 1] {
     let serving = emulator("daytona").await;
     let provider = adapter("daytona", serving.options());
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
@@ -115,6 +117,7 @@ async fn a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels() {
         let response = woken.execute(ExecuteRequest::new("cat /tmp/kept")).await.expect("it runs");
         assert_eq!((woken.id(), &*response.stdout_text()), (sandbox.id(), "kept\n"));
     }
+    [Feature::Wake]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,11 +139,6 @@ async fn a_sandbox_in_an_error_state_is_an_error_that_says_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
     scenarios::a_set_up_that_fails_leaves_nothing("daytona").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    scenarios::a_command_that_nobody_waits_for_is_killed("daytona").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

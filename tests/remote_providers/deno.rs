@@ -1,25 +1,32 @@
 //! Deno Sandbox.
 
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tidebox::{ErrorKind, ExecuteRequest, Selector, StopReason, Upload};
-use tidebox_emulators::FaultKind;
+use base64::Engine as _;
+use futures_util::{SinkExt as _, StreamExt as _};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
+use tidebox_emulators::{FaultKind, Serving};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
+use crate::proved::{Feature, shows};
 use crate::{KEY, adapter, contract, emulator, fault, made, refuse, scenarios};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_adapter_of_deno_keeps_the_contract_over_its_emulator() {
-    contract::sandboxes_keep_it("deno", "/home/app", |_| {}).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_provider_of_deno_keeps_the_contract_over_its_emulator() {
-    contract::provider_keeps_it("deno").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    scenarios::a_pause_that_is_asked_for_is_kept("deno", "/api/v3/sandboxes/create").await;
+shows! {
+    the_adapter_of_deno_keeps_the_contract_over_its_emulator:
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("deno", "/home/app", |_| {});
+    the_provider_of_deno_keeps_the_contract_over_its_emulator:
+        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("deno");
+    a_refusal_with_a_time_is_waited_for_and_then_done_once:
+        [Pause] by scenarios::a_pause_that_is_asked_for_is_kept("deno", "/api/v3/sandboxes/create");
+    a_command_that_nobody_waits_for_any_more_is_killed_there_too:
+        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("deno");
+    a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists:
+        [Over] by scenarios::a_sandbox_whose_time_is_over_is_gone("deno");
+    a_connection_that_breaks_is_an_error_is_made_anew_and_no_command_is_sent_twice:
+        [Broken] by broken();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,8 +48,7 @@ async fn output_that_comes_before_the_answer_that_names_it_is_not_lost() {
     assert_eq!((&*response.stdout_text(), &*response.stderr_text(), response.exit_code), ("out\n", "err\n", Some(7)));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_breaks_is_an_error_is_made_anew_and_no_command_is_sent_twice() {
+async fn broken() -> [Feature; 1] {
     let serving = emulator("deno").await;
     // The answer to the command, the beginnings of two streams, and one piece.
     fault(&serving, "/api/v3/sandboxes/create", 1, FaultKind::HangUpAfter { messages: 4 });
@@ -53,6 +59,7 @@ async fn a_connection_that_breaks_is_an_error_is_made_anew_and_no_command_is_sen
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("the sandbox works on");
     assert_eq!(response.stdout_text(), "once\n");
+    [Feature::Broken]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,18 +106,8 @@ async fn a_token_that_is_no_longer_good_is_told_as_such_and_never_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists() {
-    scenarios::a_sandbox_whose_time_is_over_is_gone("deno").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
     scenarios::a_set_up_that_fails_leaves_nothing("deno").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    scenarios::a_command_that_nobody_waits_for_is_killed("deno").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,4 +123,69 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_files_each_has_its_own_result() {
     scenarios::each_file_has_its_own_result("deno").await;
+}
+
+/// A socket of the service's as any client opens it, whose sandbox lives for so long.
+async fn socket(serving: &Serving, life: Duration) -> (WebSocketStream<TcpStream>, String) {
+    let ends = (SystemTime::now() + life).duration_since(UNIX_EPOCH).expect("after 1970").as_millis();
+    let config = base64::engine::general_purpose::STANDARD.encode(format!("{{\"stop_at_ms\":{ends}}}"));
+    let url = format!("ws://{}/api/v3/sandboxes/create", serving.address());
+    let mut request = url.into_client_request().expect("a handshake");
+    for (name, value) in [("authorization", format!("Bearer {KEY}")), ("x-deno-sandbox-config", config)] {
+        request.headers_mut().insert(name, value.parse().expect("a value"));
+    }
+    let stream = TcpStream::connect(serving.address()).await.expect("it is there");
+    let (socket, answer) = tokio_tungstenite::client_async(request, stream).await.expect("it is opened");
+    let id = answer.headers().get("x-deno-sandbox-id").and_then(|id| id.to_str().ok()).expect("it has a name");
+    (socket, id.to_owned())
+}
+
+/// With which code the service closes a socket.
+async fn closed(socket: &mut WebSocketStream<TcpStream>) -> u16 {
+    loop {
+        match socket.next().await {
+            Some(Ok(Message::Close(Some(frame)))) => return frame.code.into(),
+            Some(Ok(Message::Text(_))) => {}
+            other => panic!("it does not close as the protocol says: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_closes_the_socket_with_the_code_of_its_reason() {
+    let serving = emulator("deno").await;
+    for (said, code) in [("{nothing", 4000), ("", 4000), ("[]", 4001), (r#"{"jsonrpc":"2.0","id":1}"#, 4001)] {
+        let (mut socket, _) = socket(&serving, Duration::from_secs(600)).await;
+        socket.send(Message::text(said)).await.expect("it is open");
+        assert_eq!(closed(&mut socket).await, code, "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_closes_when_the_life_of_its_sandbox_is_over_wherever_its_end_was_moved() {
+    let serving = emulator("deno").await;
+    let begun = Instant::now();
+    let (mut longer, id) = socket(&serving, Duration::from_secs(1)).await;
+    assert!(serving.house().change(&id, |room| room.live(Duration::from_secs(4))));
+    let (mut shorter, id) = socket(&serving, Duration::from_secs(600)).await;
+    assert!(serving.house().change(&id, |room| room.live(Duration::from_secs(1))));
+    assert_eq!(closed(&mut shorter).await, 1001);
+    assert!(begun.elapsed() >= Duration::from_secs(1), "it lived");
+    assert_eq!(closed(&mut longer).await, 1001);
+    assert!(begun.elapsed() >= Duration::from_secs(4), "it lived on");
+    let listed = adapter("deno", serving.options()).list(ListRequest::default()).await.expect("a list").sandboxes;
+    assert!(listed.is_empty(), "{listed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_under_which_the_life_of_its_sandbox_ends_is_an_error_that_says_so() {
+    let serving = emulator("deno").await;
+    let sandbox = made(&serving).await;
+    let shorten = || serving.house().change(sandbox.id().as_str(), |room| room.live(Duration::from_secs(2)));
+    assert!(shorten());
+    let error = sandbox.execute(ExecuteRequest::new("sleep 600")).await.expect_err("its sandbox ended");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("1001"), "{error}");
+    let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("there is none any more");
+    assert_eq!(error.kind(), ErrorKind::SandboxNotFound, "{error}");
 }

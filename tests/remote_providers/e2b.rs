@@ -5,25 +5,27 @@ use std::time::Duration;
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
-use crate::{adapter, contract, emulator, fault, made, scenarios};
+use crate::proved::{Feature, shows};
+use crate::{KEY, adapter, contract, emulator, fault, made, scenarios};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_adapter_of_e2b_keeps_the_contract_over_its_emulator() {
-    contract::sandboxes_keep_it("e2b", "/home/user", |_| {}).await;
+shows! {
+    the_adapter_of_e2b_keeps_the_contract_over_its_emulator:
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("e2b", "/home/user", |_| {});
+    the_provider_of_e2b_keeps_the_contract_over_its_emulator:
+        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("e2b");
+    a_refusal_with_a_time_is_waited_for_and_then_done_once:
+        [Pause] by scenarios::a_pause_that_is_asked_for_is_kept("e2b", "/v2/sandboxes");
+    a_command_that_nobody_waits_for_any_more_is_killed_there_too:
+        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("e2b");
+    a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists:
+        [Over] by scenarios::a_sandbox_whose_time_is_over_is_gone("e2b");
+    a_command_whose_stream_breaks_is_an_error_and_is_never_sent_twice:
+        [Broken] by broken();
+    a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels_and_keeps_its_files:
+        [Wake] by woken();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_provider_of_e2b_keeps_the_contract_over_its_emulator() {
-    contract::provider_keeps_it("e2b").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    scenarios::a_pause_that_is_asked_for_is_kept("e2b", "/v2/sandboxes").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_whose_stream_breaks_is_an_error_and_is_never_sent_twice() {
+async fn broken() -> [Feature; 1] {
     let serving = emulator("e2b").await;
     let sandbox = made(&serving).await;
     fault(&serving, "/process.Process/Start", 1, FaultKind::BreakAfter { bytes: 60 });
@@ -32,6 +34,7 @@ async fn a_command_whose_stream_breaks_is_an_error_and_is_never_sent_twice() {
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("the sandbox works on");
     assert_eq!(response.stdout_text(), "once\n");
+    [Feature::Broken]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,18 +58,8 @@ async fn a_token_that_is_no_longer_good_is_told_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists() {
-    scenarios::a_sandbox_whose_time_is_over_is_gone("e2b").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
     scenarios::a_set_up_that_fails_leaves_nothing("e2b").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    scenarios::a_command_that_nobody_waits_for_is_killed("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,8 +104,7 @@ async fn a_creation_whose_answer_is_lost_makes_one_sandbox() {
     assert_eq!(listed.iter().map(|one| &one.id).collect::<Vec<_>>(), [sandbox.id()]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels_and_keeps_its_files() {
+async fn woken() -> [Feature; 1] {
     let serving = emulator("e2b").await;
     let provider = adapter("e2b", serving.options());
     let labels = || Selector::labels([("thread", "1")]);
@@ -127,5 +119,21 @@ async fn a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels_and_keeps_it
         assert_eq!(woken.id(), &id);
         let response = woken.execute(ExecuteRequest::new("cat /tmp/file")).await.expect("it runs");
         assert_eq!(response.stdout_text(), "kept\n");
+    }
+    [Feature::Wake]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_a_creation_that_the_service_would_not_take_is_refused_here_too() {
+    use tidebox_remote_adapters::transport::{HttpTransport, Method, Request, Transport as _};
+    let serving = emulator("e2b").await;
+    let transport = HttpTransport::new(None).expect("a transport");
+    let long = "a".repeat(256);
+    for (key, status) in [("an-0ther", 201), ("An-0ther", 400), ("a b", 400), ("a_b", 400), ("", 400), (&*long, 400)] {
+        let request = Request::new(Method::Post, format!("{}/v2/sandboxes", serving.url()))
+            .header("x-api-key", KEY)
+            .header("idempotency-key", key)
+            .json(&serde_json::json!({ "templateID": "base" }));
+        assert_eq!(transport.send(&request).await.expect("it answers").status, status, "{key}");
     }
 }

@@ -5,21 +5,22 @@ use std::time::Duration;
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, SandboxPath, Selector, StopReason, Upload};
 use tidebox_emulators::{FaultKind, Serving};
 
+use crate::proved::{Feature, shows};
 use crate::{KEY, adapter, contract, emulator, fault, made, scenarios};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_adapter_of_langsmith_keeps_the_contract_over_its_emulator() {
-    contract::sandboxes_keep_it("langsmith", "/home/user", |_| {}).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_provider_of_langsmith_keeps_the_contract_over_its_emulator() {
-    contract::provider_keeps_it("langsmith").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    scenarios::a_pause_that_is_asked_for_is_kept("langsmith", "/api/v2/sandboxes/boxes").await;
+shows! {
+    the_adapter_of_langsmith_keeps_the_contract_over_its_emulator:
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("langsmith", "/home/user", |_| {});
+    the_provider_of_langsmith_keeps_the_contract_over_its_emulator:
+        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("langsmith");
+    a_refusal_with_a_time_is_waited_for_and_then_done_once:
+        [Pause] by scenarios::a_pause_that_is_asked_for_is_kept("langsmith", "/api/v2/sandboxes/boxes");
+    a_command_that_nobody_waits_for_any_more_is_killed_there_too:
+        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("langsmith");
+    a_stream_that_breaks_is_resumed_where_it_broke_and_the_command_runs_once:
+        [Broken] by resumed();
+    a_sandbox_that_stopped_is_woken_and_keeps_its_files:
+        [Wake] by woken();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,8 +35,7 @@ async fn a_creation_whose_answer_is_lost_makes_one_sandbox() {
     assert_eq!(listed.iter().map(|info| (&info.id, info.labels.len())).collect::<Vec<_>>(), [(sandbox.id(), 0)]);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_breaks_is_resumed_where_it_broke_and_the_command_runs_once() {
+async fn resumed() -> [Feature; 1] {
     let serving = emulator("langsmith").await;
     let sandbox = made(&serving).await;
     for bytes in [20, 150, 200, 260] {
@@ -49,6 +49,7 @@ async fn a_stream_that_breaks_is_resumed_where_it_broke_and_the_command_runs_onc
     }
     let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("it runs");
     assert_eq!(response.stdout_text(), "once\nonce\nonce\nonce\n");
+    [Feature::Broken]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,8 +116,7 @@ async fn a_key_that_is_no_longer_good_is_told_as_such_and_never_shown() {
     assert!(!format!("{error} {error:?} {sandbox:?}").contains(KEY));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_sandbox_that_stopped_is_woken_and_keeps_its_files() {
+async fn woken() -> [Feature; 1] {
     let serving = emulator("langsmith").await;
     let provider = adapter("langsmith", serving.options());
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
@@ -130,6 +130,7 @@ async fn a_sandbox_that_stopped_is_woken_and_keeps_its_files() {
     assert_eq!(again.id(), sandbox.id());
     provider.delete(sandbox.id()).await.expect("it is deleted");
     provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+    [Feature::Wake]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,11 +159,6 @@ async fn a_name_that_something_else_bears_is_no_obstacle() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_script_that_fails_leaves_nothing_running() {
     scenarios::a_set_up_that_fails_leaves_nothing("langsmith").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    scenarios::a_command_that_nobody_waits_for_is_killed("langsmith").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,6 +17,8 @@ mod live;
 mod modal;
 mod node;
 mod page;
+mod planted;
+mod proved;
 mod runloop;
 mod scenarios;
 mod wire;

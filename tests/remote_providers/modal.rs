@@ -1,24 +1,33 @@
 //! Modal.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason, Upload};
-use tidebox_emulators::FaultKind;
+use tidebox_emulators::{Emulator, FaultKind};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::oneshot;
 
-use crate::{adapter, contract, emulator, fault, made, refuse, scenarios};
+use crate::proved::{Feature, shows};
+use crate::{KEY, adapter, contract, emulator, fault, house, made, refuse, scenarios};
+
+shows! {
+    the_adapter_of_modal_keeps_the_contract_over_its_emulator:
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("modal", "/workspace", |_| {});
+    the_provider_of_modal_keeps_the_contract_over_its_emulator:
+        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("modal");
+    a_command_at_modal_that_nobody_waits_for_any_more_is_killed_there_too:
+        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("modal");
+    a_sandbox_of_modal_whose_time_is_over_is_gone_by_name_and_in_lists:
+        [Over] by scenarios::a_sandbox_whose_time_is_over_is_gone("modal");
+    a_pause_that_modal_asks_for_is_kept_and_a_quota_without_one_is_told:
+        [Pause] by paused();
+    a_broken_stream_of_output_is_taken_up_where_it_broke_and_the_command_runs_once:
+        [Broken] by resumed();
+}
 
 const ROUTER: &str = "/modal.task_command_router.TaskCommandRouter";
 const CONTROL: &str = "/modal.client.ModalClient";
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_adapter_of_modal_keeps_the_contract_over_its_emulator() {
-    contract::sandboxes_keep_it("modal", "/workspace", |_| {}).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_provider_of_modal_keeps_the_contract_over_its_emulator() {
-    contract::provider_keeps_it("modal").await;
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_that_ask_modal_for_the_same_labels_meet() {
@@ -48,8 +57,7 @@ async fn output_that_is_later_than_the_end_of_its_command_is_not_lost() {
     assert_eq!((response.exit_code, response.truncated), (Some(3), false));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_broken_stream_of_output_is_taken_up_where_it_broke_and_the_command_runs_once() {
+async fn resumed() -> [Feature; 1] {
     let serving = emulator("modal").await;
     let sandbox = made(&serving).await;
     fault(&serving, &format!("{ROUTER}/TaskExecStdioRead"), 2, FaultKind::BreakAfter { bytes: 100_000 });
@@ -62,6 +70,7 @@ async fn a_broken_stream_of_output_is_taken_up_where_it_broke_and_the_command_ru
     assert_eq!((response.exit_code, serving.faults().left()), (Some(0), 0));
     let count = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("the sandbox works on");
     assert_eq!(count.stdout_text(), "once\n");
+    [Feature::Broken]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,8 +97,7 @@ async fn a_service_that_is_away_for_a_moment_is_asked_again_and_makes_one_sandbo
     assert_eq!(serving.faults().left(), 0);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_pause_that_modal_asks_for_is_kept_and_a_quota_without_one_is_told() {
+async fn paused() -> [Feature; 1] {
     let serving = emulator("modal").await;
     let exhausted = |retry_after_secs| FaultKind::GrpcStatus {
         code: 8,
@@ -105,6 +113,7 @@ async fn a_pause_that_modal_asks_for_is_kept_and_a_quota_without_one_is_told() {
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("there is no room");
     assert_eq!(error.kind(), ErrorKind::RateLimited, "{error}");
     assert!(error.to_string().contains("too many sandboxes"), "{error}");
+    [Feature::Pause]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,11 +140,6 @@ async fn a_wrong_key_is_told_and_neither_key_nor_tokens_are_shown() {
     serving.house().change(sandbox.id().as_str(), |room| token.clone_from(&room.token));
     let shown = format!("{provider:?} {sandbox:?}");
     assert!(!shown.contains("planted") && !shown.contains(&token), "{shown}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_sandbox_of_modal_whose_time_is_over_is_gone_by_name_and_in_lists() {
-    scenarios::a_sandbox_whose_time_is_over_is_gone("modal").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,11 +170,6 @@ async fn a_timeout_at_modal_has_the_output_so_far_and_kills_all_that_was_started
     assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
     assert_eq!(response.stdout_text(), "before\n");
     assert_still(&*sandbox).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_at_modal_that_nobody_waits_for_any_more_is_killed_there_too() {
-    scenarios::a_command_that_nobody_waits_for_is_killed("modal").await;
 }
 
 /// Nothing writes to `/tmp/grows` any more.
@@ -220,4 +219,41 @@ async fn large_files_and_refusals_go_to_and_from_modal_each_with_its_own_result(
         (code(1), code(2), files[3].result.as_deref()),
         (Some("file_not_found"), Some("is_directory"), Ok(&b"5"[..]))
     );
+}
+
+/// The port is taken and nobody listens at it, as at a router that is still on its way; from `later` on it passes everything on.
+fn comes_later(later: Duration, target: oneshot::Receiver<SocketAddr>) -> SocketAddr {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a port is free");
+    let address = socket.local_addr().expect("it has an address");
+    tokio::spawn(async move {
+        let target = target.await.expect("it is told");
+        tokio::time::sleep(later).await;
+        let listener = socket.listen(64).expect("it listens");
+        while let Ok((mut near, _)) = listener.accept().await {
+            let mut far = TcpStream::connect(target).await.expect("the emulator is there");
+            // Either side may go first.
+            tokio::spawn(async move { drop(tokio::io::copy_bidirectional(&mut near, &mut far).await) });
+        }
+    });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_router_that_nobody_can_connect_to_at_first_is_waited_for() {
+    let later = Duration::from_millis(1500);
+    let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let (tell, target) = oneshot::channel();
+    let router = comes_later(later, target);
+    let emulator = Emulator { provider: "modal".to_owned(), key: KEY.to_owned() };
+    let serving = emulator.serve_behind(local, house(), &format!("http://{router}")).await.expect("it serves");
+    let options = serving.options().with_api_url(format!("http://{}", serving.address()));
+    let begun = Instant::now();
+    tell.send(serving.address()).expect("it waits for it");
+    let provider = adapter("modal", options);
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
+    assert!(begun.elapsed() >= later, "nobody was there before");
+    let response = sandbox.execute(ExecuteRequest::new("echo here")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "here\n");
+    assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1, "it was made once");
 }

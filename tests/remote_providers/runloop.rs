@@ -2,41 +2,67 @@
 
 use std::time::Duration;
 
+use tidebox::conformance::Capabilities;
 use tidebox::remote::NetworkAccess;
-use tidebox::{ErrorKind, ExecuteRequest, OutputEvent, Selector, StopReason};
+use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputEvent, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
+use crate::proved::{Feature, shows};
 use crate::{adapter, contract, emulator, fault, made, refuse, scenarios};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_adapter_of_runloop_keeps_the_contract_over_its_emulator() {
-    contract::sandboxes_keep_it("runloop", "/home/user", |claimed| {
-        // Output is text.
-        claimed.binary_output = false;
-    })
-    .await;
+shows! {
+    the_adapter_of_runloop_keeps_the_contract_over_its_emulator:
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("runloop", "/home/user", output_is_text);
+    the_provider_of_runloop_keeps_the_contract_over_its_emulator:
+        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("runloop");
+    a_refusal_with_a_time_is_waited_for_and_then_done_once:
+        [Pause] by scenarios::a_pause_that_is_asked_for_is_kept("runloop", "/v1/devboxes");
+    a_command_that_nobody_waits_for_any_more_is_killed_there_too:
+        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("runloop");
+    a_devbox_that_is_over_is_gone_by_name_and_in_lists:
+        [Over] by scenarios::a_sandbox_whose_time_is_over_is_gone("runloop");
+    a_devbox_that_sleeps_is_woken_by_its_id_and_by_its_labels:
+        [Wake] by woken();
+    a_command_whose_answer_is_lost_is_asked_for_again_and_runs_once:
+        [Broken] by repeated();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_provider_of_runloop_keeps_the_contract_over_its_emulator() {
-    contract::provider_keeps_it("runloop").await;
+fn output_is_text(claimed: &mut Capabilities) {
+    claimed.binary_output = false;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_with_a_time_is_waited_for_and_then_done_once() {
-    scenarios::a_pause_that_is_asked_for_is_kept("runloop", "/v1/devboxes").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_repeated_because_a_proxy_failed_is_done_once() {
+async fn repeated() -> [Feature; 1] {
     let serving = emulator("runloop").await;
     let sandbox = made(&serving).await;
     let path = format!("/v1/devboxes/{}/execute", sandbox.id());
-    fault(&serving, &path, 1, refuse(502, None));
-    let response = sandbox.execute(ExecuteRequest::new("echo once >> /tmp/count; echo done")).await.expect("it runs");
-    assert_eq!(response.stdout_text(), "done\n");
+    // A proxy that fails has passed nothing on; where the answer breaks, the command has begun.
+    let kinds = [refuse(502, None), FaultKind::BreakAfter { bytes: 0 }, FaultKind::BreakAfter { bytes: 20 }];
+    for kind in kinds {
+        fault(&serving, &path, 1, kind);
+        let request = ExecuteRequest::new("echo once >> /tmp/count; echo done; exit 5");
+        let response = sandbox.execute(request).await.expect("it runs");
+        assert_eq!((&*response.stdout_text(), response.exit_code), ("done\n", Some(5)));
+        assert_eq!(serving.faults().left(), 0, "it was met");
+    }
     let response = sandbox.execute(ExecuteRequest::new("cat /tmp/count")).await.expect("it runs");
-    assert_eq!(response.stdout_text(), "once\n");
+    assert_eq!(response.stdout_text(), "once\nonce\nonce\n");
+    [Feature::Broken]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_creation_whose_answer_is_lost_makes_one_devbox() {
+    let serving = emulator("runloop").await;
+    for bytes in [0, 10] {
+        // The request has its effect, and its answer breaks.
+        fault(&serving, "/v1/devboxes", 1, FaultKind::BreakAfter { bytes });
+        let provider = adapter("runloop", serving.options());
+        let sandbox =
+            provider.get_or_create(Selector::any_new()).await.expect("a request with the same name is the same");
+        assert_eq!(serving.faults().left(), 0, "it was met");
+        let listed = provider.list(ListRequest::default()).await.expect("a list").sandboxes;
+        assert_eq!(listed.iter().map(|one| &one.id).collect::<Vec<_>>(), [sandbox.id()]);
+        provider.delete(sandbox.id()).await.expect("it is deleted");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,13 +127,7 @@ async fn a_timeout_has_the_output_so_far_and_exit_code_124_and_ends_the_command(
     assert_eq!(sizes[0], sizes[1], "nothing writes any more");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_nobody_waits_for_any_more_is_killed_there_too() {
-    scenarios::a_command_that_nobody_waits_for_is_killed("runloop").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_devbox_that_sleeps_is_woken_by_its_id_and_by_its_labels() {
+async fn woken() -> [Feature; 1] {
     let serving = emulator("runloop").await;
     let provider = adapter("runloop", serving.options());
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
@@ -121,11 +141,7 @@ async fn a_devbox_that_sleeps_is_woken_by_its_id_and_by_its_labels() {
         let response = woken.execute(ExecuteRequest::new("cat /tmp/kept")).await.expect("it runs");
         assert_eq!((woken.id(), &*response.stdout_text()), (sandbox.id(), "kept\n"));
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_devbox_that_is_over_is_gone_by_name_and_in_lists() {
-    scenarios::a_sandbox_whose_time_is_over_is_gone("runloop").await;
+    [Feature::Wake]
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,16 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
-use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, SandboxId, SandboxPath, Upload};
+use tidebox_core::{BoxFuture, ErrorKind, FileErrorCode, ListRequest, Result, SandboxId, SandboxPath, Upload};
 
 use super::connection::Connection;
 use super::wire::{self, Incoming, Refusal, Waited};
 use super::*;
 use crate::plane::{Command, Ending};
-use crate::transport::socket::Opening;
+use crate::transport::socket::{self, Opening};
 use crate::transport::{Client, Exchange, HeaderValue, Line, Replay, Request, RetryPolicy, Transport as _};
 use crate::{Control as _, NetworkAccess, Options, Output, Plane as _};
+
+crate::recorded::held! {
+    "deno" {
+        a_sandbox_is_made_as_the_official_client_makes_it: [make];
+        lists_ends_and_connections_are_asked_for_as_by_the_official_client: [find, delete, list, labels];
+    }
+    waiting {
+        a_recorded_command_is_said_and_heard_as_by_the_official_client: [run, streams];
+        a_recorded_file_is_written_as_by_the_official_client: [upload];
+    }
+}
 
 /// Requests and messages of the official clients, recorded once.
 const OFFICIAL: &str = include_str!("../../traces/deno-sdk.json");
@@ -77,14 +89,14 @@ fn command(script: &str) -> Command {
     Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
 }
 
-#[tokio::test]
-async fn a_recorded_command_is_said_and_heard_as_by_the_official_client() {
+async fn a_recorded_command_is_said_and_heard_as_by_the_official_client() -> [&'static str; 2] {
     let sandbox = sandbox(session(&["spawn", "processWait"])).await;
     let mut output = Output::new(100, None);
     let ending = sandbox.run(command("echo hi"), &mut output).await.expect("it is heard");
     assert_eq!(ending, Ending::Exit(0));
     let response = output.into_response();
     assert_eq!((&*response.stdout_text(), &*response.stderr_text()), ("out\n", "err\n"));
+    ["run", "streams"]
 }
 
 #[tokio::test]
@@ -99,12 +111,12 @@ async fn pieces_that_come_before_the_answer_to_spawn_belong_to_it() {
     assert_eq!(output.into_response().stdout_text(), "out\n");
 }
 
-#[tokio::test]
-async fn a_recorded_file_is_written_as_by_the_official_client() {
+async fn a_recorded_file_is_written_as_by_the_official_client() -> [&'static str; 1] {
     let sandbox = sandbox(session(&["writeFile"])).await;
     let path = SandboxPath::parse("/home/app/a.bin").unwrap();
     let stored = sandbox.store(vec![(path, Upload::new("/home/app/a.bin", b"\0\xffh".to_vec()))]).await;
     stored.expect("a transfer")[0].result.as_ref().expect("it is stored");
+    ["upload"]
 }
 
 #[tokio::test]
@@ -117,8 +129,7 @@ async fn a_command_whose_connection_ends_is_an_error_and_keeps_what_came() {
     assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::NotRecorded), "{error}");
 }
 
-#[test]
-fn a_sandbox_is_made_as_the_official_client_makes_it() {
+fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
     let theirs = official().remove(0);
     let mut options = options(&Replay::new([]));
     options.memory_mib = Some(1024);
@@ -134,6 +145,7 @@ fn a_sandbox_is_made_as_the_official_client_makes_it() {
     assert_eq!(decoded, theirs["x_deno_sandbox_config_decoded"]);
     let many = (0..6).map(|number| (number.to_string(), String::new())).collect();
     assert_eq!(wire::create(&config, &many, 0).unwrap_err().kind(), ErrorKind::Unsupported);
+    ["make"]
 }
 
 /// Method, path, and that the token is a secret.
@@ -147,8 +159,7 @@ fn same_head(ours: &Request, theirs: &Value) {
     assert!(matches!(&bearer.1, HeaderValue::Secret(secret) if secret.expose().starts_with(b"Bearer ddo_")));
 }
 
-#[test]
-fn lists_ends_and_connections_are_asked_for_as_by_the_official_client() {
+fn lists_ends_and_connections_are_asked_for_as_by_the_official_client() -> [&'static str; 4] {
     let config = DenoConfig::new(&options(&Replay::new([]))).unwrap();
     let id = "sbx_ord_0123456789abcdefghjk";
     let labels = BTreeMap::from([("thread".to_owned(), "t1".to_owned())]);
@@ -163,6 +174,63 @@ fn lists_ends_and_connections_are_asked_for_as_by_the_official_client() {
     let page = wire::listed(listed["reply"]["json"].to_string().as_bytes(), &labels).expect("a page");
     assert_eq!(page.sandboxes[0].id.as_str(), id);
     assert_eq!((&page.sandboxes[0].labels, page.cursor), (&labels, None));
+    ["find", "delete", "list", "labels"]
+}
+
+#[tokio::test]
+async fn why_the_service_closes_is_told_and_that_it_cannot_read_us_is_no_passing_failure() {
+    for (code, reason, kind) in [
+        (4000, "Invalid JSON", ErrorKind::Protocol),
+        (4001, "Invalid message", ErrorKind::Protocol),
+        (1001, "sandbox stopped", ErrorKind::Unavailable),
+        (1006, "", ErrorKind::Unavailable),
+    ] {
+        let mut lines = session(&["spawn", "processWait"]);
+        let waits = lines.iter().rposition(|line| matches!(line, Line::Ours(_))).expect("it waits");
+        lines.truncate(waits + 1);
+        lines.push(Line::Closed(code, reason.to_owned()));
+        let sandbox = sandbox(lines).await;
+        let error = sandbox.run(command("echo hi"), &mut Output::new(100, None)).await.expect_err("it closed");
+        assert_eq!((error.kind(), error.retryable()), (kind, kind == ErrorKind::Unavailable), "{error}");
+        assert!(error.to_string().contains(&code.to_string()) && error.to_string().contains(reason), "{error}");
+    }
+}
+
+/// Both halves of a socket on which nobody answers.
+struct Silent(futures_channel::mpsc::UnboundedSender<String>);
+
+impl socket::Sender for Silent {
+    fn send(&mut self, text: String) -> BoxFuture<'_, Result<()>> {
+        let _ = self.0.unbounded_send(text);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn close(&mut self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl socket::Receiver for Silent {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<socket::Message>>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_connection_on_which_nothing_happens_gives_signs_of_life_for_as_long_as_somebody_has_it() {
+    let (said, mut heard) = futures_channel::mpsc::unbounded();
+    let silent = || Box::new(Silent(said.clone()));
+    let connection = Connection::new(socket::Socket { headers: Vec::new(), sender: silent(), receiver: silent() });
+    drop(said);
+    let begun = std::time::Instant::now();
+    for _ in 0..2 {
+        let sign = tokio::time::timeout(Duration::from_secs(60), heard.next()).await.expect("it comes");
+        assert_eq!(sign.as_deref(), Some("ping"));
+    }
+    assert!(begun.elapsed() >= Duration::from_secs(3), "not all the time");
+    drop(connection);
+    let after = tokio::time::timeout(Duration::from_secs(60), heard.next()).await.expect("its halves are let go");
+    assert_eq!(after, None);
 }
 
 #[test]

@@ -12,8 +12,18 @@ use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, SandboxP
 use super::wire::{self, Event};
 use super::*;
 use crate::plane::{Command, Ending};
-use crate::transport::{Exchange, HeaderValue, Hint, Replay, Reply, Request};
+use crate::transport::{Exchange, HeaderValue, Hint, Protocol, Replay, Reply, Request};
 use crate::{NetworkAccess, Options, Output, Plane as _};
+
+crate::recorded::held! {
+    "e2b" {
+        streams_of_the_real_daemon_are_read_however_they_are_cut: [run, streams, limit];
+        a_sandbox_is_made_as_the_official_client_makes_it: [make];
+        labels_are_escaped_as_the_official_client_does: [labels];
+        commands_and_files_are_asked_for_as_the_official_client_does: [run, upload, download];
+        sandboxes_are_found_and_deleted_as_by_the_official_client: [find, list, delete];
+    }
+}
 
 /// Answers of the real `envd` 0.6.13, recorded once.
 const GOLDEN: &str = include_str!("../../traces/e2b-envd.json");
@@ -66,8 +76,7 @@ fn replayed(name: &str, size: usize) -> (tidebox_core::Result<Ending>, tidebox_c
     (ending, output.into_response())
 }
 
-#[test]
-fn streams_of_the_real_daemon_are_read_however_they_are_cut() {
+fn streams_of_the_real_daemon_are_read_however_they_are_cut() -> [&'static str; 3] {
     for (name, ending, stdout, stderr) in [
         ("exec ok (stdout and stderr)", Ending::Exit(0), "out\n1 2\n/mnt/box\n", "err\n"),
         ("exec non-zero", Ending::Exit(3), "", ""),
@@ -86,6 +95,7 @@ fn streams_of_the_real_daemon_are_read_however_they_are_cut() {
     }
     let (_, response) = replayed("exec non-UTF-8 bytes", 3);
     assert_eq!(response.stdout, b"\xff\0a");
+    ["run", "streams", "limit"]
 }
 
 #[test]
@@ -120,6 +130,9 @@ fn every_refusal_of_a_file_by_the_real_daemon_has_its_code() {
         let refusal = wire::file_refusal(status, body.as_bytes(), b"/x").unwrap_or_else(|| panic!("{name}"));
         assert_eq!(refusal.code, code, "{name}");
     }
+    // The recorded disk was never full.
+    let full = wire::file_refusal(507, b"{\"code\":507,\"message\":\"not enough disk space available\"}", b"/x");
+    assert_eq!(full.map(|refusal| refusal.code), Some(FileErrorCode::NoSpace));
     let exchange = golden("download without token");
     let body = exchange["response"]["body"].to_string();
     assert_eq!(wire::file_refusal(401, body.as_bytes(), b"/x"), None, "a token is no matter of the file");
@@ -167,8 +180,7 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
 }
 
-#[test]
-fn a_sandbox_is_made_as_the_official_client_makes_it() {
+fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
     let replay = Replay::new([]);
     let mut options = options(&replay);
     options.network = NetworkAccess::Blocked;
@@ -188,10 +200,10 @@ fn a_sandbox_is_made_as_the_official_client_makes_it() {
     // The service secures every sandbox of the second version; the first asks for it by this field.
     assert_eq!(ours.as_object_mut().and_then(|fields| fields.remove("secure")), Some(Value::Bool(true)));
     assert_eq!(ours, theirs["body"]["value"]);
+    ["make"]
 }
 
-#[test]
-fn labels_are_escaped_as_the_official_client_does() {
+fn labels_are_escaped_as_the_official_client_does() -> [&'static str; 1] {
     let replay = Replay::new([]);
     let config = E2bConfig::new(&options(&replay)).unwrap();
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
@@ -201,10 +213,10 @@ fn labels_are_escaped_as_the_official_client_does() {
         theirs["path"].as_str().and_then(|path| path.split(['?', '&']).nth(1)).expect("a parameter").to_owned();
     assert!(parameter.starts_with("metadata=") && url.contains(&parameter), "{url} has {parameter}");
     assert!(url.ends_with("nextToken=tok2"), "{url}");
+    ["labels"]
 }
 
-#[test]
-fn commands_and_files_are_asked_for_as_the_official_client_does() {
+fn commands_and_files_are_asked_for_as_the_official_client_does() -> [&'static str; 3] {
     let replay = Replay::new([]);
     let sandbox = sandbox(&replay);
     let envd = sandbox.envd();
@@ -229,6 +241,20 @@ fn commands_and_files_are_asked_for_as_the_official_client_does() {
     let path = SandboxPath::parse("/home/user/new.bin").unwrap();
     same_head(&envd.upload(&path, b"\0\xffhello".to_vec()), &official("e2b (PyPI)", "upload (single, multipart)"));
     same_head(&envd.download(&path), &official("e2b (PyPI)", "download"));
+    assert_eq!(envd.download(&path).protocol, Protocol::Http1, "empty frames of the proxy trip the limits of HTTP/2");
+    ["run", "upload", "download"]
+}
+
+fn sandboxes_are_found_and_deleted_as_by_the_official_client() -> [&'static str; 3] {
+    let config = E2bConfig::new(&options(&Replay::new([]))).unwrap();
+    let theirs = official("e2b (PyPI)", "connect");
+    let ours = wire::connect(wire::Version::Second, &config, "sbx0123456789");
+    same_head(&ours, &theirs);
+    assert_eq!(body(&ours), theirs["body"]["value"]);
+    same_head(&wire::delete(&config, "sbx0123456789"), &official("e2b (PyPI)", "delete"));
+    let listed = official("e2b (PyPI)", "list")["reply"]["json"].to_string();
+    assert_eq!(wire::listed(listed.as_bytes(), None).expect("a page").sandboxes.len(), 1);
+    ["find", "list", "delete"]
 }
 
 #[test]
@@ -238,7 +264,10 @@ fn no_credential_is_printed() {
     let mut output = Output::new(1, None);
     let error = futures_executor::block_on(sandbox.run(command("x"), &mut output)).unwrap_err();
     let seen = replay.seen();
-    let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {:?}", E2bControl::new(options(&replay)));
+    let answer = r#"{"sandboxID":"s","envdAccessToken":"planted-token"}"#;
+    let access: wire::Access = serde_json::from_str(answer).expect("it is well formed");
+    let control = E2bControl::new(options(&replay));
+    let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {control:?} {access:?}");
     assert!(!printed.contains("planted"), "{printed}");
     let key = |request: &Request| request.headers.iter().any(|(_, value)| matches!(value, HeaderValue::Secret(_)));
     assert!(seen.iter().all(key), "the token was sent as a secret");

@@ -15,6 +15,19 @@ use crate::plane::{Command, Ending};
 use crate::transport::{Client, Exchange, HeaderValue, Line, Replay, Request, RetryPolicy, sse};
 use crate::{NetworkAccess, Options, Output, Plane as _};
 
+crate::recorded::held! {
+    "langsmith" {
+        a_recorded_command_is_heard_through_its_resumption_however_it_is_cut: [run, streams];
+        what_is_first_said_on_a_socket_is_what_the_official_client_says: [run];
+        a_recorded_socket_is_heard_to_its_end: [run, streams];
+        a_sandbox_is_made_as_the_official_client_makes_it: [make];
+        labels_and_snapshots_are_sent_as_the_generated_client_sends_them: [make];
+        lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_pages: [list, labels];
+        the_life_of_a_sandbox_is_asked_for_as_the_official_client_does: [find, wake, delete];
+        files_are_carried_as_the_official_client_does: [upload, download];
+    }
+}
+
 /// Requests of the official client, recorded once.
 const OFFICIAL: &str = include_str!("../../traces/langsmith-sdk.json");
 
@@ -70,8 +83,7 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
 }
 
-#[test]
-fn a_recorded_command_is_heard_through_its_resumption_however_it_is_cut() {
+fn a_recorded_command_is_heard_through_its_resumption_however_it_is_cut() -> [&'static str; 2] {
     let recorded = official("run over SSE (LANGSMITH_EXPERIMENTAL_FEATURES=sandbox_sse_exec)");
     for size in [1, 9, 10_000] {
         let exchanges = recorded.iter().map(|exchange| {
@@ -101,20 +113,20 @@ fn a_recorded_command_is_heard_through_its_resumption_however_it_is_cut() {
         assert_eq!(ids.first(), ids.last(), "both are about one command");
         assert_eq!(replay.left(), 0);
     }
+    ["run", "streams"]
 }
 
-#[test]
-fn what_is_first_said_on_a_socket_is_what_the_official_client_says() {
+fn what_is_first_said_on_a_socket_is_what_the_official_client_says() -> [&'static str; 1] {
     let theirs = &official("run over WebSocket (default)")[0];
     let sandbox = sandbox(&Replay::new([]));
     same_head(&sandbox.plane.socket(), theirs);
     let mut theirs = theirs["ws"][0]["json"].clone();
     theirs["command_id"] = json!("id");
     assert_eq!(sandbox.plane.start_message(&command("echo hi"), "id"), theirs);
+    ["run"]
 }
 
-#[test]
-fn a_recorded_socket_is_heard_to_its_end() {
+fn a_recorded_socket_is_heard_to_its_end() -> [&'static str; 2] {
     let recorded = official("langchain execute over WebSocket").remove(0);
     let lines = recorded["ws"].as_array().expect("messages").iter();
     let lines = lines.filter(|line| line["from"] != "client").map(|line| Line::Theirs(line["json"].to_string()));
@@ -142,10 +154,10 @@ fn a_recorded_socket_is_heard_to_its_end() {
             ]
         );
     });
+    ["run", "streams"]
 }
 
-#[test]
-fn a_sandbox_is_made_as_the_official_client_makes_it() {
+fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
     let theirs = &official("create")[0];
     let mut options =
         options(&Replay::new([])).with_extra("snapshot_id", "snap-1").with_extra("delete_after_stop", "3600");
@@ -157,10 +169,10 @@ fn a_sandbox_is_made_as_the_official_client_makes_it() {
     // An empty list of allowed hosts may be no list at all, so none is sent.
     theirs.as_object_mut().map(|fields| fields.remove("proxy_config"));
     assert_eq!(body(&ours), theirs);
+    ["make"]
 }
 
-#[test]
-fn labels_and_snapshots_are_sent_as_the_generated_client_sends_them() {
+fn labels_and_snapshots_are_sent_as_the_generated_client_sends_them() -> [&'static str; 1] {
     let theirs = official("create raw with labels (generated client)")[0]["body"]["value"].clone();
     let mut options = options(&Replay::new([]));
     (options.image, options.cpus, options.memory_mib) = (Some("deepagents-cli:latest".to_owned()), Some(2), Some(4096));
@@ -175,6 +187,7 @@ fn labels_and_snapshots_are_sent_as_the_generated_client_sends_them() {
     assert_eq!((&ours["vcpus"], &ours["mem_bytes"]), (&json!(2), &json!(4_294_967_296_u64)));
     assert_eq!(ours["env_vars"], json!({ "A": "b" }));
     assert_eq!(ours["proxy_config"]["access_control"], json!({ "allow_list": ["example.com"] }));
+    ["make"]
 }
 
 #[test]
@@ -189,8 +202,7 @@ fn a_block_denies_every_host_instead_of_allowing_an_empty_list() {
     }
 }
 
-#[test]
-fn lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_pages() {
+fn lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_pages() -> [&'static str; 2] {
     let recorded = official("list with labels and cursor (generated client)");
     let config = LangSmithConfig::new(&options(&Replay::new([]))).unwrap();
     let mut request = ListRequest { cursor: None, labels: BTreeMap::from([("thread_id".to_owned(), "t1".to_owned())]) };
@@ -203,6 +215,7 @@ fn lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_page
         request.cursor = page.cursor;
     }
     assert_eq!(request.cursor, None, "the second page is the last one");
+    ["list", "labels"]
 }
 
 #[test]
@@ -216,8 +229,7 @@ fn sandboxes_that_are_being_deleted_are_not_listed_and_our_own_label_is_not_show
     assert_eq!(page.sandboxes[0].labels, BTreeMap::from([("k".to_owned(), "v".to_owned())]));
 }
 
-#[test]
-fn the_life_of_a_sandbox_is_asked_for_as_the_official_client_does() {
+fn the_life_of_a_sandbox_is_asked_for_as_the_official_client_does() -> [&'static str; 3] {
     let config = LangSmithConfig::new(&options(&Replay::new([]))).unwrap();
     for (ours, phase) in [
         (wire::get(&config, "sb-one"), "get"),
@@ -228,10 +240,10 @@ fn the_life_of_a_sandbox_is_asked_for_as_the_official_client_does() {
     ] {
         same_head(&ours, &official(phase)[0]);
     }
+    ["find", "wake", "delete"]
 }
 
-#[test]
-fn files_are_carried_as_the_official_client_does() {
+fn files_are_carried_as_the_official_client_does() -> [&'static str; 2] {
     let recorded = official("langchain download_files");
     let missing = recorded[1]["reply"]["json"].to_string();
     let replay = Replay::new([
@@ -268,6 +280,7 @@ fn files_are_carried_as_the_official_client_does() {
     for header in official("langchain upload_files")[0]["body"]["value"][0]["headers"].as_array().unwrap() {
         assert!(text.contains(header.as_str().unwrap()), "{text}");
     }
+    ["upload", "download"]
 }
 
 /// The events of a command that prints this.
@@ -338,6 +351,27 @@ fn the_script_that_kills_ends_all_of_a_group_and_a_process_that_leads_none() {
         assert!(done.success(), "{leads}");
         assert_eq!(running.wait().expect("it ended").signal(), Some(9), "{leads}");
     }
+}
+
+#[test]
+fn a_service_that_goes_away_for_a_restart_is_asked_for_the_rest_of_the_output() {
+    let start = Exchange::new(
+        "POST /dp/sb-one/execute/stream/start",
+        200,
+        "event: started\ndata: {\"pid\":5}\n\nevent: stdout\ndata: {\"offset\":0,\"data\":\"b25l\"}\n\n\
+         event: error\ndata: {\"error_type\":\"ServerShuttingDown\",\"error\":\"restart\"}\n\n",
+    );
+    let resume = Exchange::new(
+        "POST /dp/sb-one/execute/stream/resume",
+        200,
+        "event: stdout\ndata: {\"offset\":3,\"data\":\"dHdv\"}\n\nevent: exit\ndata: {\"exit_code\":3}\n\n",
+    );
+    let replay = Replay::new([start, resume]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let mut output = Output::new(100, None);
+    let ending = runtime.block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it is heard");
+    assert_eq!((ending, &*output.into_response().stdout_text()), (Ending::Exit(3), "onetwo"));
+    assert_eq!(body(&replay.seen()[1])["stdout_offset"], json!(3));
 }
 
 #[test]

@@ -15,6 +15,12 @@ use crate::options::{NetworkAccess as Access, Options};
 use crate::plane::{Command, Ending};
 use crate::transport::{Frame, FrameReader, HeaderValue};
 
+crate::recorded::held! {
+    "modal" {
+        every_message_has_the_numbers_and_types_of_the_official_client: [make, run, streams, upload, list, labels, find, delete];
+    }
+}
+
 fn config(change: impl FnOnce(&mut Options)) -> ModalConfig {
     let mut options = Options::default().with_api_key("ak-name:planted-secret");
     change(&mut options);
@@ -37,8 +43,7 @@ fn same<M: Message + Default + std::fmt::Debug>(messages: &BTreeMap<String, Vec<
     assert_eq!(read.encode_to_vec(), *theirs, "{name} was read as {read:?}");
 }
 
-#[test]
-fn every_message_has_the_numbers_and_types_of_the_official_client() {
+fn every_message_has_the_numbers_and_types_of_the_official_client() -> [&'static str; 8] {
     let file: Value = serde_json::from_str(include_str!("../../traces/modal-messages.json")).unwrap();
     let digits =
         |text: &str| (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
@@ -66,6 +71,7 @@ fn every_message_has_the_numbers_and_types_of_the_official_client() {
     }
     same::<TaskExecEndResponse>(&messages, "TaskExecEndResponse.code");
     assert_eq!(seen + 1, messages.len(), "every message of the file was read");
+    ["make", "run", "streams", "upload", "list", "labels", "find", "delete"]
 }
 
 #[test]
@@ -160,7 +166,17 @@ fn credentials_are_secret_headers_and_no_call_shows_them() {
     assert!(
         call.headers.iter().any(|(name, value)| *name == "authorization" && matches!(value, HeaderValue::Secret(_)))
     );
-    assert!(!format!("{request:?} {call:?} {config:?} {:?}", task()).contains("planted"));
+    let access = || Some(RouterAccess { jwt: "planted-jwt".to_owned(), url: "https://router/".to_owned() });
+    let made = SandboxCreateV2Response {
+        command_router_access: access(),
+        sandbox_token: "planted-own-token".to_owned(),
+        ..SandboxCreateV2Response::default()
+    };
+    let token = AuthTokenGetResponse { token: "planted-token".to_owned() };
+    let variables = vec![("X".to_owned(), "planted-variable".to_owned())];
+    let asked = wire::create(&config, ("ap-1", "im-1"), &BTreeMap::new(), &variables, None);
+    let shown = format!("{request:?} {call:?} {config:?} {:?} {made:?} {token:?} {asked:?}", task());
+    assert!(!shown.contains("planted") && shown.contains("https://router/") && shown.contains('X'), "{shown}");
 }
 
 #[test]

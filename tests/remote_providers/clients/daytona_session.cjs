@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { Daytona, DaytonaNotFoundError } = require("@daytona/sdk");
+const { GROWS, WAITS, nothingGrows, proved, session } = require("./session.cjs");
 
 async function main() {
   const daytona = new Daytona();
@@ -11,17 +12,34 @@ async function main() {
   // Commands.
   const done = await sandbox.process.executeCommand("echo out; echo $A $X; pwd; exit 3", "/tmp", { X: "1" });
   assert.deepEqual([done.exitCode, done.result], [3, "out\nb 1\n/tmp\n"]);
-  await assert.rejects(sandbox.process.executeCommand("sleep 20", undefined, undefined, 1), /timeout/i);
+  proved("make");
+  proved("run");
+  await assert.rejects(sandbox.process.executeCommand(GROWS, undefined, undefined, 3), /timeout/i);
+  proved("limit");
+  await nothingGrows(async (line) => (await sandbox.process.executeCommand(line)).result);
+  proved("killed");
   await sandbox.process.createSession("s");
   await sandbox.process.executeSessionCommand("s", { command: "cd /tmp" });
   const said = await sandbox.process.executeSessionCommand("s", { command: "pwd; echo err >&2; (exit 4)" });
   assert.deepEqual([said.exitCode, said.stdout, said.stderr], [4, "/tmp\n", "err\n"]);
+  proved("streams");
+  const running = await sandbox.process.executeSessionCommand("s", { command: WAITS, runAsync: true });
+  const pieces = [];
+  const see = (piece) => {
+    pieces.push(piece);
+    if (piece.includes("first")) sandbox.fs.uploadFile(Buffer.from(""), "/tmp/seen");
+  };
+  await sandbox.process.getSessionCommandLogs("s", running.cmdId, see, () => {});
+  assert.equal(pieces.join(""), "first\nsecond\n");
+  proved("live");
   await sandbox.process.deleteSession("s");
 
   // Files.
   const everyByte = Buffer.alloc(1 << 20, Buffer.from([...Array(256).keys()]));
   await sandbox.fs.uploadFile(everyByte, "/home/daytona/a/bytes");
   assert.ok(everyByte.equals(await sandbox.fs.downloadFile("/home/daytona/a/bytes")));
+  proved("upload");
+  proved("download");
   await sandbox.fs.uploadFiles([0, 1, 2].map((n) => ({ source: Buffer.from(String(n)), destination: `/home/daytona/many/${n}` })));
   assert.deepEqual((await sandbox.fs.listFiles("/home/daytona/many")).map((entry) => entry.name).sort(), ["0", "1", "2"]);
   assert.equal((await sandbox.process.executeCommand("cat many/*")).result, "012");
@@ -31,22 +49,28 @@ async function main() {
   await assert.rejects(sandbox.fs.getFileDetails("/home/daytona/one"), DaytonaNotFoundError);
 
   // Lists and lives.
-  const listed = [];
-  for await (const found of daytona.list({ labels: { thread_id: "t 1" } })) listed.push(found.id);
-  assert.deepEqual(listed, [sandbox.id]);
+  const listed = async (labels) => {
+    const ids = [];
+    for await (const found of daytona.list({ labels })) ids.push(found.id);
+    return ids;
+  };
+  assert.deepEqual(await listed({}), [sandbox.id]);
+  proved("list");
+  assert.deepEqual(await listed({ thread_id: "t 1" }), [sandbox.id]);
+  assert.deepEqual(await listed({ thread_id: "t 2" }), []);
+  proved("labels");
+  assert.equal((await (await daytona.get(sandbox.id)).process.executeCommand("cat many/2")).result, "2");
+  proved("find");
   await sandbox.stop();
   await sandbox.start();
   assert.equal((await (await daytona.get(sandbox.id)).process.executeCommand("wc -c < a/bytes")).result, "1048576\n");
+  proved("wake");
   await sandbox.delete();
   await assert.rejects(async () => {
     // It may still be told of once, on its way out.
     for (;;) await daytona.get(sandbox.id);
   }, DaytonaNotFoundError);
-  console.log("the session is done");
-  process.exit(0);
+  proved("delete");
 }
 
-main().catch((error) => {
-  console.error(error);
-  process.exit(1);
-});
+session(main);

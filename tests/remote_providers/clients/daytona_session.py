@@ -17,14 +17,7 @@ from daytona import (
     SessionExecuteRequest,
 )
 
-
-def raises(kind, call):
-    try:
-        call()
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was not raised")
-
+from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 daytona = Daytona()
 params = CreateSandboxFromSnapshotParams(
@@ -39,9 +32,14 @@ raises(DaytonaConflictError, lambda: daytona.create(CreateSandboxFromSnapshotPar
 process = sandbox.process
 done = process.exec("echo out; echo $A $X; pwd", env={"X": "1"}, cwd="/tmp")
 assert (done.result, done.exit_code) == ("out\nb 1\n/tmp\n", 0), done
+proved("make")
 assert process.exec("echo both >&2; exit 3").exit_code == 3
+proved("run")
 assert process.exec("echo err >&2").result == "err\n"
-raises(DaytonaTimeoutError, lambda: process.exec("sleep 20", timeout=1))
+raises(DaytonaTimeoutError, lambda: process.exec(GROWS, timeout=3))
+proved("limit")
+nothing_grows(lambda line: process.exec(line).result)
+proved("killed")
 assert process.exec("true", cwd="/nope").exit_code == -1
 assert process.exec("seq 5 | sort -r | head -n 2 | tr '\\n' ' '").result == "5 4 "
 
@@ -50,15 +48,24 @@ process.create_session("s")
 assert process.execute_session_command("s", SessionExecuteRequest(command="cd /tmp; B='x y'; f() { echo f; }")).exit_code == 0
 said = process.execute_session_command("s", SessionExecuteRequest(command="pwd; echo $B; f; echo err >&2; (exit 3)"))
 assert (said.stdout, said.stderr, said.exit_code) == ("/tmp\nx y\nf\n", "err\n", 3), said
-running = process.execute_session_command("s", SessionExecuteRequest(command="echo one; sleep 1; printf two", run_async=True))
+proved("streams")
+running = process.execute_session_command("s", SessionExecuteRequest(command=f"{WAITS}; printf two", run_async=True))
 assert process.get_session_command("s", running.cmd_id).exit_code is None
 out, err = [], []
-asyncio.run(process.get_session_command_logs_async("s", running.cmd_id, out.append, err.append))
-assert "".join(out) == "one\ntwo\n" and err == [], (out, err)
-while process.get_session_command("s", running.cmd_id).exit_code is None:
-    time.sleep(0.1)
+
+
+async def see(piece):
+    out.append(piece)
+    if "first" in piece:
+        await asyncio.to_thread(sandbox.fs.upload_file, b"", "/tmp/seen")
+
+
+asyncio.run(process.get_session_command_logs_async("s", running.cmd_id, see, err.append))
+assert "".join(out) == "first\nsecond\ntwo\n" and err == [], (out, err)
+proved("live")
+until(lambda: process.get_session_command("s", running.cmd_id).exit_code is not None)
 logs = process.get_session_command_logs("s", running.cmd_id)
-assert logs.stdout == "one\ntwo\n" and logs.stderr == "", logs
+assert logs.stdout == "first\nsecond\ntwo\n" and logs.stderr == "", logs
 assert len(process.get_session("s").commands) == 3 and [s.session_id for s in process.list_sessions()] == ["s"]
 gone = process.execute_session_command("s", SessionExecuteRequest(command="exit 3", run_async=True))
 time.sleep(1)
@@ -72,6 +79,8 @@ assert sandbox.get_work_dir() == "/home/daytona" == sandbox.get_user_home_dir()
 every_byte = bytes(range(256)) * 4096
 files.upload_file(every_byte, "/home/daytona/a/bytes")
 assert files.download_file("/home/daytona/a/bytes") == every_byte
+proved("upload")
+proved("download")
 files.upload_files([FileUpload(source=str(n).encode(), destination=f"/home/daytona/many/{n}") for n in range(5)])
 assert process.exec("cat many/*").result == "01234"
 assert sorted(entry.name for entry in files.list_files("/home/daytona/many")) == ["0", "1", "2", "3", "4"]
@@ -100,17 +109,23 @@ second = daytona.create(image)
 assert (second.cpu, second.memory) == (2, 4)
 listed = lambda labels: [found.id for found in daytona.list(ListSandboxesQuery(labels=labels, limit=1))]
 assert listed({"thread_id": "t 1"}) == [sandbox.id] and sorted(listed({})) == sorted([sandbox.id, second.id])
+proved("list")
 sandbox.set_labels({"thread_id": "t 3"})
 assert listed({"thread_id": "t 1"}) == [] and listed({"thread_id": "t 3"}) == [sandbox.id]
+proved("labels")
 assert daytona.get("one").id == sandbox.id
+assert daytona.get(sandbox.id).process.exec("cat many/2").result == "2"
+proved("find")
 sandbox.set_autostop_interval(30)
 sandbox.set_auto_delete_interval(60)
 sandbox.stop()
 assert sandbox.state.value == "stopped"
 sandbox.start()
 assert sandbox.process.exec("cat a/bytes | wc -c").result == f"{len(every_byte)}\n"
+proved("wake")
 sandbox.delete(wait=True)
 raises(DaytonaNotFoundError, lambda: daytona.get("one"))
 daytona.delete(second)
 assert listed({}) == []
+proved("delete")
 print("the session is done")

@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { Client, Sandbox } = require("@deno/sandbox");
+const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
   const sandbox = await Sandbox.create({ labels: { thread: "t1" }, env: { A: "b" }, timeout: "10m", memory: "1GiB" });
@@ -14,6 +15,9 @@ async function main() {
   };
   const done = await run("echo out; echo err >&2; echo $A $X; pwd; exit 3", { env: { X: "1" }, cwd: "/tmp" });
   assert.deepEqual([done.stdoutText, done.stderrText, done.status.code], ["out\nb 1\n/tmp\n", "err\n", 3]);
+  proved("make");
+  proved("run");
+  proved("streams");
   assert.equal((await sandbox.sh`echo ${"a b"}`.text()).trim(), "a b");
   const long = await run("seq 100000");
   assert.equal(long.stdoutText.length, 588895);
@@ -22,9 +26,21 @@ async function main() {
   await writer.write(new TextEncoder().encode("given"));
   await writer.close();
   assert.equal((await reading.output()).stdoutText, "given");
-  const endless = await sandbox.spawn("sleep", { args: ["100"], stdout: "null", stderr: "null" });
+  const talks = await sandbox.spawn("/bin/bash", { args: ["-c", WAITS], stdout: "piped", stderr: "piped" });
+  let heard = "";
+  for await (const piece of talks.stdout) {
+    heard += new TextDecoder().decode(piece);
+    if (heard === "first\n") await sandbox.fs.writeTextFile("/tmp/seen", "");
+  }
+  assert.equal(heard, "first\nsecond\n");
+  proved("live");
+  const endless = await sandbox.spawn("/bin/bash", { args: ["-c", GROWS], stdout: "null", stderr: "null" });
+  const print = async (line) => (await run(line)).stdoutText;
+  await until(async () => (await print("cat /tmp/grows 2>/dev/null")) !== "");
   await endless.kill("SIGKILL");
   assert.equal((await endless.status).signal, "SIGKILL");
+  await nothingGrows(print);
+  proved("stop");
   await assert.rejects(sandbox.spawn("true", { cwd: "/nowhere" }), /No such cwd/);
 
   // Files: text, bytes, pieces, lists, moves.
@@ -35,6 +51,8 @@ async function main() {
   const bytes = new Uint8Array(300_000).map((_, index) => index % 251);
   await fs.writeFile("/home/app/bytes", bytes);
   assert.deepEqual(await fs.readFile("/home/app/bytes"), bytes);
+  proved("upload");
+  proved("download");
   await fs.writeFile("/home/app/streamed", new Blob([bytes]).stream());
   assert.deepEqual(await fs.readFile("/home/app/streamed"), bytes);
   const file = await fs.open("/home/app/pieces", { write: true, create: true });
@@ -56,28 +74,28 @@ async function main() {
   assert.equal(await sandbox.env.get("B"), "c");
   const client = new Client();
   assert.deepEqual((await client.sandboxes.list({ labels: { thread: "t1" } })).map((one) => one.id), [sandbox.id]);
+  proved("list");
   assert.deepEqual(await client.sandboxes.list({ labels: { thread: "t2" } }), []);
+  proved("labels");
   assert.ok((await sandbox.extendTimeout("5m")) instanceof Date);
   const again = await Sandbox.connect(sandbox.id);
   assert.equal(await again.fs.readTextFile("/home/app/pieces"), "one two");
+  proved("find");
   await again.close();
   await sandbox.kill();
   assert.deepEqual(await client.sandboxes.list(), []);
+  proved("delete");
 
   // One that lives as long as its connection.
   const short = await Sandbox.create();
   await short.close();
-  for (let tries = 0; tries < 50 && (await client.sandboxes.list()).length > 0; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  assert.deepEqual(await client.sandboxes.list(), []);
-  console.log("the session is done");
+  await until(async () => (await client.sandboxes.list()).length === 0);
+  // And one that outlives it, until its time is over.
+  const timed = await Sandbox.create({ timeout: "3s" });
+  assert.deepEqual((await client.sandboxes.list()).map((one) => one.id), [timed.id]);
+  await until(async () => (await client.sandboxes.list()).length === 0);
+  await timed.closed;
+  proved("over");
 }
 
-main().then(
-  () => process.exit(0),
-  (error) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+session(main);

@@ -16,6 +16,7 @@ const daytona = async () => {
     run: async (command) => (await sandbox.process.executeCommand(command, undefined, undefined, 60)).exitCode,
     upload: (path, content) => sandbox.fs.uploadFile(content, path),
     download: (path) => sandbox.fs.downloadFile(path),
+    lists: "labels",
     list: async () => {
       const ids = [];
       for await (const found of client.list({ labels: { thread: "t 1" } })) ids.push(found.id);
@@ -39,6 +40,7 @@ const deno = async () => {
     },
     upload: (path, content) => sandbox.fs.writeFile(path, new Uint8Array(content)),
     download: (path) => sandbox.fs.readFile(path),
+    lists: "labels",
     list: async () => (await client.sandboxes.list({ labels: { thread: "t 1" } })).map((one) => one.id),
     connect: async () => (await Sandbox.connect(sandbox.id)).close(),
     delete: () => sandbox.kill(),
@@ -62,6 +64,7 @@ const e2b = async () => {
     },
     upload: (path, content) => sandbox.files.write(path, new Uint8Array(content).buffer),
     download: (path) => sandbox.files.read(path, { format: "bytes" }),
+    lists: "labels",
     list: async () => {
       const page = await Sandbox.list({ query: { metadata: { thread: "t 1" } } }).nextItems();
       return page.map((one) => one.sandboxId);
@@ -85,6 +88,7 @@ const langsmith = async () => {
     run: async (command) => (await sandbox.run(command, { timeout: 60 })).exit_code,
     upload: (path, content) => sandbox.write(path, new Uint8Array(content)),
     download: (path) => sandbox.read(path),
+    lists: "list",
     list: async () => (await client.listSandboxes()).map((one) => one.name),
     connect: () => client.getSandbox(sandbox.name),
     delete: () => client.deleteSandbox(sandbox.name),
@@ -104,6 +108,7 @@ const runloop = async () => {
     run: async (command) => (await devbox.cmd.exec(command)).exitCode,
     upload: async (path, content) => devbox.file.upload({ path, file: await toFile(content, "upload") }),
     download: async (path) => (await devbox.file.download({ path })).arrayBuffer(),
+    lists: "list",
     list: async () => (await sdk.devbox.list()).map((one) => one.id),
     connect: () => sdk.devbox.fromId(devbox.id).getInfo(),
     delete: () => devbox.shutdown(),
@@ -112,25 +117,35 @@ const runloop = async () => {
 
 const CLIENTS = { daytona, deno, e2b, langsmith, runloop };
 
+// Says that what stands above has worked. The test holds this against its table, and what was sent meanwhile against ours.
+const proved = (feature) => console.log(`proved: ${feature}`);
+
 const step = (name) => fetch(`${process.env.TIDEBOX_STEPS}/${name}`, { method: "POST" });
 
 async function main() {
   await step("create");
   const client = await CLIENTS[process.argv[2]]();
   console.log("id", client.id);
+  proved("make");
   await step("execute");
   assert.equal(await client.run("echo out; echo err >&2; exit 3"), 3);
+  proved("run");
   const path = `${client.home}/file`;
   await step("upload");
   await client.upload(path, Buffer.from("content\n"));
   await step("download");
   assert.equal(Buffer.from(await client.download(path)).toString(), "content\n");
+  proved("upload");
+  proved("download");
   await step("list");
   assert.ok((await client.list()).includes(client.id));
+  proved(client.lists);
   await step("connect");
   await client.connect();
+  proved("find");
   await step("delete");
   await client.delete();
+  proved("delete");
   await step("end");
 }
 

@@ -12,6 +12,7 @@ import urllib.request
 
 class E2b:
     home = "/home/user"
+    lists = "labels"
 
     def create(self):
         from e2b import Sandbox
@@ -48,6 +49,7 @@ class E2b:
 
 class Daytona:
     home = "/home/daytona"
+    lists = "labels"
 
     def create(self):
         from daytona import CreateSandboxFromSnapshotParams, Daytona
@@ -79,6 +81,7 @@ class Daytona:
 
 class Runloop:
     home = "/home/user"
+    lists = "list"
 
     def create(self):
         from runloop_api_client import RunloopSDK
@@ -110,6 +113,7 @@ class Runloop:
 
 class Langsmith:
     home = "/home/user"
+    lists = "labels"
 
     def create(self):
         import asyncio
@@ -156,6 +160,7 @@ class Langsmith:
 
 class Deno:
     home = "/home/app"
+    lists = "labels"
 
     def create(self):
         from deno_sandbox import DenoDeploy
@@ -190,6 +195,7 @@ class Deno:
 
 class Modal:
     home = "/workspace"
+    lists = "labels"
 
     def create(self):
         import modal
@@ -223,6 +229,11 @@ class Modal:
         self.sandbox.terminate()
 
 
+def proved(feature):
+    """Says that what stands above has worked. The test holds this against its table, and what was sent meanwhile against ours."""
+    print(f"proved: {feature}")
+
+
 def step(name):
     urllib.request.urlopen(f"{os.environ['TIDEBOX_STEPS']}/{name}", data=b"").read()
 
@@ -231,19 +242,26 @@ def wire(client):
     step("create")
     client.create()
     print("id", client.id)
+    proved("make")
     step("execute")
     assert client.run("echo out; echo err >&2; exit 3") == 3
+    proved("run")
     path = f"{client.home}/file"
     step("upload")
     client.upload(path, b"content\n")
     step("download")
     assert client.download(path) == b"content\n"
+    proved("upload")
+    proved("download")
     step("list")
     assert client.id in client.list()
+    proved(client.lists)
     step("connect")
     client.connect()
+    proved("find")
     step("delete")
     client.delete()
+    proved("delete")
     step("end")
 
 

@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { CommandExitError, FileType, NotFoundError, Sandbox, TimeoutError } = require("e2b");
+const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
   const sandbox = await Sandbox.create({ timeoutMs: 600_000, metadata: { thread: "t 1" }, envs: { A: "b" } });
@@ -10,21 +11,38 @@ async function main() {
   // Commands: both streams, variables, directory, codes, output as it comes, time.
   const done = await sandbox.commands.run("echo out; echo err >&2; echo $A $X; pwd", { envs: { X: "1" }, cwd: "/tmp" });
   assert.deepEqual([done.stdout, done.stderr, done.exitCode], ["out\nb 1\n/tmp\n", "err\n", 0]);
+  proved("make");
+  proved("streams");
   await assert.rejects(sandbox.commands.run("echo so far; exit 3"), (error) => {
     return error instanceof CommandExitError && error.exitCode === 3 && error.stdout === "so far\n";
   });
+  proved("run");
   const pieces = [];
-  await sandbox.commands.run("for i in 1 2 3; do echo $i; sleep 0.1; done", { onStdout: (piece) => pieces.push(piece) });
-  assert.equal(pieces.join(""), "1\n2\n3\n");
-  await assert.rejects(sandbox.commands.run("sleep 20", { timeoutMs: 500 }), TimeoutError);
-  const endless = await sandbox.commands.run("while :; do sleep 0.1; done", { background: true });
+  const onStdout = (piece) => {
+    pieces.push(piece);
+    if (piece.includes("first")) sandbox.files.write("/tmp/seen", "");
+  };
+  await sandbox.commands.run(WAITS, { onStdout });
+  assert.equal(pieces.join(""), "first\nsecond\n");
+  proved("live");
+  const run = async (line) => (await sandbox.commands.run(line)).stdout;
+  await assert.rejects(sandbox.commands.run(GROWS, { timeoutMs: 3000 }), TimeoutError);
+  proved("limit");
+  await nothingGrows(run);
+  proved("killed");
+  const endless = await sandbox.commands.run(GROWS, { background: true });
+  await until(() => sandbox.files.exists("/tmp/grows"));
   assert.ok(await endless.kill());
   await assert.rejects(endless.wait());
+  await nothingGrows(run);
+  proved("stop");
 
   // Files: text, bytes, several, lists, moves.
   const everyByte = new Uint8Array(1 << 20).map((_, index) => index % 256);
   await sandbox.files.write("/home/user/a/bytes", everyByte.buffer);
   assert.deepEqual(new Uint8Array(await sandbox.files.read("/home/user/a/bytes", { format: "bytes" })), everyByte);
+  proved("upload");
+  proved("download");
   await sandbox.files.write([0, 1, 2].map((n) => ({ path: `/home/user/many/${n}`, data: String(n) })));
   assert.equal((await sandbox.commands.run("cat /home/user/many/*")).stdout, "012");
   const listed = await sandbox.files.list("/home/user/many");
@@ -39,20 +57,26 @@ async function main() {
   // Lists and lives.
   const list = async (metadata) => (await Sandbox.list({ query: { metadata } }).nextItems()).map((one) => one.sandboxId);
   assert.deepEqual(await list({ thread: "t 1" }), [sandbox.sandboxId]);
+  proved("list");
   assert.deepEqual(await list({ thread: "t 2" }), []);
+  proved("labels");
   await sandbox.setTimeout(900_000);
+  const same = await Sandbox.connect(sandbox.sandboxId);
+  assert.equal(await same.files.read("/home/user/many/0"), "0");
+  proved("find");
   await sandbox.pause();
+  assert.equal(await sandbox.isRunning(), false);
   const again = await Sandbox.connect(sandbox.sandboxId);
   assert.equal((await again.commands.run("wc -c < /home/user/a/bytes")).stdout, "1048576\n");
+  proved("wake");
   assert.ok(await again.kill());
   assert.equal(await Sandbox.kill(sandbox.sandboxId), false);
-  console.log("the session is done");
+  assert.deepEqual((await Sandbox.list().nextItems()).length, 0);
+  proved("delete");
+  const short = await Sandbox.create({ timeoutMs: 3000 });
+  await until(async () => !(await short.isRunning()));
+  assert.deepEqual((await Sandbox.list().nextItems()).length, 0);
+  proved("over");
 }
 
-main().then(
-  () => process.exit(0),
-  (error) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+session(main);

@@ -1,34 +1,44 @@
 """A working session by E2B's official client: whatever it meets is an emulator or the service, it cannot tell."""
 
-import time
-
 from e2b import CommandExitException, NotFoundException, Sandbox, SandboxQuery, TimeoutException
 
-
-def raises(kind, call):
-    try:
-        call()
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was not raised")
-
+from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 sandbox = Sandbox.create(timeout=120, metadata={"thread_id": "t 1"}, envs={"A": "b"})
 
 # Commands: output, both streams, variables, directory, exit codes, time.
 done = sandbox.commands.run("echo out; echo err >&2; echo $A $X; pwd", envs={"X": "1"}, cwd="/tmp")
 assert (done.stdout, done.stderr, done.exit_code) == ("out\nb 1\n/tmp\n", "err\n", 0), done
+proved("make")
+proved("streams")
 failed = raises(CommandExitException, lambda: sandbox.commands.run("echo so far; exit 3"))
 assert (failed.exit_code, failed.stdout) == (3, "so far\n"), failed
-raises(TimeoutException, lambda: sandbox.commands.run("sleep 20", timeout=1))
+proved("run")
+run = lambda line: sandbox.commands.run(line).stdout
+raises(TimeoutException, lambda: sandbox.commands.run(GROWS, timeout=3))
+proved("limit")
+nothing_grows(run)
+proved("killed")
 pieces = []
-sandbox.commands.run("for i in 1 2 3; do echo $i; sleep 0.1; done", on_stdout=pieces.append)
-assert "".join(pieces) == "1\n2\n3\n" and len(pieces) > 1, pieces
+
+
+def see(piece):
+    pieces.append(piece)
+    if "first" in piece:
+        sandbox.files.write("/tmp/seen", "")
+
+
+sandbox.commands.run(WAITS, on_stdout=see)
+assert "".join(pieces) == "first\nsecond\n", pieces
+proved("live")
 
 # A command in the background, and its end.
-background = sandbox.commands.run("while :; do sleep 0.1; done", background=True)
+background = sandbox.commands.run(GROWS, background=True)
+until(lambda: sandbox.files.exists("/tmp/grows"))
 assert any(process.pid == background.pid for process in sandbox.commands.list())
 assert background.kill() is True
+nothing_grows(run)
+proved("stop")
 assert sandbox.commands.kill(999999) is False
 
 # Files: text, bytes, many, lists, moves.
@@ -37,6 +47,8 @@ assert sandbox.files.read("/home/user/a/b.txt") == "héllo\n"
 every_byte = bytes(range(256)) * 4096
 sandbox.files.write("/home/user/bytes", every_byte)
 assert bytes(sandbox.files.read("/home/user/bytes", format="bytes")) == every_byte
+proved("upload")
+proved("download")
 sandbox.files.write_files([{"path": f"/home/user/many/{n}", "data": str(n)} for n in range(5)])
 assert sorted(entry.name for entry in sandbox.files.list("/home/user/many")) == ["0", "1", "2", "3", "4"]
 assert sandbox.commands.run("cat /home/user/many/*").stdout == "01234"
@@ -51,15 +63,26 @@ raises(NotFoundException, lambda: sandbox.files.read("/home/user/new/three"))
 # Lists and lives.
 query = SandboxQuery(metadata={"thread_id": "t 1"})
 assert [found.sandbox_id for found in Sandbox.list(query=query).next_items()] == [sandbox.sandbox_id]
+proved("list")
 other = SandboxQuery(metadata={"thread_id": "t 2"})
 assert Sandbox.list(query=other).next_items() == []
+proved("labels")
 again = Sandbox.connect(sandbox.sandbox_id)
 assert again.commands.run("cat /home/user/a/b.txt").stdout == "héllo\n"
 assert again.is_running()
+proved("find")
+again.pause()
+assert not again.is_running()
+woken = Sandbox.connect(sandbox.sandbox_id)
+assert woken.commands.run("cat /home/user/a/b.txt").stdout == "héllo\n"
+proved("wake")
 sandbox.set_timeout(60)
 assert sandbox.kill() is True
 assert Sandbox.kill(sandbox.sandbox_id) is False
-short = Sandbox.create(timeout=1)
-time.sleep(1.5)
-assert not short.is_running()
+assert not sandbox.is_running() and Sandbox.list().next_items() == []
+proved("delete")
+short = Sandbox.create(timeout=3)
+until(lambda: not short.is_running())
+assert Sandbox.list().next_items() == []
+proved("over")
 print("the session is done")

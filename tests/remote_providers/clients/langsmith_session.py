@@ -7,26 +7,33 @@ import threading
 from langsmith import Client
 from langsmith.sandbox import CommandTimeoutError, ResourceNotFoundError, SandboxClient, SandboxClientError
 
+from session import GROWS, WAITS, nothing_grows, proved, raises
 
-def raises(kind, call):
-    try:
-        call()
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was not raised")
 
 
 def commands(sandbox):
     """Output, both streams, variables, directory, exit codes, time."""
     done = sandbox.run("echo out; echo err >&2; echo $A $X; pwd", env={"X": "1"}, cwd="/tmp")
     assert (done.stdout, done.stderr, done.exit_code) == ("out\n1\n/tmp\n", "err\n", 0), done
+    proved("streams")
     failed = sandbox.run("echo so far; exit 3")
     assert (failed.exit_code, failed.stdout) == (3, "so far\n"), failed
-    raises(CommandTimeoutError, lambda: sandbox.run("sleep 20", timeout=1))
+    proved("run")
+    raises(CommandTimeoutError, lambda: sandbox.run(GROWS, timeout=3))
+    proved("limit")
+    nothing_grows(lambda line: sandbox.run(line).stdout)
+    proved("killed")
     raises(SandboxClientError, lambda: sandbox.run("true", cwd="/nowhere"))
     pieces = []
-    sandbox.run("for i in 1 2 3; do echo $i; sleep 0.1; done", on_stdout=pieces.append)
-    assert "".join(pieces) == "1\n2\n3\n" and len(pieces) > 1, pieces
+
+    def see(piece):
+        pieces.append(piece)
+        if "first" in piece:
+            sandbox.write("/tmp/seen", "")
+
+    sandbox.run(f"{WAITS}; rm /tmp/seen", on_stdout=see)
+    assert "".join(pieces) == "first\nsecond\n", pieces
+    proved("live")
     # More than is kept for a client that does not say what arrived.
     long = sandbox.run("seq 200000; echo é")
     assert long.stdout == "".join(f"{n}\n" for n in range(1, 200001)) + "é\n"
@@ -45,12 +52,14 @@ def control(sandbox):
     reading.send_input("one\ntwo\n")
     reading.close_input()
     assert reading.result.stdout.split() == ["2", "read"], reading.result
-    endless = sandbox.run("echo begun; while :; do sleep 0.1; done", wait=False)
+    endless = sandbox.run(GROWS, wait=False)
     for chunk in endless:
         assert chunk.data == "begun\n"
         endless.kill()
         break
     assert sandbox.reconnect(endless.command_id).result.exit_code == -1
+    nothing_grows(lambda line: sandbox.run(line).stdout)
+    proved("stop")
 
 
 def files(sandbox):
@@ -61,6 +70,8 @@ def files(sandbox):
     every_byte = bytes(range(256)) * 4096
     sandbox.write("/home/user/bytes", every_byte)
     assert sandbox.read("/home/user/bytes") == every_byte
+    proved("upload")
+    proved("download")
     stat = sandbox.stat("/home/user/bytes")
     assert stat.size_bytes == len(every_byte) and stat.etag
     chunk = sandbox.read_range("/home/user/bytes", start=10, end=19, if_range=stat.etag)
@@ -115,16 +126,22 @@ async def lists():
     assert await names(label=["thread_id"], page_size=1) == [made.name]
     assert await names(label=["thread_id=t 2"]) == []
     assert await names(page_size=1) == sorted(["sb-one", made.name]), "every page is read"
+    proved("list")
+    proved("labels")
     assert (await boxes.retrieve(made.id)).name == made.name
     return made
 
 
 labelled = asyncio.run(lists())
 assert client.get_sandbox(labelled.name).run("echo $A").stdout == "b\n"
+proved("make")
 assert {box.name for box in client.list_sandboxes()} == {"sb-one", labelled.name}
+assert client.get_sandbox("sb-one").run("cat /home/user/many/3.txt").stdout == "3"
+proved("find")
 sandbox.stop() if hasattr(sandbox, "stop") else client.stop_sandbox("sb-one")
 assert client.get_sandbox_status("sb-one").status == "stopped"
 assert sandbox.run("cat /home/user/many/3.txt").stdout == "3", "it wakes when it is used"
+proved("wake")
 client.stop_sandbox("sb-one")
 assert client.start_sandbox("sb-one").status == "ready"
 assert client.update_sandbox("sb-one", new_name="sb-two").name == "sb-two"
@@ -132,6 +149,8 @@ client.delete_sandbox("sb-two")
 raises(ResourceNotFoundError, lambda: client.get_sandbox("sb-two"))
 raises(ResourceNotFoundError, lambda: client.delete_sandbox("sb-two"))
 client.delete_sandbox(labelled.id)
+assert list(client.list_sandboxes()) == []
+proved("delete")
 client.delete_snapshot(snapshot.id)
 raises(SandboxClientError, lambda: SandboxClient(api_key="wrong").list_sandboxes())
 print("the session is done")

@@ -1,7 +1,5 @@
 """A working session by Modal's official client: whatever it meets is an emulator or the service, it cannot tell."""
 
-import time
-
 import modal
 from modal.exception import (
     AlreadyExistsError,
@@ -12,14 +10,7 @@ from modal.exception import (
     SandboxFilesystemNotFoundError,
 )
 
-
-def raises(kind, call):
-    try:
-        call()
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind} was not raised")
-
+from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 app = modal.App.lookup("agents", create_if_missing=True)
 raises(NotFoundError, lambda: modal.App.lookup("none"))
@@ -32,8 +23,11 @@ raises(AlreadyExistsError, lambda: modal.Sandbox.create(app=app, image=image, na
 # Commands: output, both streams, variables, directory, exit codes, input, time.
 process = sandbox.exec("bash", "-c", "echo out; echo err >&2; echo $A $X; pwd", env={"X": "1"}, workdir="/tmp")
 assert (process.wait(), process.stdout.read(), process.stderr.read()) == (0, "out\nb 1\n/tmp\n", "err\n")
+proved("make")
+proved("streams")
 failed = sandbox.exec("bash", "-c", "echo so far; exit 3")
 assert (failed.stdout.read(), failed.wait()) == ("so far\n", 3)
+proved("run")
 assert sandbox.exec("pwd").stdout.read() == "/workspace\n"
 reader = sandbox.exec("sort", "-r")
 reader.stdin.write("a\nb\n")
@@ -41,13 +35,19 @@ reader.stdin.write("c\n")
 reader.stdin.write_eof()
 reader.stdin.drain()
 assert (reader.stdout.read(), reader.wait()) == ("c\nb\na\n", 0)
-begun = time.monotonic()
-late = sandbox.exec("bash", "-c", "echo before; sleep 20", timeout=1)
-assert late.stdout.read() == "before\n"
-assert late.wait() != 0 and time.monotonic() - begun < 15
-pieces = list(sandbox.exec("bash", "-c", "for i in 1 2 3; do echo $i; sleep 0.1; done"
-                           ).stdout)
-assert "".join(pieces) == "1\n2\n3\n", pieces
+late = sandbox.exec("bash", "-c", GROWS, timeout=3)
+assert late.stdout.read() == "begun\n"
+assert late.wait() == -1, "the client's word for a timeout"
+proved("limit")
+nothing_grows(lambda line: sandbox.exec("bash", "-c", line).stdout.read())
+proved("killed")
+pieces = []
+for piece in sandbox.exec("bash", "-c", WAITS).stdout:
+    pieces.append(piece)
+    if "first" in piece:
+        sandbox.filesystem.write_text("", "/tmp/seen")
+assert "".join(pieces) == "first\nsecond\n", pieces
+proved("live")
 poller = sandbox.exec("sleep", "1")
 assert poller.poll() is None
 assert poller.wait() == 0 and poller.poll() == 0
@@ -62,6 +62,8 @@ assert files.read_text("/workspace/a/b.txt") == "héllo\n"
 every_byte = bytes(range(256)) * 8192
 files.write_bytes(every_byte, "/workspace/bytes")
 assert files.read_bytes("/workspace/bytes") == every_byte
+proved("upload")
+proved("download")
 for n in range(5):
     files.write_text(str(n), f"/workspace/many/{n}")
 assert sorted(entry.name for entry in files.list_files("/workspace/many")) == ["0", "1", "2", "3", "4"]
@@ -76,22 +78,22 @@ raises(SandboxFilesystemIsADirectoryError, lambda: files.read_bytes("/workspace/
 raises(SandboxFilesystemIsADirectoryError, lambda: files.write_text("x", "/workspace/new"))
 raises(SandboxFilesystemNotADirectoryError, lambda: files.write_text("x", "/workspace/bytes/below"))
 # It runs also when nobody waits, but when is not said.
-patience = time.monotonic() + 30
-while sandbox.exec("test", "-e", "/workspace/touched").wait() != 0:
-    assert time.monotonic() < patience
-    time.sleep(0.05)
+until(lambda: sandbox.exec("test", "-e", "/workspace/touched").wait() == 0)
 assert files.stat("/workspace/touched").is_file()
 
 # Lists, names and lives.
 other = modal.Sandbox.create(app=app, image=image, tags={"thread_id": "t 2"}, block_network=True, cpu=1.5, memory=256)
 listed = [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)]
 assert listed == [other.object_id, sandbox.object_id], listed
+proved("list")
 assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id, tags={"thread_id": "t 1"})] == [sandbox.object_id]
 assert list(modal.Sandbox.list(app_id=app.app_id, tags={"thread_id": "t 3"})) == []
+proved("labels")
 other.set_tags({"thread_id": "t 3"})
 assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id, tags={"thread_id": "t 3"})] == [other.object_id]
 again = modal.Sandbox.from_id(sandbox.object_id)
 assert again.exec("cat", "/workspace/a/b.txt").stdout.read() == "héllo\n"
+proved("find")
 assert modal.Sandbox.from_name("agents", "first").object_id == sandbox.object_id
 raises(NotFoundError, lambda: modal.Sandbox.from_name("agents", "second"))
 assert sandbox.poll() is None
@@ -99,9 +101,11 @@ sandbox.terminate()
 assert sandbox.poll() is not None
 raises(Exception, lambda: modal.Sandbox.from_id(sandbox.object_id).exec("true"))
 raises(NotFoundError, lambda: modal.Sandbox.from_id("sb-" + "x" * 24 + "V"))
-short = modal.Sandbox.create(app=app, image=image, timeout=1)
-time.sleep(1.5)
-assert short.poll() is not None
 assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)] == [other.object_id]
+proved("delete")
+short = modal.Sandbox.create(app=app, image=image, timeout=3)
+until(lambda: short.poll() is not None)
+assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)] == [other.object_id]
+proved("over")
 other.terminate()
 print("the session is done")

@@ -2,6 +2,7 @@
 
 const assert = require("node:assert/strict");
 const { RunloopSDK, toFile } = require("@runloop/api-client");
+const { GROWS, WAITS, nothingGrows, proved, session, until } = require("./session.cjs");
 
 async function main() {
   const sdk = new RunloopSDK();
@@ -11,16 +12,33 @@ async function main() {
   // Commands.
   const done = await devbox.cmd.exec("echo out; echo err >&2; echo $A; pwd; exit 3");
   assert.deepEqual([done.exitCode, await done.stdout(), await done.stderr()], [3, "out\nb\n/home/user\n", "err\n"]);
+  proved("make");
+  proved("run");
+  proved("streams");
   assert.equal((await (await devbox.cmd.exec("seq 500")).stdout()).split("\n").length, 501);
-  const running = await devbox.cmd.execAsync("echo begun; sleep 60");
+  const pieces = [];
+  const see = (piece) => {
+    pieces.push(piece);
+    if (piece.includes("first")) devbox.file.write({ file_path: "/tmp/seen", contents: "" });
+  };
+  const streamed = await devbox.cmd.exec(WAITS, { stdout: see });
+  assert.deepEqual([pieces.join("").split(/\s+/).filter(Boolean), streamed.exitCode], [["first", "second"], 0]);
+  proved("live");
+  const run = async (line) => await (await devbox.cmd.exec(line)).stdout();
+  const running = await devbox.cmd.execAsync(GROWS);
+  await until(async () => (await run("cat /tmp/grows 2>/dev/null")) !== "");
   await running.kill();
   assert.equal((await running.result()).exitCode, 137);
+  await nothingGrows(run);
+  proved("stop");
 
   // Files.
   const everyByte = Buffer.alloc(1 << 20, Buffer.from([...Array(256).keys()]));
   await devbox.file.upload({ path: "/home/user/bytes", file: await toFile(everyByte, "bytes") });
   const back = await devbox.file.download({ path: "/home/user/bytes" });
   assert.ok(everyByte.equals(Buffer.from(await back.arrayBuffer())));
+  proved("upload");
+  proved("download");
   await devbox.file.write({ file_path: "notes.txt", contents: "héllo\n" });
   assert.equal(await devbox.file.read({ file_path: "notes.txt" }), "héllo\n");
 
@@ -28,18 +46,22 @@ async function main() {
   const listed = [];
   for await (const found of sdk.api.devboxes.list({ status: "running", limit: 1 })) listed.push(found.id);
   assert.deepEqual(listed, [devbox.id]);
+  proved("list");
+  assert.equal(await (await sdk.devbox.fromId(devbox.id).cmd.exec("cat notes.txt")).stdout(), "héllo\n");
+  proved("find");
   await devbox.suspend();
   await sdk.api.devboxes.awaitSuspended(devbox.id);
   await devbox.resume();
   await devbox.awaitRunning();
   assert.equal(await (await sdk.devbox.fromId(devbox.id).cmd.exec("wc -c < bytes")).stdout(), "1048576\n");
+  proved("wake");
   await devbox.shutdown();
   assert.equal((await sdk.api.devboxes.retrieve(devbox.id)).status, "shutdown");
-  console.log("the session is done");
-  process.exit(0);
+  for await (const found of sdk.api.devboxes.list({ status: "running" })) assert.fail(found.id);
+  proved("delete");
+  const short = await sdk.devbox.create({ launch_parameters: { keep_alive_time_seconds: 3 } });
+  await until(async () => (await short.getInfo()).status === "shutdown");
+  proved("over");
 }
 
-main().catch((error) => {
-  console.error(error);
-  process.exit(1);
-});
+session(main);

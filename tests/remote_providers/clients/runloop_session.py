@@ -2,14 +2,7 @@
 
 from runloop_api_client import BadRequestError, NotFoundError, Runloop, RunloopSDK
 
-
-def raises(kind, call):
-    try:
-        call()
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was not raised")
-
+from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
 sdk = RunloopSDK()
 client = Runloop()
@@ -25,18 +18,34 @@ assert devbox.get_info().status == "running" and devbox.get_info().metadata == {
 # Commands: both streams, variables, directory, exit codes.
 done = devbox.cmd.exec("echo out; echo err >&2; echo $A; pwd; exit 3")
 assert (done.stdout(), done.stderr(), done.exit_code) == ("out\nb\n/home/user\n", "err\n", 3), done.result
+proved("make")
+proved("run")
+proved("streams")
 assert devbox.cmd.exec("seq 5 | sort -r | head -n 2").stdout() == "5\n4\n"
 assert devbox.cmd.exec("seq 1000").stdout() == "".join(f"{n}\n" for n in range(1, 1001))
 assert devbox.cmd.exec("seq 1000").stdout(num_lines=2) == "999\n1000"
 
 # Output as it comes, and a command that is killed.
 pieces = []
-streamed = devbox.cmd.exec("for i in 1 2 3; do echo $i; sleep 0.3; done; echo err >&2", stdout=pieces.append)
-assert "".join(pieces).split() == ["1", "2", "3"] and streamed.exit_code == 0, pieces
-running = devbox.cmd.exec_async("echo begun; sleep 60")
+
+
+def see(piece):
+    pieces.append(piece)
+    if "first" in piece:
+        devbox.file.write(file_path="/tmp/seen", contents="")
+
+
+streamed = devbox.cmd.exec(f"{WAITS}; echo err >&2", stdout=see)
+assert "".join(pieces).split() == ["first", "second"] and streamed.exit_code == 0, pieces
+proved("live")
+run = lambda line: devbox.cmd.exec(line).stdout()
+running = devbox.cmd.exec_async(GROWS)
+until(lambda: run("cat /tmp/grows 2>/dev/null") != "")
 assert running.get_state().status == "running"
 running.kill()
 assert running.result().exit_code == 137 and running.result().stdout() == "begun\n"
+nothing_grows(run)
+proved("stop")
 
 # A name makes a command one command.
 name = "018f0000-0000-7000-8000-000000000000"
@@ -51,6 +60,8 @@ assert client.devboxes.wait_for_command(slow.execution_id, devbox_id=devbox.id, 
 every_byte = bytes(range(256)) * 4096
 devbox.file.upload(path="/home/user/bytes", file=every_byte)
 assert devbox.file.download(path="/home/user/bytes") == every_byte
+proved("upload")
+proved("download")
 devbox.file.write(file_path="notes.txt", contents="héllo\n")
 assert devbox.file.read(file_path="/home/user/notes.txt") == "héllo\n"
 assert devbox.cmd.exec("cat notes.txt; wc -c < bytes").stdout() == f"héllo\n{len(every_byte)}\n"
@@ -62,6 +73,9 @@ second = sdk.devbox.create(metadata={"thread_id": "t 2"})
 ids = {devbox.id, second.id}
 assert {found.id for found in client.devboxes.list(limit=1)} == ids
 assert {found.id for found in client.devboxes.list(limit=1, status="running")} == ids
+proved("list")
+assert sdk.devbox.from_id(devbox.id).cmd.exec("cat notes.txt").stdout() == "héllo\n"
+proved("find")
 devbox.keep_alive()
 devbox.suspend()
 client.devboxes.await_suspended(devbox.id)
@@ -70,9 +84,15 @@ raises(BadRequestError, lambda: devbox.cmd.exec("true"))
 devbox.resume()
 client.devboxes.await_running(devbox.id)
 assert sdk.devbox.from_id(devbox.id).cmd.exec("cat notes.txt").stdout() == "héllo\n"
+proved("wake")
 devbox.shutdown()
 second.shutdown()
 assert client.devboxes.retrieve(devbox.id).status == "shutdown"
 assert list(client.devboxes.list(status="running")) == []
+proved("delete")
+short = sdk.devbox.create(launch_parameters={"keep_alive_time_seconds": 3})
+until(lambda: short.get_info().status == "shutdown")
+assert list(client.devboxes.list(status="running")) == []
+proved("over")
 raises(NotFoundError, lambda: client.devboxes.retrieve("gone"))
 print("the session is done")

@@ -11,19 +11,45 @@ use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
-use tidebox::{ExecuteRequest, ListRequest, Selector, Upload};
+use tidebox::{ExecuteRequest, ListRequest, Selector, Upload as File};
 
 use self::proxy::Proxy;
 use self::view::{View, views};
 use crate::adapter;
+use crate::clients::Language::{self, JavaScript, Python};
 use crate::driver::{driver, home};
 use crate::node;
+use crate::proved;
+use crate::proved::Feature::{self, Delete, Download, Find, Labels, List, Make, Run, Upload};
 
-/// The language of a client.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-enum Language {
-    Python,
-    JavaScript,
+/// What is compared in the script of each client: it says of each thing that it did it, and at least one request or message of it is
+/// sent by both sides.
+pub(crate) const COMPARED: [(&str, Language, &[Feature]); 11] = [
+    ("daytona", Python, &[Make, Run, Upload, Labels, Find, Delete]),
+    ("daytona", JavaScript, &[Make, Run, Upload, Labels, Find, Delete]),
+    ("deno", Python, &[Make, Run, Upload, Download, Find]),
+    ("deno", JavaScript, &[Make, Run, Upload, Download, Labels, Find, Delete]),
+    ("e2b", Python, &[Make, Run, Upload, Download, Labels, Find, Delete]),
+    ("e2b", JavaScript, &[Make, Run, Upload, Download, Labels, Find, Delete]),
+    ("langsmith", Python, &[Make, Run, Upload, Download, Labels, Find, Delete]),
+    ("langsmith", JavaScript, &[Make, Upload, Download, List, Find, Delete]),
+    ("modal", Python, &[Make, Run, Upload, Download, Labels, Find, Delete]),
+    ("runloop", Python, &[Upload, Download, List, Find, Delete]),
+    ("runloop", JavaScript, &[Run, Upload, Download, List, Find, Delete]),
+];
+
+/// The step in which a feature is seen.
+fn step(feature: Feature) -> &'static str {
+    match feature {
+        Make => "create",
+        Run => "execute",
+        Upload => "upload",
+        Download => "download",
+        List | Labels => "list",
+        Find => "connect",
+        Delete => "delete",
+        other => panic!("the script does not do {other:?}"),
+    }
 }
 
 /// What differs on purpose.
@@ -68,7 +94,7 @@ async fn ours(proxy: &Proxy, root: &str) -> Vec<View> {
     assert_eq!((&*response.stdout_text(), response.exit_code), ("out\n", Some(3)));
     proxy.begin("upload");
     let path = format!("{root}/file").into_bytes();
-    for file in sandbox.upload_files(vec![Upload::new(path.clone(), "content\n")]).await.expect("a transfer") {
+    for file in sandbox.upload_files(vec![File::new(path.clone(), "content\n")]).await.expect("a transfer") {
         file.result.expect("it is there");
     }
     proxy.begin("download");
@@ -163,7 +189,12 @@ async fn hold(provider: &'static str, language: Language) {
         new.into_iter().map(|line| format!("  {line}\n")).collect::<String>(),
         gone.into_iter().map(|line| format!("  {line}\n")).collect::<String>(),
     );
-    assert!(theirs.iter().any(|view| view.name.len() > 1) && theirs.len() >= 5, "{theirs:?}");
+    let alike = |feature: &Feature| {
+        let both = |theirs: &View| ours.iter().any(|ours| (&ours.step, &ours.name) == (&theirs.step, &theirs.name));
+        theirs.iter().any(|view| view.step == step(*feature) && both(view))
+    };
+    let declared = COMPARED.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("it is in the table");
+    proved::exactly(declared.2, proved::said(&said).into_iter().filter(alike));
 }
 
 #[tokio::test(flavor = "multi_thread")]
