@@ -14,6 +14,7 @@ pub(crate) enum Unit {
 /// Reads `1`, `512`, `1K`, `M`, `human-readable` and the like.
 pub(crate) fn block_size(text: &str) -> Option<Unit> {
     match text {
+        "" => return None,
         "human-readable" => return Some(Unit::Human(1024)),
         "si" => return Some(Unit::Human(1000)),
         _ => {}
@@ -41,6 +42,15 @@ pub(crate) fn block_size(text: &str) -> Option<Unit> {
         Some(letter) if digits == 0 => Some(Unit::Lettered(size, letter)),
         _ => Some(Unit::Bytes(size)),
     }
+}
+
+/// What is wrong with the value of an option that [`block_size`] does not read.
+pub(crate) fn wrong_size(option: &str, value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(value);
+    let number = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let begins = text.starts_with(|c: char| c.is_ascii_digit());
+    let what = if begins && number.len() < text.len() { "invalid suffix in" } else { "invalid" };
+    format!("{what} {option} argument '{text}'")
 }
 
 /// A size as it is printed.

@@ -1,6 +1,7 @@
 //! `ls`: what is in folders.
 
 mod color;
+mod dired;
 mod format;
 mod hyperlink;
 mod options;
@@ -72,6 +73,9 @@ fn list(tool: &str, arguments: Vec<Vec<u8>>, defaults: Options) -> Answer {
     let format = Format::new(&options);
     let mut ls = Ls { options, format, out: Vec::new(), code: 0, begun: false };
     ls.all();
+    if let Some(dired) = &ls.format.dired {
+        dired.end(ls.options.style, &mut ls.out);
+    }
     Answer::PrintAndCode(std::mem::take(&mut ls.out), ls.code)
 }
 
@@ -104,6 +108,9 @@ impl Ls {
 
     fn trouble(&mut self, message: &str, code: i32) {
         self.code = self.code.max(code);
+        if let Some(dired) = &self.format.dired {
+            dired.printed(self.out.len());
+        }
         // What is listed so far comes first.
         let _ = print(&std::mem::take(&mut self.out));
         complain("ls", message);

@@ -1,5 +1,7 @@
 //! How a list is printed.
 
+mod columns;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -11,6 +13,7 @@ use tidebox_rt::{FileKind, Stat};
 
 use super::Listed;
 use super::color::Colors;
+use super::dired::Dired;
 use super::hyperlink::Hyperlinks;
 use super::options::{Follow, Layout, Mark, Options, TimeStyle};
 use super::order::Order;
@@ -22,9 +25,6 @@ const RECENT_NS: u64 = 31_556_952 / 2 * 1_000_000_000;
 
 /// What files are rounded up to.
 const BLOCK: u64 = 4096;
-
-/// Columns that are tried. Every one costs a look at all names, and nobody reads more.
-const MOST_COLUMNS: usize = 500;
 
 /// How a list is printed.
 pub(crate) struct Format {
@@ -54,6 +54,7 @@ pub(crate) struct Format {
     width: usize,
     end: u8,
     now: u64,
+    pub(super) dired: Option<Dired>,
 }
 
 /// Cells of one line; the last one is the name.
@@ -86,6 +87,7 @@ impl Format {
             moves: Cell::new(false),
             width: options.width,
             end: options.end,
+            dired: options.dired.then(Dired::default),
             now: if long { tidebox_rt::realtime_ns() } else { 0 },
         }
     }
@@ -105,6 +107,7 @@ impl Format {
     pub(crate) fn write(&self, files: &[Listed], beside: Option<&[Listed]>, out: &mut Vec<u8>) {
         if beside.is_none() && (self.layout == Layout::Long || self.blocks) {
             let blocks = files.iter().filter_map(|file| file.stat.as_ref()).map(room).fold(0, u64::saturating_add);
+            self.indent_line(out);
             out.extend_from_slice(format!("total {}\n", shown(blocks, self.room)).as_bytes());
         }
         let lines_up =
@@ -129,9 +132,20 @@ impl Format {
     /// The name of a folder over its list. A colon in it is quoted, because one follows.
     pub(crate) fn heading(&self, path: &[u8], out: &mut Vec<u8>) {
         let name = quote::heading(path, self.style, self.hides);
+        self.indent_line(out);
+        if let Some(dired) = &self.dired {
+            dired.folder(out.len(), name.len());
+        }
         match &self.hyperlinks {
             Some(links) => out.extend(links.around(path, &name)),
             None => out.extend(name),
+        }
+    }
+
+    /// Lines of `--dired` are moved to the right.
+    fn indent_line(&self, out: &mut Vec<u8>) {
+        if self.dired.is_some() {
+            out.extend_from_slice(b"  ");
         }
     }
 
@@ -167,6 +181,11 @@ impl Format {
             out.push(b' ');
         }
         let written = colors.map_or_else(|| name.clone(), |colors| colors.paint(file, &name));
+        if let Some(dired) = &self.dired {
+            // Colours stand around the name.
+            let before = written.windows(name.len().max(1)).position(|part| part == name).unwrap_or(0);
+            dired.name(out.len() + before, name.len());
+        }
         match &self.hyperlinks {
             Some(links) if shows => out.extend(links.around(&file.path, &written)),
             _ => out.extend(written),
@@ -197,6 +216,7 @@ impl Format {
         let rows: Vec<Row> = files.iter().chain(beside).map(|file| self.row(file)).collect();
         let widths = widths(&rows);
         for (file, row) in files.iter().zip(&rows) {
+            self.indent_line(out);
             let left = self.left_aligned();
             for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let missing = width.saturating_sub(cell.chars().count());
@@ -309,102 +329,6 @@ impl Format {
             (widest.0.max(inode.len()), widest.1.max(blocks.len()))
         })
     }
-
-    /// The text of every file and how wide it is on a screen.
-    fn cells(&self, files: &[Listed]) -> Vec<(Vec<u8>, usize)> {
-        // Between commas nothing lines up.
-        let widths = (self.layout != Layout::Commas).then(|| self.before_widths(files));
-        files
-            .iter()
-            .map(|file| {
-                let (mut text, mut plain) = (Vec::new(), Vec::new());
-                self.before(file, widths, &mut text);
-                plain.extend_from_slice(&text);
-                self.name(file, &mut text);
-                self.name_in(None, false, file, &mut plain);
-                let width = String::from_utf8_lossy(&plain).chars().map(columns).sum();
-                (text, width)
-            })
-            .collect()
-    }
-
-    /// Blanks from one column to another, tabs where they reach a stop.
-    fn indent(&self, from: usize, to: usize, out: &mut Vec<u8>) {
-        let tab = self.tab_size;
-        let mut at = from;
-        while at < to {
-            if tab != 0 && to / tab > (at + 1) / tab {
-                out.push(b'\t');
-                at += tab - at % tab;
-            } else {
-                out.push(b' ');
-                at += 1;
-            }
-        }
-    }
-
-    fn commas(&self, files: &[Listed], out: &mut Vec<u8>) {
-        let mut column = 0usize;
-        let cells = self.cells(files);
-        for (at, (text, width)) in cells.iter().enumerate() {
-            if at > 0 {
-                // A comma and a blank before it, and a comma behind it.
-                let stays = column.saturating_add(width + 2) < self.width;
-                out.extend_from_slice(if stays { b", " } else { b",\n" });
-                column = if stays { column + 2 } else { 0 };
-            }
-            out.extend_from_slice(text);
-            column += width;
-        }
-        if !cells.is_empty() {
-            out.push(b'\n');
-        }
-    }
-
-    fn columns(&self, files: &[Listed], out: &mut Vec<u8>) {
-        let cells = self.cells(files);
-        let count = cells.len();
-        if count == 0 {
-            return;
-        }
-        let across = self.layout == Layout::Across;
-        let mut best = (count, vec![cells.iter().map(|(_, width)| *width).max().unwrap_or(0)]);
-        // More columns than three characters each never fit.
-        for columns in 2..=count.min(self.width / 3 + 1).min(MOST_COLUMNS) {
-            let rows = count.div_ceil(columns);
-            let used = if across { columns } else { count.div_ceil(rows) };
-            let mut widths = vec![0usize; used];
-            for (at, (_, width)) in cells.iter().enumerate() {
-                let column = if across { at % used } else { at / rows };
-                if let Some(widest) = widths.get_mut(column) {
-                    *widest = (*widest).max(*width);
-                }
-            }
-            let total: usize = widths.iter().sum::<usize>() + 2 * (used - 1);
-            if total <= self.width.saturating_sub(1) {
-                best = (rows, widths);
-            }
-        }
-        let (rows, widths) = best;
-        for row in 0..rows {
-            let (mut column_at, mut next) = (0, 0);
-            for (column, widest) in widths.iter().enumerate() {
-                let at = if across { row * widths.len() + column } else { column * rows + row };
-                let Some((text, width)) = cells.get(at) else {
-                    continue;
-                };
-                self.indent(column_at, next, out);
-                out.extend_from_slice(text);
-                (column_at, next) = (next + width, next + widest + 2);
-            }
-            out.push(b'\n');
-        }
-    }
-}
-
-/// How many columns a character takes: two for many of East Asia, none for a control character that stands as it is.
-fn columns(char: char) -> usize {
-    unicode_width::UnicodeWidthChar::width(char).unwrap_or(0)
 }
 
 fn widths(rows: &[Row]) -> Vec<usize> {

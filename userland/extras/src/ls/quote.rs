@@ -17,6 +17,8 @@ pub(crate) enum Style {
     ShellEscapeAlways,
     /// As a text of C.
     C,
+    /// So where it needs an escape, and otherwise as it is.
+    CMaybe,
     /// With the escapes of C, without quotes.
     Escape,
     /// With the escapes of C between the quotes of the locale.
@@ -31,6 +33,7 @@ pub(crate) const WORDS: &[&[&str]] = &[
     &["shell-escape"],
     &["shell-escape-always"],
     &["c"],
+    &["c-maybe"],
     &["escape"],
     &["locale"],
     &["clocale"],
@@ -45,7 +48,8 @@ pub(crate) fn style(at: usize) -> Style {
         3 => Style::ShellEscape,
         4 => Style::ShellEscapeAlways,
         5 => Style::C,
-        6 => Style::Escape,
+        6 => Style::CMaybe,
+        7 => Style::Escape,
         _ => Style::Locale,
     }
 }
@@ -63,6 +67,8 @@ pub(crate) fn written(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
         Style::ShellEscape => message::named(name).into_bytes(),
         Style::ShellEscapeAlways => message::quoted(name).into_bytes(),
         Style::C => [b"\"", escaped(name, Some(b'"')).as_slice(), b"\""].concat(),
+        Style::CMaybe if escaped(name, Some(b'"')) == name => name.to_vec(),
+        Style::CMaybe => written(name, Style::C, hides),
         Style::Escape => escaped(name, Some(b' ')),
         Style::Locale => {
             let (open, close) = if message::unicode_locale() { ("\u{2018}", "\u{2019}") } else { ("'", "'") };
@@ -77,6 +83,7 @@ pub(crate) fn heading(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
     match style {
         Style::Shell if name.contains(&b':') => written(name, Style::ShellAlways, hides),
         Style::ShellEscape if name.contains(&b':') => written(name, Style::ShellEscapeAlways, hides),
+        Style::CMaybe if name.contains(&b':') => heading(name, Style::C, hides),
         Style::C | Style::Escape | Style::Locale => {
             let colons = written(name, style, hides);
             colons.split(|byte| *byte == b':').collect::<Vec<_>>().join(b"\\:".as_slice())
