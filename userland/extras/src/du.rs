@@ -1,102 +1,19 @@
 //! `du`: how much room files take.
 
+mod options;
+
 use std::collections::BTreeSet;
 
 use tidebox_gnu::answer::Answer;
-use tidebox_gnu::choice::choose;
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::glob::{self, Flags};
-use tidebox_gnu::message::{cited, complain, quoted};
+use tidebox_gnu::message::{complain, quoted};
 use tidebox_rt::{FileKind, Stat};
 
-use crate::block_size::{Unit, block_size, of_environment, shown};
-
-const HELP: &str = "\
-Usage: du [OPTION]... [FILE]...
-Prints how much room each FILE takes, folders with everything in them.
-
-  -a, --all             print files, too, not only folders
-  -s, --summarize       print only a total for each FILE
-  -d, --max-depth=N     print folders at most N levels down
-  -c, --total           print a grand total
-  -S, --separate-dirs   count no folders within folders
-  -h, --human-readable  print sizes such as 1K, 234M, 2G
-      --si              as -h, with powers of 1000
-  -b, --bytes           print bytes as files are long
-      --apparent-size   count how long files are, not the room they take
-  -k, -m                print units of 1 KiB (the default), 1 MiB
-  -B, --block-size=SIZE print units of SIZE bytes; K, M, G may follow
-  -l, --count-links     count a file once for each of its names
-  -L, --dereference     follow links
-  -D, -H                follow links that are a FILE
-  -x                    has no effect: there is one file system
-  -0, --null            end lines with a zero byte
-      --exclude=GLOB    leave out files whose name fits GLOB
-";
+use crate::block_size::shown;
+use options::{Options, parse};
 
 /// What files are rounded up to.
 const BLOCK: u64 = 4096;
-
-const APPARENT: char = '\u{e001}';
-const SI: char = '\u{e002}';
-const EXCLUDE: char = '\u{e003}';
-const INODES: char = '\u{e014}';
-const LIST: char = '\u{e015}';
-const TIME: char = '\u{e016}';
-const TIME_STYLE: char = '\u{e017}';
-const HELP_KEY: char = '\u{e004}';
-
-const LONG: &[Long] = &[
-    long("all", Takes::Nothing, 'a'),
-    long("apparent-size", Takes::Nothing, APPARENT),
-    long("block-size", Takes::Value, 'B'),
-    long("bytes", Takes::Nothing, 'b'),
-    long("count-links", Takes::Nothing, 'l'),
-    long("dereference", Takes::Nothing, 'L'),
-    long("dereference-args", Takes::Nothing, 'D'),
-    long("exclude", Takes::Value, EXCLUDE),
-    long("exclude-from", Takes::Value, 'X'),
-    long("files0-from", Takes::Value, LIST),
-    long("inodes", Takes::Nothing, INODES),
-    long("threshold", Takes::Value, 't'),
-    long("time", Takes::Maybe, TIME),
-    long("time-style", Takes::Value, TIME_STYLE),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("human-readable", Takes::Nothing, 'h'),
-    long("max-depth", Takes::Value, 'd'),
-    long("no-dereference", Takes::Nothing, 'P'),
-    long("null", Takes::Nothing, '0'),
-    long("one-file-system", Takes::Nothing, 'x'),
-    long("separate-dirs", Takes::Nothing, 'S'),
-    long("si", Takes::Nothing, SI),
-    long("summarize", Takes::Nothing, 's'),
-    long("total", Takes::Nothing, 'c'),
-];
-
-#[derive(Debug)]
-struct Options {
-    all: bool,
-    most_depth: Option<usize>,
-    summarize: bool,
-    total: bool,
-    separate: bool,
-    apparent: bool,
-    count_links: bool,
-    follow: bool,
-    follow_arguments: bool,
-    unit: Unit,
-    end: u8,
-    exclude: Vec<Vec<u8>>,
-    inodes: bool,
-    /// The least that is shown, or below zero the most.
-    threshold: Option<i64>,
-    least: Option<Vec<u8>>,
-    list: Option<Vec<u8>>,
-    /// Which time is shown: `m`, `c` or `u`.
-    time: Option<char>,
-    time_format: Vec<u8>,
-}
 
 /// A folder whose contents are being added up.
 #[derive(Debug)]
@@ -120,61 +37,10 @@ struct Du {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
-    let mut options = Options {
-        all: false,
-        most_depth: None,
-        summarize: false,
-        total: false,
-        separate: false,
-        apparent: false,
-        count_links: false,
-        follow: false,
-        follow_arguments: false,
-        unit: of_environment(&["DU_BLOCK_SIZE", "BLOCK_SIZE", "BLOCKSIZE"]),
-        end: b'\n',
-        exclude: Vec::new(),
-        inodes: false,
-        threshold: None,
-        least: None,
-        list: None,
-        time: None,
-        time_format: b"%Y-%m-%d %H:%M".to_vec(),
-    };
-    let line = CommandLine::core("du", "0abcd:hklmst:xB:DHLPSX:", LONG, HELP);
-    let files = line.read(arguments, |key, value| options.option(key, value).map_err(|message| line.wrong(message)));
-    let mut files = match files {
-        Ok(files) => files,
+    let (options, mut files) = match parse(arguments) {
+        Ok(read) => read,
         Err(answer) => return answer,
     };
-    if options.inodes && options.apparent {
-        complain("du", "warning: options --apparent-size and -b are ineffective with --inodes");
-    }
-    if options.summarize && options.all {
-        return line.wrong("cannot both summarize and show all entries");
-    }
-    if options.summarize && options.most_depth.is_some_and(|depth| depth > 0) {
-        let depth = options.most_depth.unwrap_or(0);
-        return line.wrong(format!("warning: summarizing conflicts with --max-depth={depth}"));
-    }
-    if options.summarize {
-        options.most_depth = Some(0);
-    }
-    if let Some(least) = &options.least {
-        match threshold(least) {
-            Some(threshold) => options.threshold = Some(threshold),
-            None => {
-                let shown = String::from_utf8_lossy(least);
-                return Answer::Failure(format!("invalid -t argument '{shown}'"), 1);
-            }
-        }
-    }
-    if let Some(extra) = files.first().filter(|_| options.list.is_some()) {
-        let rest = "file operands cannot be combined with --files0-from";
-        return line.wrong(format!("extra operand {}\n{rest}", cited(extra)));
-    }
-    if files.is_empty() && options.list.is_none() {
-        files.push(b".".to_vec());
-    }
     let mut du = Du { options, operands: files.len(), seen: BTreeSet::new(), out: Vec::new(), failed: false };
     if let Some(list) = du.options.list.clone() {
         match du.listed(&list) {
@@ -194,81 +60,6 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         du.line(total, latest, b"total");
     }
     Answer::PrintAndCode(std::mem::take(&mut du.out), i32::from(du.failed))
-}
-
-impl Options {
-    fn option(&mut self, key: char, value: Vec<u8>) -> Result<(), String> {
-        match key {
-            'a' => self.all = true,
-            's' => self.summarize = true,
-            'c' => self.total = true,
-            'S' => self.separate = true,
-            'h' => self.unit = Unit::Human(1024),
-            SI => self.unit = Unit::Human(1000),
-            'b' => (self.apparent, self.unit) = (true, Unit::Bytes(1)),
-            'k' => self.unit = Unit::Bytes(1024),
-            'm' => self.unit = Unit::Bytes(1 << 20),
-            APPARENT => self.apparent = true,
-            'l' => self.count_links = true,
-            'L' => self.follow = true,
-            'P' => (self.follow, self.follow_arguments) = (false, false),
-            'D' | 'H' => self.follow_arguments = true,
-            '0' => self.end = 0,
-            EXCLUDE => self.exclude.push(value),
-            'X' => {
-                let text = tidebox_gnu::stream::read_all(&value);
-                let text =
-                    text.map_err(|errno| format!("{}: {}", tidebox_gnu::message::named(&value), errno.text()))?;
-                self.exclude
-                    .extend(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
-            }
-            INODES => (self.inodes, self.unit) = (true, Unit::Bytes(1)),
-            LIST => self.list = Some(value),
-            't' => self.least = Some(value),
-            TIME => {
-                let words: &[&[&str]] = &[&["atime", "access", "use"], &["ctime", "status"]];
-                self.time = Some(match value.as_slice() {
-                    b"" | b"mtime" | b"modification" => 'm',
-                    _ if choose("--time", &value, words)? == 0 => 'u',
-                    _ => 'c',
-                });
-            }
-            TIME_STYLE => {
-                let words: &[&[&str]] = &[&["full-iso"], &["long-iso"], &["iso"]];
-                self.time_format = match value.strip_prefix(b"+") {
-                    Some(format) => format.to_vec(),
-                    None => match choose("time style", &value, words)? {
-                        0 => b"%Y-%m-%d %H:%M:%S.%N %z".to_vec(),
-                        1 => b"%Y-%m-%d %H:%M".to_vec(),
-                        _ => b"%Y-%m-%d".to_vec(),
-                    },
-                };
-            }
-            'd' => {
-                let text = String::from_utf8_lossy(&value);
-                let depth = text.parse().map_err(|_| format!("invalid maximum depth {}", cited(&value)))?;
-                self.most_depth = Some(depth);
-            }
-            'B' => {
-                let size = block_size(&String::from_utf8_lossy(&value));
-                self.unit = size.ok_or_else(|| format!("invalid --block-size argument {}", cited(&value)))?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// The value of `-t`, which may be below zero.
-fn threshold(value: &[u8]) -> Option<i64> {
-    let text = String::from_utf8_lossy(value).into_owned();
-    let (sign, size) = text.strip_prefix('-').map_or((1, text.as_str()), |size| (-1, size));
-    let size = match block_size(size) {
-        Some(Unit::Bytes(size) | Unit::Lettered(size, _)) => i64::try_from(size).ok(),
-        _ if size == "0" && sign > 0 => Some(0),
-        _ => None,
-    };
-    size.map(|size| sign * size)
 }
 
 impl Du {

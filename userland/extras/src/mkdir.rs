@@ -16,7 +16,10 @@ Makes each FOLDER.
   -v, --verbose    say what is made
 ";
 
+const CONTEXT: char = '\u{e001}';
+
 const LONG: &[Long] = &[
+    long("context", Takes::Maybe, CONTEXT),
     long("mode", Takes::Value, 'm'),
     long("parents", Takes::Nothing, 'p'),
     long("verbose", Takes::Nothing, 'v'),
@@ -31,10 +34,10 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     let line = CommandLine::core("mkdir", "m:pvZ", LONG, HELP);
     let folders = line.read(arguments, |key, value| {
         match key {
-            'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
-                Some(change) => mode = Some(change),
-                None => return Err(Answer::Failure(format!("invalid mode {}", cited(&value)), 1)),
-            },
+            'm' => mode = Some(value),
+            CONTEXT if !value.is_empty() => {
+                complain("mkdir", "warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
+            }
             'p' => parents = true,
             'v' => verbose = true,
             _ => {}
@@ -45,6 +48,11 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
         Ok(folders) if folders.is_empty() => return line.wrong("missing operand"),
         Ok(folders) => folders,
         Err(answer) => return answer,
+    };
+    let mode = match mode.as_ref().map(|mode| std::str::from_utf8(mode).ok().and_then(Change::parse).ok_or(mode)) {
+        None => None,
+        Some(Ok(change)) => Some(change),
+        Some(Err(text)) => return Answer::Failure(format!("invalid mode {}", cited(text)), 1),
     };
     let mut out = Vec::new();
     let mut code = 0;
