@@ -1,6 +1,7 @@
 //! `cmp`: compares two files byte by byte.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_rt::FileKind;
 
@@ -37,6 +38,8 @@ const LONG: &[Long] = &[
 const VERSION: &str =
     "cmp (GNU diffutils) 3.8\nTidebox's cmp does what that version does. It is free under MIT or Apache-2.0.\n";
 
+const LINE: CommandLine<'_> = CommandLine { version: VERSION, ..CommandLine::new("cmp", "bci:ln:sv", LONG, HELP) };
+
 const CHUNK: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
@@ -51,22 +54,16 @@ struct Options {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut output = Output::default();
     let mut options = Options::default();
-    let mut operands = Vec::new();
-    let mut parser = Parser::new(Spec { short: "bci:ln:sv", long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
-        match item {
-            Item::Operand(operand) => operands.push(operand),
-            Item::Option('b' | 'c', _) => options.shows_bytes = true,
-            Item::Option('l', _) => options.all = true,
-            Item::Option('s', _) => options.silent = true,
-            Item::Option('i', value) => options.skip = skips(&value.unwrap_or_default())?,
-            Item::Option('n', value) => options.limit = Some(count("bytes", &value.unwrap_or_default())?),
-            Item::Option(key, _) => {
-                output.put(if key == 'v' { VERSION } else { HELP }.as_bytes())?;
-                return output.flush().map(|()| 0);
-            }
+    let operands = LINE.read(arguments, |key, value| {
+        match key {
+            'b' | 'c' => options.shows_bytes = true,
+            'l' => options.all = true,
+            's' => options.silent = true,
+            'i' => options.skip = skips(&value)?,
+            _ => options.limit = Some(count("bytes", &value)?),
         }
-    }
+        Ok::<_, Failure>(())
+    })?;
     if options.all && options.silent {
         return Err(Failure::Usage("options -l and -s are incompatible".to_owned()));
     }

@@ -7,6 +7,7 @@ use crate::file::{File, same};
 use crate::format::{header, named, print};
 use crate::options::{Options, Request, Style, parse};
 use crate::output::Output;
+use crate::pages::Pages;
 use crate::script::Script;
 use crate::{DIFFERENT, Failure, TROUBLE};
 
@@ -22,11 +23,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             Ok(0)
         }
         Request::Compare(options, pairs) => {
-            let mut run = Run { options: &options, output };
+            let mut run = Run { options: &options, output, late: Vec::new() };
             let mut code = 0;
             for names in pairs {
                 code = code.max(run.operands(names)?);
             }
+            let late = std::mem::take(&mut run.late);
+            run.output.put(&late)?;
             run.output.flush()?;
             Ok(code)
         }
@@ -75,6 +78,8 @@ impl Side {
 pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) output: Output,
+    /// What is said below all pages.
+    pub(crate) late: Vec<u8>,
 }
 
 impl Run<'_> {
@@ -125,6 +130,10 @@ impl Run<'_> {
     }
 
     pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
+        if self.options.paginate {
+            self.late.extend_from_slice(text.as_bytes());
+            return Ok(());
+        }
         self.output.put(text.as_bytes())
     }
 
@@ -205,13 +214,19 @@ impl Run<'_> {
         if !whole && (!script.differs() || self.options.brief) {
             return self.end(a, b, script.differs());
         }
-        if nested {
-            self.output.put(&self.command(a, b))?;
-        }
         let style = self.options.style;
         let headers = [self.header(0, a, old_time, style), self.header(1, b, new_time, style)];
         let headers = [headers[0].as_slice(), headers[1].as_slice()];
-        print(&script, self.options, headers, &mut self.output)?;
+        let command = self.command(a, b);
+        if self.options.paginate {
+            self.output.flush()?;
+            Pages::begin(&command)?.print(|output| print(&script, self.options, headers, output))?;
+        } else {
+            if nested {
+                self.output.put(&[command, b"\n".to_vec()].concat())?;
+            }
+            print(&script, self.options, headers, &mut self.output)?;
+        }
         if !script.differs() {
             return self.end(a, b, false);
         }
@@ -239,11 +254,10 @@ impl Run<'_> {
             line.push(b' ');
             line.extend_from_slice(&quoted(word));
         }
-        for name in [&a.name, &b.name] {
+        for (index, side) in [a, b].into_iter().enumerate() {
             line.push(b' ');
-            line.extend_from_slice(&named(name));
+            line.extend_from_slice(&named(self.options.labels.get(index).unwrap_or(&side.name)));
         }
-        line.push(b'\n');
         line
     }
 }

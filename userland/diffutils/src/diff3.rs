@@ -8,7 +8,8 @@ mod merge;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_rt::{Errno, FileKind};
 
@@ -64,6 +65,9 @@ const LONG: &[Long] = &[
     long("version", Takes::Nothing, 'v'),
 ];
 
+const LINE: CommandLine<'_> =
+    CommandLine { version: VERSION, ..CommandLine::new("diff3", "aeimvx3AEXTL:", LONG, HELP) };
+
 /// How much of a file is searched for a NUL byte, as `diff` does.
 const BINARY_PREFIX: usize = 4096;
 
@@ -102,10 +106,7 @@ impl Options {
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut output = Output::default();
-    let Some((options, names)) = parse(arguments, &mut output)? else {
-        output.flush()?;
-        return Ok(0);
-    };
+    let (options, names) = parse(arguments)?;
     let raw = load(&names)?;
     let texts = raw.each_ref().map(|text| match options.strip_return {
         true => Cow::Owned(without_returns(text)),
@@ -166,22 +167,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Options and the names of files; none when the command line asked for a text, which is printed.
-type Request = Option<(Options, Vec<Vec<u8>>)>;
-
-fn parse(arguments: Vec<Vec<u8>>, output: &mut Output) -> Result<Request, Failure> {
+/// Options and the names of files.
+fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), Failure> {
     let last = arguments.last().cloned().unwrap_or_else(|| b"diff3".to_vec());
     let mut options = Options::default();
     let mut ways = 0;
-    let mut names = Vec::new();
-    let mut parser = Parser::new(Spec { short: "aeimvx3AEXTL:", long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
-        let Item::Option(key, value) = item else {
-            if let Item::Operand(name) = item {
-                names.push(name);
-            }
-            continue;
-        };
+    let names = LINE.read(arguments, |key, value| {
         ways += i32::from("AeEx3X".contains(key));
         match key {
             'A' => (options.shows_old, options.marks) = (true, true),
@@ -197,17 +188,12 @@ fn parse(arguments: Vec<Vec<u8>>, output: &mut Output) -> Result<Request, Failur
             'L' if options.labels.len() == 3 => {
                 return Err(Failure::Usage("too many file label options".to_owned()));
             }
-            'L' => options.labels.push(value.unwrap_or_default()),
-            PROGRAM if value.as_deref() != Some(b"diff") => {
-                return Err(Failure::Other("--diff-program: only 'diff' itself compares files here".to_owned()));
-            }
-            'v' | HELP_KEY => {
-                output.put(if key == 'v' { VERSION } else { HELP }.as_bytes())?;
-                return Ok(None);
-            }
+            'L' => options.labels.push(value),
+            PROGRAM => only_diff(&value)?,
             _ => {}
         }
-    }
+        Ok(())
+    })?;
     options.edit = ways > 0 && !options.merge;
     let bare_merge = ways == 0 && options.merge;
     (options.shows_old, options.marks) = (options.shows_old || bare_merge, options.marks || bare_merge);
@@ -216,8 +202,16 @@ fn parse(arguments: Vec<Vec<u8>>, output: &mut Output) -> Result<Request, Failur
     }
     match names.len() {
         0..3 => Err(Failure::Usage(format!("missing operand after '{}'", String::from_utf8_lossy(&last)))),
-        3 => Ok(Some((options, names))),
+        3 => Ok((options, names)),
         _ => Err(Failure::Usage(format!("extra operand '{}'", shown(names.get(3).map_or(&b""[..], Vec::as_slice))))),
+    }
+}
+
+/// Both `sdiff` and `diff3` let somebody choose who compares; here that is always `diff`.
+pub(crate) fn only_diff(program: &[u8]) -> Result<(), Failure> {
+    match program {
+        b"diff" => Ok(()),
+        _ => Err(Failure::Other("--diff-program: only 'diff' itself compares files here".to_owned())),
     }
 }
 

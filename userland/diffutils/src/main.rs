@@ -13,12 +13,14 @@ mod format;
 mod groups;
 mod options;
 mod output;
+mod pages;
 mod script;
 mod sdiff;
 #[cfg(test)]
 mod tests;
 
-use tidebox_gnu::answer::Ending;
+use tidebox_gnu::answer::{Answer, Ending};
+use tidebox_gnu::command_line::Early;
 use tidebox_gnu::message::complain;
 use tidebox_gnu::tool::{Main, run};
 use tidebox_rt::Errno;
@@ -41,6 +43,17 @@ enum Failure {
     Other(String),
     /// Standard output does not take what is written.
     Write(Errno),
+    /// The command line asked for a text.
+    Asked(Answer),
+}
+
+impl Early for Failure {
+    fn early(_: &str, answer: Answer) -> Self {
+        match answer {
+            Answer::Usage(message, _) => Self::Usage(message),
+            answer => Self::Asked(answer),
+        }
+    }
 }
 
 fn main() {
@@ -54,6 +67,7 @@ impl Ending for Failure {
                 complain(name, &message);
                 complain(name, &format!("Try '{name} --help' for more information."));
             }
+            Self::Asked(answer) => return if answer.end(name) == 0 { 0 } else { TROUBLE },
             Self::Other(message) => complain(name, &message),
             Self::Write(errno) => complain(name, &format!("standard output: {}", errno.text())),
         }

@@ -38,6 +38,7 @@ Compares FILES line by line: 'FILE1 FILE2', 'DIR1 DIR2', or a folder and a file 
       --color[=WHEN]            colours: never, always or auto
       --palette=PALETTE         which colours
   -L, --label=LABEL             use LABEL instead of file name and time
+  -l, --paginate                pass the output to pr
   -r, --recursive               compare folders in folders
   -N, --new-file                treat missing files as empty
   -P, --unidirectional-new-file treat missing first files as empty
@@ -149,6 +150,8 @@ pub(crate) struct Options {
     pub(crate) formats: Formats,
     pub(crate) brief: bool,
     pub(crate) tells_same: bool,
+    /// `pr` makes pages of what is printed.
+    pub(crate) paginate: bool,
     pub(crate) recursive: bool,
     pub(crate) new_file: bool,
     /// Names of files are the same in small and capital letters.

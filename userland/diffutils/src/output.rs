@@ -1,17 +1,32 @@
 //! Standard output, written in large pieces.
 
+use tidebox_rt::Fd;
+
 use crate::Failure;
 
 /// Bytes collected before they are written.
 const FULL: usize = 128 * 1024;
 
 /// What is printed and not written yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Output {
     held: Vec<u8>,
+    to: Fd,
+}
+
+/// Standard output.
+impl Default for Output {
+    fn default() -> Self {
+        Self::to(1)
+    }
 }
 
 impl Output {
+    /// Writes to a descriptor.
+    pub(crate) fn to(to: Fd) -> Self {
+        Self { held: Vec::new(), to }
+    }
+
     /// Prints bytes.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.held.extend_from_slice(bytes);
@@ -20,7 +35,7 @@ impl Output {
 
     /// Writes what is held.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
-        tidebox_rt::write_all(1, &self.held).map_err(Failure::Write)?;
+        tidebox_rt::write_all(self.to, &self.held).map_err(Failure::Write)?;
         self.held.clear();
         Ok(())
     }

@@ -3,10 +3,11 @@
 mod session;
 
 use tidebox_gnu::answer::Ending;
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Long, Takes, long};
 
 use crate::diff;
-use crate::output::Output;
+use crate::diff3::only_diff;
 use crate::{Failure, TROUBLE};
 
 const HELP: &str = "\
@@ -67,29 +68,22 @@ const LONG: &[Long] = &[
     long("width", Takes::Value, 'w'),
 ];
 
+const LINE: CommandLine<'_> =
+    CommandLine { version: VERSION, ..CommandLine::new("sdiff", "abBdEHiI:lo:stvw:WZ", LONG, HELP) };
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let last = arguments.last().cloned().unwrap_or_else(|| b"sdiff".to_vec());
     // What `diff` is asked for.
     let mut line = vec![b"-y".to_vec()];
     let mut merged = None;
-    let mut names = Vec::new();
-    let mut parser = Parser::new(Spec { short: "abBdEHiI:lo:stvw:WZ", long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
-        match item {
-            Item::Operand(name) => names.push(name),
-            Item::Option('o', file) => merged = file,
-            Item::Option(key @ ('v' | HELP_KEY), _) => {
-                let mut output = Output::default();
-                output.put(if key == 'v' { VERSION } else { HELP }.as_bytes())?;
-                return output.flush().map(|()| 0);
-            }
-            Item::Option(PROGRAM, program) if program.as_deref() != Some(b"diff") => {
-                return Err(Failure::Other("--diff-program: only 'diff' itself compares files here".to_owned()));
-            }
-            Item::Option(PROGRAM, _) => {}
-            Item::Option(key, value) => line.push(option_of_diff(key, &value.unwrap_or_default())),
+    let mut names = LINE.read(arguments, |key, value| {
+        match key {
+            'o' => merged = Some(value),
+            PROGRAM => only_diff(&value)?,
+            key => line.push(option_of_diff(key, &value)),
         }
-    }
+        Ok(())
+    })?;
     let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
     match names.as_slice() {
         [_, _] => {}

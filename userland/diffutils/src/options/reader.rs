@@ -38,7 +38,13 @@ impl Reader {
             's' => options.tells_same = true,
             'x' => options.excluded.push(value),
             'X' => options.excluded.extend(listed(&value)?),
-            'H' | 'h' | IGNORED => {}
+            'H' | 'h' => {}
+            // It has no effect, and is a number all the same.
+            IGNORED if !value.iter().all(u8::is_ascii_digit) => {
+                let shown = String::from_utf8_lossy(&value);
+                return Err(Failure::Usage(format!("invalid horizon length '{shown}'")));
+            }
+            IGNORED => {}
             '0'..='9' => self.digits.push(key),
             STRIP => options.rules.strip_return = true,
             NO_DEREFERENCE => options.links = true,
@@ -46,7 +52,7 @@ impl Reader {
             TO_FILE => self.to = Some(value),
             NAME_CASE | KEEP_NAME_CASE => options.fold_names = key == NAME_CASE,
             TERMINAL => self.terminal = true,
-            'l' => return Err(unsupported("-l (pass the output to pr instead)")),
+            'l' => options.paginate = true,
             't' | 'T' | 'W' | COLOR | PALETTE | TAB_SIZE | LEFT_COLUMN | SUPPRESS_COMMON | BARE_BLANKS => {
                 self.layout(key, &value)?;
             }
@@ -205,8 +211,4 @@ pub(super) fn lines(text: &[u8]) -> Result<usize, Failure> {
     number
         .and_then(|number| usize::try_from(number).ok())
         .ok_or_else(|| Failure::Usage(format!("invalid context length '{}'", String::from_utf8_lossy(text))))
-}
-
-pub(super) fn unsupported(what: &str) -> Failure {
-    Failure::Usage(format!("{what} is not supported here"))
 }
