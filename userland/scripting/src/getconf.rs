@@ -1,73 +1,117 @@
 //! `getconf`: constants of the system.
 
 use tidebox_gnu::message::complain;
+use tidebox_rt::Errno;
 
 use crate::print;
 
+/// All names in the order of the list: `-`, or `/` where a path belongs to it, the name, and what it stands for.
+const NAMES: &str = include_str!("getconf/names.txt");
+
 const USAGE: &str = "Usage: getconf [-v specification] variable_name [pathname]\n       getconf -a [pathname]";
 
-/// What a name stands for.
-fn value(name: &str) -> Option<String> {
-    let limits = tidebox_rt::limits().unwrap_or_default();
-    Some(match name {
-        "ARG_MAX" | "_POSIX_ARG_MAX" => "2097152".to_owned(),
-        "CHAR_BIT" => "8".to_owned(),
-        "CHILD_MAX" => limits.processes.to_string(),
-        "CLK_TCK" => "100".to_owned(),
-        "GNU_LIBC_VERSION" => return None,
-        "HOST_NAME_MAX" => "64".to_owned(),
-        "INT_MAX" => i32::MAX.to_string(),
-        "INT_MIN" => i32::MIN.to_string(),
-        "IOV_MAX" => "1024".to_owned(),
-        "LINE_MAX" => "2048".to_owned(),
-        "LOGIN_NAME_MAX" => "256".to_owned(),
-        "LONG_BIT" => "64".to_owned(),
-        "NAME_MAX" => "255".to_owned(),
-        "NGROUPS_MAX" => "65536".to_owned(),
-        "OPEN_MAX" => limits.descriptors.to_string(),
-        "PAGESIZE" | "PAGE_SIZE" => "4096".to_owned(),
-        "PATH" | "CS_PATH" => "/bin:/usr/bin".to_owned(),
-        "PATH_MAX" => "4096".to_owned(),
-        "PIPE_BUF" => "4096".to_owned(),
-        "SSIZE_MAX" | "LONG_MAX" => i64::MAX.to_string(),
-        "TZNAME_MAX" => String::new(),
-        "UINT_MAX" => u32::MAX.to_string(),
-        "WORD_BIT" => "32".to_owned(),
-        "_NPROCESSORS_CONF" | "_NPROCESSORS_ONLN" => "1".to_owned(),
-        "_PHYS_PAGES" | "_AVPHYS_PAGES" => memory_pages(name)?,
-        "_POSIX_VERSION" | "_POSIX2_VERSION" => "200809".to_owned(),
-        _ => return None,
+const HELP: &str = "\
+Usage: getconf [-v SPEC] VAR
+  or:  getconf [-v SPEC] PATH_VAR PATH
+  or:  getconf -a [PATH]
+Print what the system says of the variable VAR, or of PATH_VAR for PATH; with -a, of all.
+";
+
+const UNDEFINED: &str = "undefined";
+
+/// Exit code of a command line that is wrong.
+const MISUSE: i32 = 2;
+/// Exit code of a path that is not there.
+const TROUBLE: i32 = 3;
+
+/// A name of the list.
+struct Variable<'a> {
+    of_path: bool,
+    name: &'a str,
+    value: &'a str,
+}
+
+fn variables() -> impl Iterator<Item = Variable<'static>> {
+    NAMES.lines().filter_map(|line| {
+        let (kind, rest) = line.split_once(' ')?;
+        let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
+        Some(Variable { of_path: kind == "/", name, value })
     })
 }
 
-fn memory_pages(name: &str) -> Option<String> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let key = if name == "_PHYS_PAGES" { "MemTotal:" } else { "MemFree:" };
-    let kib: u64 = text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()?;
-    Some((kib / 4).to_string())
+impl Variable<'_> {
+    /// What it stands for; some things are known to the sandbox alone.
+    fn shown(&self) -> String {
+        let limits = tidebox_rt::limits().unwrap_or_default();
+        match self.value {
+            "{processes}" => limits.processes.to_string(),
+            "{descriptors}" => limits.descriptors.to_string(),
+            "{pages}" => memory_pages("MemTotal:"),
+            "{free}" => memory_pages("MemFree:"),
+            value => value.to_owned(),
+        }
+    }
+}
+
+fn memory_pages(key: &str) -> String {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let kib: Option<u64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    kib.map_or_else(|| UNDEFINED.to_owned(), |kib| (kib / 4).to_string())
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let words: Vec<String> = arguments.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-    let words: &[String] = match words.first().map(String::as_str) {
-        Some("-v") => words.get(2..).unwrap_or_default(),
-        _ => &words,
-    };
-    match words {
-        [name] if name == "-a" => {
-            complain("getconf", "the list of everything (-a) is not supported");
-            2
-        }
-        [name] | [name, _] => match value(name) {
-            Some(value) => print("getconf", format!("{value}\n").as_bytes()),
-            None => {
-                eprintln!("getconf: Unrecognized variable `{name}'");
-                2
-            }
-        },
-        _ => {
-            eprintln!("{USAGE}");
-            2
-        }
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // There is one environment to compile for, so that every specification means the same.
+    match words.first() {
+        Some(&"-v") => drop(words.drain(..words.len().min(2))),
+        Some(word) if word.starts_with("-v") => drop(words.remove(0)),
+        _ => {}
     }
+    match words.as_slice() {
+        ["--help"] => print("getconf", HELP.as_bytes()),
+        ["--version"] => print("getconf", b"getconf (Tidebox) with the names of GNU libc 2.36\n"),
+        ["-a"] => list("/"),
+        ["-a", path] => list(path),
+        [name] => one(name, None),
+        [name, path] => one(name, Some(path)),
+        _ => usage(),
+    }
+}
+
+fn usage() -> i32 {
+    eprintln!("{USAGE}");
+    MISUSE
+}
+
+fn one(name: &str, path: Option<&str>) -> i32 {
+    let Some(variable) = variables().find(|variable| variable.name == name) else {
+        complain("getconf", &format!("Unrecognized variable `{name}'"));
+        return MISUSE;
+    };
+    if variable.of_path != path.is_some() {
+        return usage();
+    }
+    if let Some(errno) = path.and_then(missing) {
+        complain("getconf", &format!("pathconf: {}: {}", path.unwrap_or_default(), errno.text()));
+        return TROUBLE;
+    }
+    print("getconf", format!("{}\n", variable.shown()).as_bytes())
+}
+
+fn missing(path: &str) -> Option<Errno> {
+    tidebox_rt::stat(path.as_bytes(), true).err()
+}
+
+/// All of them. Those of a path that is not there stand without a value.
+fn list(path: &str) -> i32 {
+    let gone = missing(path).is_some();
+    let mut text = String::new();
+    for variable in variables() {
+        let value = if variable.of_path && gone { String::new() } else { variable.shown() };
+        let value = if value == UNDEFINED { "" } else { &value };
+        text.push_str(&format!("{:<34} {value}\n", variable.name));
+    }
+    print("getconf", text.as_bytes())
 }
