@@ -5,8 +5,9 @@ use std::ffi::OsString;
 
 use tidebox_gnu::getopt::Item;
 use tidebox_gnu::message::{complain, named, quoted};
+use tidebox_rt::FileKind;
 
-use crate::grammar;
+use crate::{csplit, grammar};
 
 /// Group and others may do nothing with what `mktemp` makes.
 const PRIVATE: u32 = 0o077;
@@ -32,6 +33,7 @@ pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>) -> Turn {
             let _ = tidebox_rt::umask(Some(PRIVATE));
             Turn::Run(arguments)
         }
+        "csplit" => csplit::prepare(arguments),
         "cut" => Turn::Run(cut(arguments)),
         "link" => link(arguments),
         "join" => join(arguments),
@@ -39,6 +41,7 @@ pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>) -> Turn {
         "paste" => paste(arguments),
         "realpath" => realpath(arguments),
         "shred" => shred(arguments),
+        "seq" => seq(arguments),
         "shuf" => shuf(arguments),
         "truncate" => truncate(arguments),
         "uniq" => uniq(arguments),
@@ -81,10 +84,14 @@ fn uniq(mut arguments: Vec<OsString>) -> Turn {
             *argument = os_string(&[b"-s", digits].concat());
         }
     }
-    let (mut group, mut other) = (false, false);
+    let (mut group, mut other, mut first) = (false, false, None);
     for (name, item) in grammar::items("uniq", &arguments).unwrap_or_default() {
-        let Item::Option(letter, value) = item else {
-            continue;
+        let (letter, value) = match item {
+            Item::Option(letter, value) => (letter, value),
+            Item::Operand(file) => {
+                first.get_or_insert(file);
+                continue;
+            }
         };
         group |= name == "group";
         other |=
@@ -99,6 +106,12 @@ fn uniq(mut arguments: Vec<OsString>) -> Turn {
         if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
             return Turn::Refuse(format!("{}: invalid number of {what}", String::from_utf8_lossy(&value)), 1);
         }
+    }
+    // What cannot be read is named, and why it cannot is not told.
+    if let Some(folder) =
+        first.filter(|name| tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Dir))
+    {
+        return Turn::Refuse(format!("error reading {}", quoted(&folder)), 1);
     }
     match group && other {
         true => Turn::Usage("--group is mutually exclusive with -c/-d/-D/-u".to_owned(), 1),
@@ -209,15 +222,79 @@ fn join(arguments: Vec<OsString>) -> Turn {
     Turn::Run(arguments)
 }
 
-/// A width that does not fit is replaced with a warning.
-fn od(mut arguments: Vec<OsString>) -> Turn {
-    for argument in arguments.iter_mut().skip(1) {
-        if matches!(argument.as_encoded_bytes(), b"-w0" | b"--width=0") {
-            complain("od", "warning: invalid width 0; using 2 instead");
-            *argument = os_string(b"-w2");
+/// A format without a directive is told of before anything is wrong with the numbers.
+fn seq(arguments: Vec<OsString>) -> Turn {
+    for (name, item) in grammar::items("seq", &arguments).unwrap_or_default() {
+        let Item::Option(letter, Some(format)) = item else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&format).replace("%%", "");
+        if (letter == 'f' || name == "format") && !text.contains('%') {
+            return Turn::Refuse(format!("format {} has no % directive", tidebox_gnu::message::cited(&format)), 1);
         }
     }
     Turn::Run(arguments)
+}
+
+/// Bytes of a line where `-w` does not say how many, and characters of a string where `--strings` does not.
+const OD_WIDTH: &str = "32";
+const OD_STRINGS: &str = "3";
+
+/// Options of `od` whose value may be left out get it, because clap would take the next word for it.
+fn od(mut arguments: Vec<OsString>) -> Turn {
+    let end = options_end(&arguments);
+    for argument in arguments.iter_mut().take(end).skip(1) {
+        let Some(word) = argument.to_str().and_then(|word| word.strip_prefix('-')) else {
+            continue;
+        };
+        let full = match word.strip_prefix('-') {
+            Some(name) if name.len() > 2 && "strings".starts_with(name) => format!("--strings={OD_STRINGS}"),
+            Some(name) if !name.is_empty() && "width".starts_with(name) => format!("--width={OD_WIDTH}"),
+            Some(_) => format!("-{word}"),
+            None => od_letters(word),
+        };
+        *argument = OsString::from(match full.as_str() {
+            "-w0" | "--width=0" => {
+                complain("od", "warning: invalid width 0; using 2 instead");
+                "-w2"
+            }
+            full => full,
+        });
+    }
+    for (name, item) in grammar::items("od", &arguments).unwrap_or_default() {
+        let Item::Option(letter, Some(radix)) = item else {
+            continue;
+        };
+        // Only the first letter counts.
+        let radix = radix.first().map_or('\0', |first| char::from(*first));
+        if (letter == 'A' || name == "address-radix") && !"doxn".contains(radix) {
+            let message = format!("invalid output address radix '{radix}'; it must be one character from [doxn]");
+            return Turn::Refuse(message, 1);
+        }
+    }
+    Turn::Run(arguments)
+}
+
+/// A word of short options, without its dash, as clap reads it. What stands behind a letter that takes a value is one.
+fn od_letters(word: &str) -> String {
+    let mut out = String::from("-");
+    for (at, letter) in word.char_indices() {
+        let rest = word.get(at..).unwrap_or_default();
+        match letter {
+            // The older name of -o.
+            'B' => out.push('o'),
+            'w' if rest.len() == 1 => {
+                out.push('w');
+                out.push_str(OD_WIDTH);
+            }
+            'A' | 'j' | 'N' | 'S' | 't' | 'w' => {
+                out.push_str(rest);
+                break;
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
 }
 
 /// Files that cannot be opened are named, and nothing is printed of the others then.

@@ -3,6 +3,7 @@
 //! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
 
 mod border;
+mod csplit;
 mod grammar;
 mod table;
 mod wording;
