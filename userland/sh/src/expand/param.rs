@@ -44,6 +44,10 @@ impl Shell {
                 self.status = 1;
                 return Err(Stop::Discard);
             }
+            // POSIX calls that a mistake of the language, which ends a script.
+            Op::Bad if self.options.posix => {
+                return self.abort_unset([&param.raw[..], b": bad substitution"].concat());
+            }
             Op::Bad => return self.discard_expansion([&param.raw[..], b": bad substitution"].concat()),
             Op::Names { star } => {
                 let prefix = self.target_name(param);
