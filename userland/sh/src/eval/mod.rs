@@ -213,16 +213,14 @@ impl Shell {
                         && matches!(error.problem, Problem::Unclosed(b'\'' | b'"' | b'`' | b'}'));
                     let read = parser.text_of_line(line, error.line);
                     self.syntax_error(&error, read, origin);
-                    if error.place == Place::Elements
-                        && matches!(error.problem, Problem::Unclosed(close) if close != b')')
-                    {
+                    if error.place == Place::OpenElement {
                         // The text ended there, which is a mistake of its own.
                         let ended = SyntaxError::new(Problem::End, error.line.max(parser.end_of_text()));
                         let status = self.status;
                         self.syntax_error(&ended, b"", origin);
                         self.status = status;
                     }
-                    if error.place == Place::Elements {
+                    if matches!(error.place, Place::Elements | Place::OpenElement) {
                         // Only the line is given up.
                         parser.skip_line();
                         ran = true;
@@ -250,6 +248,7 @@ impl Shell {
             self.commands += u32::from(self.levels == 0 && !self.options.from_string);
             let last_line = parser.last_line();
             self.line = last_line;
+            let mut given_up = false;
             match self.run_list(&list) {
                 // What gives a command up in a subshell ends the subshell.
                 Err(Stop::Discard | Stop::Abandon) if self.forked => return Err(Stop::Exit),
@@ -258,11 +257,11 @@ impl Shell {
                     self.status = self.status.max(1);
                     self.pipe_status.clear();
                     self.pipe_status.push(self.status);
-                    parser.recount(last_line, self.line);
+                    given_up = true;
                 }
                 other => other?,
             }
-            if std::mem::take(&mut self.recounts) {
+            if std::mem::take(&mut self.recounts) || given_up {
                 parser.recount(last_line, self.line);
             }
             self.run_pending_traps()?;
@@ -327,16 +326,20 @@ impl Shell {
         let _ = self.io.write(2, &lines);
         self.line = saved;
         self.status = match (error.place, &error.problem) {
-            (Place::Elements, _) => 1,
+            (Place::Elements | Place::OpenElement, _) => 1,
             (Place::Substitution, problem)
                 if self.options.from_string
                     && self.levels == 0
+                    && !self.options.errexit
                     && (shows_line || matches!(problem, Problem::Condition { ended: false, .. })) =>
             {
                 127
             }
             // A script ends at such an error with the status that it has.
-            (_, Problem::Condition { ended: false, .. }) if self.levels == 0 && !self.options.errexit => self.status,
+            (_, Problem::Condition { ended, .. }) if self.levels == 0 && !self.options.errexit => match self.status {
+                0 if *ended => 2,
+                status => status,
+            },
             _ => 2,
         };
     }

@@ -50,7 +50,7 @@ impl Parser<'_> {
                 if self.condition_open {
                     return Err(self.unexpected());
                 }
-                Kind::Cond(self.condition()?)
+                Kind::Cond(self.condition().map_err(|error| self.rest_of_line(error))?)
             }
             b"in" | b"]]" => return Err(self.unexpected()),
             word if CLOSERS.contains(&word) => return Err(self.unexpected()),

@@ -7,10 +7,11 @@ use crate::ir::{Cond, CondOp, Part, Word};
 impl Parser<'_> {
     /// What stands between `[[` and `]]`, and the latter.
     pub(super) fn condition(&mut self) -> Parse<Cond> {
+        let start = self.line;
         let condition = self.cond_or()?;
         self.skip_lines()?;
         if !self.at_keyword(b"]]") {
-            return Err(self.cond_error(|token| match token {
+            return Err(self.cond_error_at(Some(start), |token| match token {
                 b"EOF" => b"unexpected EOF while looking for `]]'".to_vec(),
                 token if token.first().is_some_and(|&b| super::token::is_meta(b)) => {
                     [b"syntax error in conditional expression: unexpected token `", token, b"'"].concat()
@@ -33,13 +34,57 @@ impl Parser<'_> {
 
     /// An error of the expression. bash says what it expected and gives up the script.
     fn cond_error(&mut self, message: impl FnOnce(&[u8]) -> Vec<u8>) -> SyntaxError {
+        self.cond_error_at(None, message)
+    }
+
+    /// The same with the line that the message names, if that is not the one of the token.
+    fn cond_error_at(&mut self, line: Option<u32>, message: impl FnOnce(&[u8]) -> Vec<u8>) -> SyntaxError {
         self.skip_blanks();
-        let (line, token) = (self.line, self.cond_token());
+        if self.at_cond_word() {
+            let mark = self.mark();
+            if let Err(unclosed) = self.word()
+                && let Problem::Unclosed(_) = unclosed.problem
+            {
+                // The token that was not expected is the end of the text then.
+                let line = line.unwrap_or_else(|| self.end_of_text());
+                return with_message(&unclosed, line, message(b"EOF"));
+            }
+            self.back(mark);
+        }
+        let (line, token) = (line.unwrap_or(self.line), self.cond_token());
         let ended = matches!(self.peek(), None | Some(b'\n')) && self.at_end();
         let wants_more = self.peek().is_none();
         let text = message(&token);
         let messages = if text.is_empty() { Vec::new() } else { vec![(line, text)] };
         SyntaxError::new(Problem::Condition { messages, ended, wants_more }, line)
+    }
+
+    /// The error of an expression, after which bash reads the words up to the end of the line before it gives up. One of
+    /// them that is not closed is a mistake of its own.
+    pub(super) fn rest_of_line(&mut self, mut error: SyntaxError) -> SyntaxError {
+        let Problem::Condition { messages, ended: ended @ false, wants_more } = &mut error.problem else {
+            return error;
+        };
+        if self.peek() == Some(b'\n') {
+            // That was the token which was not expected.
+            self.bump();
+        }
+        loop {
+            self.skip_spaces();
+            if matches!(self.peek(), None | Some(b'\n')) {
+                return error;
+            }
+            match self.word() {
+                Ok(Some(_)) => {}
+                Ok(None) => self.pos += self.operator().map_or(1, <[u8]>::len),
+                Err(unclosed) if matches!(unclosed.problem, Problem::Unclosed(_)) => {
+                    messages.extend(unclosed.messages().0);
+                    (*ended, *wants_more) = (true, true);
+                    return error;
+                }
+                Err(_) => return error,
+            }
+        }
     }
 
     /// Whether a word comes next, and not an operator, the end of the line or of the expression.
@@ -77,11 +122,12 @@ impl Parser<'_> {
             if !(p.extglob && p.starts_with(b"!(")) && p.keyword(b"!") {
                 return Ok(Cond::Not(Box::new(p.cond_term()?)));
             }
+            let line = p.line;
             if p.accept(b"(") {
                 let inner = p.cond_or().map_err(|mut error| {
                     // Every parenthesis that was open says that it was not closed, whatever the mistake was.
                     if let Problem::Condition { messages, .. } = &mut error.problem {
-                        messages.push((error.line, b"expected `)'".to_vec()));
+                        messages.push((line, b"expected `)'".to_vec()));
                     }
                     error
                 })?;
@@ -89,7 +135,7 @@ impl Parser<'_> {
                 if p.accept(b")") {
                     return Ok(Cond::Group(Box::new(inner)));
                 }
-                return Err(p.cond_error(|token| match token {
+                return Err(p.cond_error_at(Some(line), |token| match token {
                     b"]]" | b"newline" => [b"unexpected token `", token, b"', expected `)'"].concat(),
                     token if token.first().is_some_and(|&b| super::token::is_meta(b)) => {
                         [b"unexpected token `", token, b"', expected `)'"].concat()
@@ -161,12 +207,15 @@ impl Parser<'_> {
 
     /// An operand that the text ended in is one that was not expected, too.
     fn unended(&self, error: SyntaxError, of: &str) -> SyntaxError {
-        if of.is_empty() || !matches!(error.problem, Problem::Unclosed(_)) {
+        if !matches!(error.problem, Problem::Unclosed(_)) {
             return error;
         }
-        let (mut messages, _) = error.messages();
-        messages.push((self.end_of_text(), format!("unexpected argument to conditional {of} operator").into_bytes()));
-        SyntaxError::new(Problem::Condition { messages, ended: true, wants_more: true }, error.line)
+        let message = match of {
+            // What bash takes for a byte is the end of the text.
+            "" => b"unexpected token `\xff' in conditional command".to_vec(),
+            _ => format!("unexpected argument to conditional {of} operator").into_bytes(),
+        };
+        with_message(&error, self.end_of_text(), message)
     }
 
     /// The binary operator that comes next and its length.
@@ -189,6 +238,13 @@ impl Parser<'_> {
             _ => None,
         }
     }
+}
+
+/// An expression that ended with the text in a word, which is the first of two mistakes.
+fn with_message(unclosed: &SyntaxError, line: u32, message: Vec<u8>) -> SyntaxError {
+    let (mut messages, _) = unclosed.messages();
+    messages.push((line, message));
+    SyntaxError::new(Problem::Condition { messages, ended: true, wants_more: true }, unclosed.line)
 }
 
 /// An operand that is an expression. As in any expression double quotes are left out, also those that are quoted themselves.

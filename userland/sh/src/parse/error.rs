@@ -17,6 +17,8 @@ pub(crate) enum Place {
     Commands,
     /// The elements of an array: only the rest of the line is given up.
     Elements,
+    /// An element that the text ended in, which is a second mistake.
+    OpenElement,
     /// `$( )`, whose error has a status of its own in a command string.
     Substitution,
 }

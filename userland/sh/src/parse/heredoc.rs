@@ -46,7 +46,8 @@ impl Parser<'_> {
             match inner.whole_text() {
                 Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
                 Err(error) => broken(&text, error, first_line, inner),
-                Ok(word) => word,
+                // It is printed as it stands.
+                Ok(word) => Word { raw: text.as_slice().into(), ..word },
             }
         };
         // A placeholder is filled once; a second try would come from the same text read again, with the same result.
@@ -91,7 +92,12 @@ fn broken(text: &[u8], error: SyntaxError, first_line: u32, inner: Parser<'_>) -
             let (before, rest) = text.split_at(from.min(text.len()));
             let newlines = before.iter().filter(|&&b| b == b'\n').count();
             let start = first_line.saturating_add(u32::try_from(newlines).unwrap_or(0));
-            let line = rest.split(|&b| b == b'\n').nth(error.line.saturating_sub(start) as usize).unwrap_or_default();
+            let skip = error.line.saturating_sub(start) as usize;
+            let (from, skip) = match inner.cut_line {
+                Some((line, at)) if line == error.line => (text.get(at..).unwrap_or_default(), 0),
+                _ => (rest, skip),
+            };
+            let line = from.split(|&b| b == b'\n').nth(skip).unwrap_or_default();
             Op::Broken(Box::new(Broken { error, shown: line.to_vec(), start, unfinished: inner.unfinished }))
         }
         (Problem::Unclosed(b'`'), _) => {

@@ -95,6 +95,8 @@ pub(crate) struct Parser<'a> {
     for_print: bool,
     /// Stretches of the text that words have in another form, as `$'..'` in plain quotes: from, to, the form.
     reprinted: Vec<(usize, usize, Vec<u8>)>,
+    /// Substitutions that were read whose commands bash prints on several lines.
+    printed: u32,
     /// Where texts go that take the place of the one that is read; `None` where none does.
     texts: Option<&'a Texts>,
     /// The text has line continuations.
@@ -135,6 +137,7 @@ impl<'a> Parser<'a> {
             quoted_substitution: false,
             for_print: false,
             reprinted: Vec::new(),
+            printed: 0,
             texts: None,
             joins: joining::has_continuation(src),
             aliases: alias::Expansion::default(),

@@ -148,10 +148,12 @@ impl Parser<'_> {
             let (from, line) = (self.pos, self.line);
             let elements = self.elements().map_err(|error| match error.problem {
                 // The line that the list starts in is the one that is named.
-                Problem::Unclosed(b')') | Problem::End => SyntaxError::new(Problem::Unclosed(b')'), line),
-                _ => error,
-            });
-            let elements = elements.map_err(|error| error.within(Place::Elements))?;
+                Problem::End => SyntaxError::new(Problem::Unclosed(b')'), line).within(Place::Elements),
+                Problem::Unclosed(_) if error.place != Place::Elements => {
+                    SyntaxError { place: Place::OpenElement, ..error }
+                }
+                _ => error.within(Place::Elements),
+            })?;
             if self.peek().is_none_or(is_meta) {
                 AssignValue::Array(elements)
             } else {
@@ -185,7 +187,7 @@ impl Parser<'_> {
                         p.pos += 1;
                         return Ok(elements);
                     }
-                    None => return Err(SyntaxError::new(Problem::Unclosed(b')'), p.line)),
+                    None => return Err(SyntaxError::new(Problem::End, p.line)),
                     Some(_) => elements.push(p.element()?),
                 }
             }

@@ -9,7 +9,7 @@ use crate::ir::{Bytes, Command, Kind, Layout, List, Pipeline, RedirectFd, Redire
 impl Parser<'_> {
     /// The commands of `$(`, `<(`, `>(` and the closing parenthesis.
     pub(super) fn substitution_body(&mut self) -> Parse<Rc<Substitution>> {
-        let (start, unfinished) = (self.pos, self.unfinished.len());
+        let (start, unfinished, printed) = (self.pos, self.unfinished.len(), self.printed);
         self.substitutions += 1;
         // Here-documents from before have their bodies behind the line that the substitution ends in.
         let waiting = std::mem::take(&mut self.pending);
@@ -45,7 +45,11 @@ impl Parser<'_> {
             // The delimiter that the parenthesis follows shall end the document also where the text is read alone.
             text = text.trim_ascii_end();
         }
-        let one_line = !text.contains(&b'\n') && prints_on_one_line(&body);
+        // Commands that are printed on several lines stand so in the text of those around them, too.
+        let breaks = self.printed > printed
+            || self.reprinted.iter().any(|(from, _, form)| *from >= start && form.contains(&b'\n'));
+        let one_line = !breaks && !text.contains(&b'\n') && prints_on_one_line(&body);
+        self.printed += u32::from(!one_line && !self.in_document);
         let layout = match one_line {
             true => Layout::OneLine,
             // In a document bash has not read the commands before it runs them.

@@ -422,7 +422,7 @@ impl Parser<'_> {
                 let doubled = self.peek_at(2) == Some(b'(');
                 self.pos += 2;
                 let body = self.substitution_body().map_err(|error| match unclosed {
-                    Some(unclosed) if error.place != Place::Elements => unclosed,
+                    Some(unclosed) if !matches!(error.place, Place::Elements | Place::OpenElement) => unclosed,
                     _ => error,
                 })?;
                 if doubled && self.for_print {
