@@ -233,7 +233,7 @@ impl Shell {
     fn tell_death(&mut self, at: usize) {
         let Some(job) = self.jobs.list.get(at) else { return };
         let Some(Status::Killed(signal)) = job.status() else { return };
-        if matches!(signal, 2 | 13 | 15) {
+        if self.substitutes || matches!(signal, 2 | 13 | 15) {
             return;
         }
         let what = crate::eval::death_text(signal);

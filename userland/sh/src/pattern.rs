@@ -184,10 +184,26 @@ pub(crate) fn leaves_open(text: &[u8]) -> bool {
     open
 }
 
+/// Whether the last byte is a backslash that quotes what follows.
+pub(crate) fn ends_in_backslash(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// Whether quoted text that follows a pattern needs a backslash that [`escape_into`] does not write, because every quoted
+/// character takes one and the last of the pattern is left without its own.
+pub(crate) fn needs_backslash(pattern: &[u8], text: &[u8]) -> bool {
+    ends_in_backslash(pattern) && text.first().is_some_and(|&first| !is_special(first))
+}
+
+/// Whether a byte may mean something else in a pattern.
+fn is_special(byte: u8) -> bool {
+    b"*?[]\\()|@!+-^".contains(&byte)
+}
+
 /// Text as a pattern that matches exactly it.
 pub(crate) fn escape_into(out: &mut Bytes, text: &[u8]) {
     for &byte in text {
-        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b'(' | b')' | b'|' | b'@' | b'!' | b'+' | b'-' | b'^') {
+        if is_special(byte) {
             out.push(b'\\');
         }
         out.push(byte);
@@ -305,6 +321,10 @@ impl Reader<'_> {
                     }
                     None => nodes.push(Node::Byte(b'[')),
                 },
+                // After `*` bash looks for what this backslash quotes, which is nothing.
+                b'\\' if self.peek(0).is_none() && matches!(nodes.last(), Some(Node::Star)) => {
+                    nodes.push(Node::Set { negated: false, items: Vec::new() });
+                }
                 b'\\' => {
                     let escaped = self.peek(0);
                     self.pos += usize::from(escaped.is_some());

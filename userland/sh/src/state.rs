@@ -106,6 +106,8 @@ pub(crate) struct Shell {
     pub(crate) pipe_status: Vec<u8>,
     /// What runs is a substitution, whose errors have the status of a subshell's.
     pub(crate) substituting: bool,
+    /// This process runs the commands of a substitution itself, and tells of no signals that end programs.
+    pub(crate) substitutes: bool,
     /// The child to come is a substitution, in which `break` still knows of the loops around it.
     pub(crate) keeps_loops: bool,
     /// Patterns among the words that are being expanded, which become names of files when all of them have been: where each
@@ -231,6 +233,7 @@ impl Shell {
             script: Rc::from(&b""[..]),
             pipe_status: Vec::new(),
             substituting: false,
+            substitutes: false,
             keeps_loops: false,
             globs: None,
             loops: 0,

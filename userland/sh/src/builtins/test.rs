@@ -185,6 +185,10 @@ impl Tests<'_> {
                 self.at += 1;
                 Ok(truth)
             }
+            // What is no number is no descriptor, and left for what follows.
+            b"-t" if words.get(self.at).is_some_and(|word| crate::parse::plain_number(word).is_none()) => {
+                self.unary(first, b"1")
+            }
             _ if is_unary(first) => match words.get(self.at) {
                 Some(operand) => {
                     self.at += 1;

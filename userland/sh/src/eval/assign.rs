@@ -62,6 +62,10 @@ impl Shell {
     /// What a subscript means that something is assigned to; `None` where nothing can be.
     fn key_for(&mut self, name: &[u8], subscript: &Subscript) -> Run<Option<Key>> {
         let key = self.key_of(name, subscript)?;
+        if key == Key::Index(-1) && self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Text(_))) {
+            // What becomes an array has the text as its last element.
+            return Ok(Some(key));
+        }
         Ok((!self.is_no_place(name, &key)).then_some(key))
     }
 

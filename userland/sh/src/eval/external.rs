@@ -126,6 +126,9 @@ impl Shell {
     /// What bash says about a process that a signal ended.
     pub(super) fn report_death(&mut self, pid: u32, status: Status, text: impl FnOnce() -> Bytes) {
         let Status::Killed(signal) = status else { return };
+        if self.substitutes {
+            return;
+        }
         let what = death_text(signal);
         match signal {
             // SIGINT and SIGPIPE are how programs are meant to end.

@@ -17,6 +17,7 @@ impl Shell {
         let substitutes = self.keeps_loops;
         let forked = rt::fork(|| {
             self.enter_subshell();
+            self.substitutes = substitutes;
             self.traps.ends_deeper = !substitutes;
             self.traps.passes_exit = false;
             let result = body(self);

@@ -8,13 +8,14 @@ use std::rc::Rc;
 use self::operate::binary;
 use super::lossy;
 use super::word::Mode;
-use crate::ir::{Arith, Bytes, Expr, Name, Part, Subscript, UnaryOp};
+use crate::ir::{Arith, Bytes, Expr, Name, Param, Part, Subscript, UnaryOp};
 use crate::parse::{parse_expr, plain_number};
 use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Key};
 
 /// Values that are expressions themselves, one within the other, before bash gives up.
-const MAX_LEVELS: u32 = 257;
+/// bash gives up after 1024; where two, three or four refer to each other in a circle this is the same one of them.
+const MAX_LEVELS: u32 = 256;
 
 /// Why an expression has no value.
 #[derive(Debug)]
@@ -48,9 +49,12 @@ impl Shell {
     }
 
     /// As [`Self::evaluate`], with a name before what is wrong.
-    pub(crate) fn evaluate_for(&mut self, name: &[u8], arith: &Arith) -> Run<i64> {
+    pub(crate) fn evaluate_for(&mut self, param: &Param, arith: &Arith) -> Run<i64> {
         match self.arith_value(arith) {
-            Err(Fault::Message(text)) => self.discard([name, b": ", &text].concat()),
+            Err(Fault::Message(text)) => {
+                let name = self.shown_name(param);
+                self.discard([&name[..], b": ", &text].concat())
+            }
             Err(fault) => self.arith_failed(fault),
             Ok(value) => Ok(value),
         }
@@ -198,7 +202,7 @@ impl Shell {
     /// The value of text as an expression, with the error left to the caller.
     pub(crate) fn text_value(&mut self, text: &[u8]) -> Value {
         if self.arith_levels >= MAX_LEVELS {
-            return Err(Fault::Message(b"expression recursion level exceeded".to_vec()));
+            return Err(Fault::Message(message(text, "expression recursion level exceeded", text)));
         }
         let trimmed = trim_blanks(text);
         let tree = match parse_expr(trimmed) {
@@ -366,8 +370,12 @@ impl Shell {
     fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
         self.check_set(name)?;
         if self.is_no_subscript(subscript)? {
-            // bash looks twice.
             self.complain([&name[..], b"[]: bad array subscript"].concat());
+            if self.options.errexit {
+                self.status = 1;
+                return Err(Fault::Stop(Stop::Exit));
+            }
+            // bash looks twice.
             self.complain([&name[..], b"[]: bad array subscript"].concat());
             return Ok(0);
         }
@@ -386,7 +394,15 @@ impl Shell {
     fn nested_value(&mut self, text: &[u8]) -> Value {
         match plain_number(text.trim_ascii()) {
             Some(number) => Ok(number),
-            None => self.text_value(text),
+            None if text.is_empty() => Ok(0),
+            None => {
+                // What was compiled is a level as well.
+                let compiled = u32::from(self.arith_levels == 0);
+                self.arith_levels += compiled;
+                let value = self.text_value(text);
+                self.arith_levels -= compiled;
+                value
+            }
         }
     }
 

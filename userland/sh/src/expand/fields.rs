@@ -7,6 +7,10 @@ use crate::state::Shell;
 /// How bash marks quoted nothing.
 pub(super) const NOTHING: u8 = 0x7f;
 
+/// How bash marks a quoted character. In the pattern of an operator a backslash that an expansion yields takes the mark
+/// for what it quotes.
+const QUOTED: u8 = 1;
+
 /// What the pieces become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -57,6 +61,10 @@ pub(crate) struct Out {
     pub(super) arm_end: Option<usize>,
     /// What is expanded is the subject of `case`.
     pub(super) subject: bool,
+    /// What is expanded is the pattern of an operator such as `%`.
+    pub(super) operator: bool,
+    /// Elements mean themselves in that pattern, because what it edits stands between double quotes.
+    pub(super) quotes_lists: bool,
     /// The text ends with the mark of an empty element.
     marked: bool,
     extended: bool,
@@ -79,6 +87,8 @@ impl Out {
             arm: false,
             arm_end: None,
             subject: false,
+            operator: false,
+            quotes_lists: false,
             marked: false,
             extended: shell.options.extglob,
             ifs: None,
@@ -118,6 +128,9 @@ impl Out {
             Mode::Fields => {
                 self.current.text.extend_from_slice(text);
                 if let Some(glob) = &mut self.current.glob {
+                    if pattern::needs_backslash(glob, text) {
+                        glob.push(b'\\');
+                    }
                     if text.contains(&b'/') && pattern::leaves_open(glob) {
                         // A quoted slash does not end a bracket.
                         text.split_inclusive(|&byte| byte == b'/').for_each(|piece| {
@@ -134,7 +147,14 @@ impl Out {
                 }
             }
             Mode::Text => self.current.text.extend_from_slice(text),
-            Mode::Pattern => pattern::escape_into(&mut self.current.text, text),
+            Mode::Pattern => {
+                if self.operator && !text.is_empty() && pattern::ends_in_backslash(&self.current.text) {
+                    self.current.text.push(QUOTED);
+                } else if pattern::needs_backslash(&self.current.text, text) {
+                    self.current.text.push(b'\\');
+                }
+                pattern::escape_into(&mut self.current.text, text);
+            }
             Mode::Replacement => {
                 for &byte in text {
                     if matches!(byte, b'&' | b'\\') {

@@ -2,7 +2,7 @@
 
 use super::case::{self, Case};
 use super::param::Content;
-use crate::ir::{Arith, Bytes, Index, Op, Replace, Target, Word};
+use crate::ir::{Arith, Bytes, Index, Op, Param, Replace, Target, Word};
 use crate::pattern::{Pattern, Style, char_len};
 use crate::state::{Run, Shell};
 use crate::vars::Value;
@@ -44,13 +44,13 @@ impl Shell {
         Style { extended: self.options.extglob, fold: self.options.nocasematch }
     }
 
-    fn compile(&mut self, word: &Word, fold: bool) -> Run<Pattern> {
-        let text = self.expand_pattern(word)?;
+    fn compile(&mut self, word: &Word, fold: bool, quoted: bool) -> Run<Pattern> {
+        let text = self.expand_operator_pattern(word, quoted)?;
         Ok(Pattern::new(&text, Style { extended: self.options.extglob, fold }))
     }
 
-    /// Applies an operator to each value.
-    pub(crate) fn edit(&mut self, content: Content, op: &Op) -> Run<Content> {
+    /// Applies an operator to each value of a parameter, which stands between double quotes if `quoted`.
+    pub(crate) fn edit(&mut self, content: Content, op: &Op, quoted: bool) -> Run<Content> {
         let fold = self.options.nocasematch;
         match &content {
             // Where there is nothing to edit, pattern and replacement are not expanded either.
@@ -61,12 +61,12 @@ impl Shell {
         }
         let edit: Edit = match op {
             Op::Strip { suffix, longest, pattern } => {
-                let pattern = self.compile(pattern, false)?;
+                let pattern = self.compile(pattern, false, quoted)?;
                 let (suffix, longest) = (*suffix, *longest);
                 Box::new(move |text| pattern.within(text, || strip(&pattern, text, suffix, longest).to_vec()))
             }
             Op::Replace { how, pattern, with } => {
-                let pattern = self.compile(pattern, fold)?;
+                let pattern = self.compile(pattern, fold, quoted)?;
                 let (with, amp) = self.replacement(with)?;
                 let how = *how;
                 Box::new(move |text| {
@@ -77,7 +77,7 @@ impl Shell {
             }
             Op::Case { how, all, pattern } => {
                 let pattern = match pattern {
-                    Some(word) => Some(self.compile(word, false)?),
+                    Some(word) => Some(self.compile(word, false, quoted)?),
                     None => None,
                 };
                 let all = *all;
@@ -117,16 +117,12 @@ impl Shell {
     /// `${x:offset:length}`, of a text, of the positional parameters or of an array.
     pub(crate) fn substring(
         &mut self,
+        param: &Param,
         (target, index): (&Target, &Index),
         content: Content,
         offset: &Arith,
         length: Option<&Arith>,
     ) -> Run<Content> {
-        let name = match target {
-            Target::Var(name) => name.to_vec(),
-            Target::Positional(number) => number.to_string().into_bytes(),
-            Target::Special(byte) => vec![*byte],
-        };
         match &content {
             Content::Unset => return Ok(Content::One(Bytes::new())),
             Content::Many { values, .. } if values.is_empty() && matches!(target, Target::Var(_)) => {
@@ -134,10 +130,11 @@ impl Shell {
             }
             _ => {}
         }
-        let offset = self.evaluate_for(&name, offset)?;
+        let offset = self.evaluate_for(param, offset)?;
+        // Nobody looks at the length of what begins beyond the end.
         let wanted = match length {
-            Some(length) => Some(self.evaluate_for(&name, length)?),
-            None => None,
+            Some(length) if !self.is_beyond(offset, &content, target) => Some(self.evaluate_for(param, length)?),
+            _ => None,
         };
         let is_text = match target {
             Target::Var(name) => self
@@ -185,7 +182,10 @@ impl Shell {
             let found: Vec<Bytes> = map.range(from..).map(|(_, value)| value.clone()).collect();
             match wanted {
                 _ if found.is_empty() => return Ok(Content::Many { values: found, star }),
-                Some(wanted) if wanted < 0 => {}
+                Some(wanted) if wanted < 0 => {
+                    let expression = length.map_or(&b""[..], |length| &length.text.raw);
+                    return self.discard([expression, b": substring expression < 0"].concat());
+                }
                 Some(wanted) => {
                     let values = found.into_iter().take(usize::try_from(wanted).unwrap_or(usize::MAX)).collect();
                     return Ok(Content::Many { values, star });
@@ -221,6 +221,30 @@ impl Shell {
         };
         let values = values.get(from..to).unwrap_or_default().to_vec();
         Ok(Content::Many { values, star })
+    }
+
+    /// Whether nothing of the content has this place, not even its end.
+    fn is_beyond(&self, offset: i64, content: &Content, target: &Target) -> bool {
+        let count = match (content, target) {
+            (Content::Unset, _) => 0,
+            (Content::One(text), _) => char_count(text),
+            (Content::Many { values, .. }, Target::Special(_)) => values.len() + 1,
+            (Content::Many { values, .. }, Target::Positional(_)) => values.len(),
+            (Content::Many { values, .. }, Target::Var(name)) => {
+                match self.variable_meant(name).and_then(|name| self.vars.get(&name)).map(|var| &var.value) {
+                    // Of a place behind the last one nothing begins either.
+                    Some(Value::Indexed(map)) => {
+                        return super::position(map, offset).is_none_or(|at| map.range(at..).next().is_none());
+                    }
+                    // The first one has the number 1.
+                    Some(Value::Assoc(map)) => map.len() + 1,
+                    Some(Value::Text(_)) => values.iter().map(|text| char_count(text)).sum(),
+                    _ => values.len(),
+                }
+            }
+        };
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        if offset < 0 { offset.saturating_add(count) < 0 } else { offset > count }
     }
 
     /// Start and end within `count` characters or values; `None` when the start lies outside.

@@ -50,7 +50,7 @@ impl Shell {
             }
             Op::Bad => return self.discard_expansion([&param.raw[..], b": bad substitution"].concat()),
             Op::Names { star } => {
-                let prefix = self.target_name(param);
+                let prefix = target_name(&param.target);
                 let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
                 let names: Vec<_> = names.filter(|name| self.has_value(name)).collect();
                 let values = names.iter().map(|name| name.to_vec()).collect();
@@ -77,7 +77,9 @@ impl Shell {
         if let (Op::Length, Target::Var(name), true) = (&param.op, &param.target, self.options.nounset) {
             let value = self.variable_meant(name).and_then(|name| self.vars.get(&name)).map(|var| &var.value);
             match (&param.index, value) {
-                (Index::At | Index::Star, None) if !self.is_computed(name) => {
+                (Index::At | Index::Star, None)
+                    if !self.is_computed(name) || (&**name == b"FUNCNAME" && self.frames.is_empty()) =>
+                {
                     return self.discard_expansion([&name[..], b": unbound variable"].concat());
                 }
                 (Index::One(_), Some(Value::Indexed(_) | Value::Assoc(_))) => {
@@ -135,12 +137,14 @@ impl Shell {
         }
     }
 
-    fn target_name(&self, param: &Param) -> Bytes {
-        match &param.target {
-            Target::Var(name) => name.to_vec(),
-            Target::Positional(number) => number.to_string().into_bytes(),
-            Target::Special(byte) => vec![*byte],
+    /// What messages of an operator call the parameter.
+    pub(super) fn shown_name(&self, param: &Param) -> Bytes {
+        let mut name = target_name(&param.target);
+        if param.indirect {
+            name.insert(0, b'!');
         }
+        name.extend_from_slice(shown_index(&param.index).as_bytes());
+        name
     }
 
     /// `${!name}`: the value names the parameter that is meant.
@@ -152,7 +156,10 @@ impl Shell {
         {
             let target = match self.vars.meant(name) {
                 Meant::Variable(target) => Content::One(target.to_vec()),
-                _ => var.scalar().cloned().map_or(Content::Unset, Content::One),
+                _ => match var.scalar() {
+                    Some(target) => Content::One(target.clone()),
+                    None => return self.discard_expansion([&name[..], b": invalid indirect expansion"].concat()),
+                },
             };
             return self.apply(param, (&param.target, &param.index), target, out, place);
         }
@@ -163,12 +170,17 @@ impl Shell {
                 return self.apply(param, (&param.target, &Index::None), Content::Unset, out, place);
             }
             Content::Many { values, .. } => values.join(&b' '),
+            // Nor does a variable without a value name anything.
             Content::Unset if self.may_name_nothing(param) => {
+                if matches!(param.op, Op::Test { kind: Test::Assign, .. }) {
+                    let message = format!("!{}: invalid indirect expansion", lossy(&target_name(&param.target)));
+                    return self.discard_expansion(message);
+                }
                 return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
             }
             Content::Unset => {
                 let index = shown_index(&param.index);
-                let message = format!("{}{index}: invalid indirect expansion", lossy(&self.target_name(param)));
+                let message = format!("{}{index}: invalid indirect expansion", lossy(&target_name(&param.target)));
                 return self.discard_expansion(message);
             }
         };
@@ -182,14 +194,11 @@ impl Shell {
     fn may_name_nothing(&self, param: &Param) -> bool {
         match (&param.target, &param.index) {
             (Target::Positional(_), _) => true,
-            (Target::Var(name), Index::One(_)) => {
-                let var = match self.vars.meant(name) {
-                    Meant::Own => self.vars.get(name),
-                    Meant::Variable(meant) => self.vars.get(&meant),
-                    _ => None,
-                };
-                var.is_some_and(|var| !var.has(vars::BARE))
-            }
+            (Target::Var(name), Index::None | Index::One(_)) => match self.vars.meant(name) {
+                Meant::Own => self.vars.get(name).is_some() || self.vars.is_local(name),
+                Meant::Variable(meant) => self.vars.get(&meant).is_some(),
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -280,9 +289,26 @@ impl Shell {
         }
     }
 
+    /// Adds what a parameter holds, as it is.
+    fn emit_own(&mut self, param: &Param, content: Content, out: &mut Out, place: Place) -> Run {
+        let is_variable = matches!(param.target, Target::Var(_));
+        let is_list = matches!(&content, Content::Many { star, .. } if is_variable || !star);
+        let place = Place { quoted: place.quoted || (out.quotes_lists && is_list), ..place };
+        if is_variable {
+            self.emit_content(content, out, place)
+        } else {
+            self.emit_edited(&param.op, content, out, place)
+        }
+    }
+
     /// Adds what an operator made of a parameter, or a parameter that is no variable. In a here-document blanks join them.
     fn emit_edited(&mut self, op: &Op, content: Content, out: &mut Out, place: Place) -> Run {
         let content = match content {
+            Content::Many { values, star: true }
+                if out.among_elements && out.mode == super::Mode::Fields && place.quoted && edits(op) =>
+            {
+                return self.emit_rejoined(&values, out, place);
+            }
             Content::Many { values, .. } if self.joins_edited(op, out, place) => Content::Many { values, star: true },
             Content::Many { values, .. }
                 if (out.document && !(out.keeps_lists && keeps_star(op)))
@@ -311,6 +337,26 @@ impl Shell {
             *byte = b' ';
         }
         self.emit_many(&values, false, out, place)
+    }
+
+    /// Adds what an operator made of `*` beside elements: joined by the first separator, and split there again. What is
+    /// empty is lost where that is a blank, and at the end.
+    fn emit_rejoined(&mut self, values: &[Bytes], out: &mut Out, place: Place) -> Run {
+        let ifs = self.ifs();
+        for (at, value) in values.iter().enumerate() {
+            let ends = match ifs.first() {
+                None => false,
+                Some(b' ' | b'\t' | b'\n') => !out.current.text.is_empty(),
+                Some(_) => true,
+            };
+            if at > 0 && ends {
+                out.end_field();
+            }
+            if !value.is_empty() {
+                self.emit(value, out, place)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether elements that `op` edits are joined as `*` joins them, because they are the value of an assignment.
@@ -409,27 +455,28 @@ impl Shell {
                 }
                 (Test::Alternative, false) if place.quoted => self.emit(b"", out, place),
                 (Test::Alternative, false) => Ok(()),
-                (Test::Default | Test::Assign | Test::Error, true) => match param.target {
-                    Target::Var(_) => self.emit_content(content, out, place),
-                    _ => self.emit_edited(&param.op, content, out, place),
-                },
+                (Test::Default | Test::Assign | Test::Error, true) => self.emit_own(param, content, out, place),
                 (Test::Assign, false) => {
-                    if !matches!(param.target, Target::Var(_)) {
-                        let name = lossy(&self.target_name(param)).into_owned();
-                        return self.discard_expansion(format!("${name}: cannot assign in this way"));
+                    if param.indirect && !matches!(meant, (Target::Var(_), Index::None)) {
+                        let name = [&target_name(meant.0)[..], shown_index(meant.1).as_bytes()].concat();
+                        return self.discard_expansion([&name[..], b": invalid variable name"].concat());
                     }
+                    let Target::Var(name) = meant.0 else {
+                        let name = lossy(&target_name(&param.target)).into_owned();
+                        return self.discard_expansion(format!("${name}: cannot assign in this way"));
+                    };
                     let value = self.expand_text(word)?;
-                    self.assign_default(param, value)?;
+                    self.assign_default(name, meant.1, value)?;
                     // The attributes of the variable may have made something else of it.
-                    let value = match (&param.target, &param.index) {
+                    let value = match meant {
                         (Target::Var(name), Index::At | Index::Star) => {
-                            let key = assigned_key(&param.index).unwrap_or(Key::Whole);
+                            let key = assigned_key(meant.1).unwrap_or(Key::Whole);
                             self.element(name, &key).map_or(Content::Unset, Content::One)
                         }
                         (target, index) => self.content(target, index)?,
                     };
                     self.emit_content(value, out, place)?;
-                    if matches!(&param.target, Target::Var(name) if &**name == b"IFS") {
+                    if &**name == b"IFS" {
                         out.forget_ifs();
                     }
                     Ok(())
@@ -440,9 +487,9 @@ impl Shell {
                         (true, false) => b"parameter not set".to_vec(),
                         (false, _) => self.expand_complaint(word)?,
                     };
-                    let name = lossy(&self.target_name(param)).into_owned();
-                    let index = shown_index(&param.index);
-                    self.abort_unset(format!("{name}{index}: {}", lossy(&text)))
+                    let name = lossy(&target_name(&param.target)).into_owned();
+                    let (mark, index) = (if param.indirect { "!" } else { "" }, shown_index(&param.index));
+                    self.abort_unset(format!("{mark}{name}{index}: {}", lossy(&text)))
                 }
             };
         }
@@ -452,7 +499,7 @@ impl Shell {
             && !self.tells_attributes(param, meant.0)
             && !matches!(param.op, Op::Length if matches!(param.index, Index::At | Index::Star))
         {
-            let name = String::from_utf8_lossy(&self.target_name(param)).into_owned();
+            let name = String::from_utf8_lossy(&target_name(&param.target)).into_owned();
             let index = match &param.index {
                 index @ Index::One(_) if !matches!(param.op, Op::Length) => shown_index(index),
                 _ => String::new(),
@@ -466,10 +513,7 @@ impl Shell {
             return self.abort_unset(format!("{dollar}{name}{index}: unbound variable"));
         }
         match &param.op {
-            Op::None => match param.target {
-                Target::Var(_) => self.emit_content(content, out, place),
-                _ => self.emit_edited(&param.op, content, out, place),
-            },
+            Op::None => self.emit_own(param, content, out, place),
             Op::Length => {
                 let length = match content {
                     // bash looks for a variable that is called like the element.
@@ -481,7 +525,7 @@ impl Shell {
                 self.emit(length.to_string().as_bytes(), out, place)
             }
             Op::Substring { offset, length } => {
-                let content = self.substring(meant, content, offset, length.as_ref())?;
+                let content = self.substring(param, meant, content, offset, length.as_ref())?;
                 self.emit_edited(&param.op, content, out, place)
             }
             Op::Transform(letter) => {
@@ -498,7 +542,7 @@ impl Shell {
             op => {
                 let unedited =
                     matches!((op, meant.0), (Op::Strip { pattern, .. }, Target::Var(_)) if pattern.raw.is_empty());
-                let content = match self.edit(content, op)? {
+                let content = match self.edit(content, op, place.quoted || out.document)? {
                     Content::Many { values, .. } if self.joins_unsplit(op, meant.0, out, place) => {
                         Content::One(values.join(&b' '))
                     }
@@ -576,9 +620,8 @@ impl Shell {
         Some((self.tilde(name), rest.to_vec()))
     }
 
-    fn assign_default(&mut self, param: &Param, value: Bytes) -> Run {
-        let Target::Var(name) = &param.target else { return Ok(()) };
-        let key = match &param.index {
+    fn assign_default(&mut self, name: &Name, index: &Index, value: Bytes) -> Run {
+        let key = match index {
             Index::One(subscript) => self.key_of(name, subscript)?,
             Index::None => Key::Whole,
             index if self.is_keyed(name) => assigned_key(index).unwrap_or(Key::Whole),
@@ -642,6 +685,14 @@ fn splits_within_operand(op: &Op, out: &Out, place: Place) -> bool {
     splits
         && !place.quoted
         && if out.mode == super::Mode::Fields { place.operand } else { !out.assigned && !out.document }
+}
+
+fn target_name(target: &Target) -> Bytes {
+    match target {
+        Target::Var(name) => name.to_vec(),
+        Target::Positional(number) => number.to_string().into_bytes(),
+        Target::Special(byte) => vec![*byte],
+    }
 }
 
 /// A subscript as messages show it.

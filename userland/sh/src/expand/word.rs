@@ -2,7 +2,7 @@
 
 use super::fields::NOTHING;
 pub(crate) use super::fields::{Mode, Out};
-use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Word};
+use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Test, Word};
 use crate::pattern;
 use crate::state::{Run, Shell};
 
@@ -13,6 +13,19 @@ fn gives_elements(part: &Part) -> bool {
         Op::Test { .. } | Op::Length => false,
         Op::Names { star } | Op::Keys { star } => !star,
         _ => matches!((&param.target, &param.index), (Target::Special(b'@'), _) | (Target::Var(_), Index::At)),
+    }
+}
+
+/// Whether a part beside elements makes a word even where it comes out as nothing.
+fn makes_empty_word(part: &Part) -> bool {
+    let Part::Param(param) = part else { return false };
+    match &param.op {
+        Op::Test { kind: Test::Assign, .. } | Op::Substring { .. } | Op::Replace { .. } | Op::Case { .. } => true,
+        Op::Test { word, .. } => word.parts.iter().any(|part| match part {
+            Part::Double(inner) => inner.iter().any(gives_elements),
+            part => gives_elements(part),
+        }),
+        _ => false,
     }
 }
 
@@ -162,6 +175,15 @@ impl Shell {
         self.expand_as(&word.parts, Mode::Pattern)
     }
 
+    /// The pattern of an operator such as `%`, of a parameter that stands between double quotes if `quoted`.
+    pub(super) fn expand_operator_pattern(&mut self, word: &Word, quoted: bool) -> Run<Bytes> {
+        let mut out = Out::new(Mode::Pattern, self);
+        out.operator = true;
+        out.quotes_lists = quoted;
+        self.expand_parts(&word.parts, &mut out, Place::default())?;
+        Ok(out.current.text)
+    }
+
     /// A pattern of `case`. There bash leaves its mark for quoted nothing in the operand of an expansion, unless the mark
     /// is all, or the word has quoted nothing before it.
     pub(crate) fn expand_arm(&mut self, word: &Word) -> Run<Bytes> {
@@ -281,11 +303,11 @@ impl Shell {
     fn expand_elements(&mut self, parts: &[Part], out: &mut Out, place: Place) -> Run<bool> {
         let mut words = false;
         for part in parts {
-            let operand = matches!(part, Part::Param(param) if matches!(param.op, Op::Test { .. }));
-            let before = std::mem::replace(&mut out.present, false);
+            let makes_word = gives_elements(part) || makes_empty_word(part);
+            let before = (std::mem::replace(&mut out.present, false), out.done.len());
             self.expand_part(part, out, place)?;
-            words |= out.present && (operand || gives_elements(part));
-            out.present |= before;
+            words |= out.present && makes_word;
+            out.present |= before.0 && before.1 == out.done.len();
         }
         Ok(words)
     }

@@ -172,7 +172,13 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
         return Ok(false);
     }
     let good = match value {
-        None => true,
+        None => {
+            let plain = wanted.base == 0 && !wanted.local && !refers && !shell.is_array(&name) && subscript.is_none();
+            if shell.options.allexport && !existed && plain && !wanted.indexed && !wanted.assoc {
+                shell.vars.entry(&name).flags |= vars::EXPORT;
+            }
+            true
+        }
         Some(Given::Elements(assign)) => assign_elements(shell, &name, assign)?,
         Some(Given::Text(text)) if refers => refer(shell, &name, &text, append, existed),
         Some(Given::Text(_)) if compound && shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) => {
@@ -198,7 +204,14 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
                 Some(subscript) => shell.key_of_declared(&name, subscript)?,
             };
             let good = match key {
-                Some(key) => shell.assign(&name, key, append, text)?,
+                Some(key) => {
+                    // `set -a` exports no array that is declared with a value.
+                    let allexport = shell.options.allexport;
+                    shell.options.allexport &= !shell.is_array(&name);
+                    let assigned = shell.assign(&name, key, append, text);
+                    shell.options.allexport = allexport;
+                    assigned?
+                }
                 None => false,
             };
             shell.forget_computed(&name);

@@ -171,21 +171,21 @@ impl Interpreter<'_> {
 
     fn place_value(&mut self) -> Value {
         match self.at.place.clone() {
-            Some((name, subscript)) => {
-                let Some(key) = self.shell.place(&name, subscript.as_ref())? else {
-                    return match &subscript {
-                        Some(subscript) => self.shell.element_value(&name, subscript),
-                        None => Ok(0),
-                    };
-                };
-                match self.shell.value_at(&name, &key) {
-                    Err(Fault::Message(_)) if self.shell.arith_levels >= super::MAX_LEVELS => {
-                        Err(self.error("expression recursion level exceeded"))
-                    }
-                    value => value,
+            Some((name, subscript)) => match self.value_of_place(&name, subscript.as_ref()) {
+                Err(Fault::Message(_)) if self.shell.arith_levels >= super::MAX_LEVELS => {
+                    Err(self.error("expression recursion level exceeded"))
                 }
-            }
+                value => value,
+            },
             None => Ok(0),
+        }
+    }
+
+    fn value_of_place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Value {
+        match (self.shell.place(name, subscript)?, subscript) {
+            (Some(key), _) => self.shell.value_at(name, &key),
+            (None, Some(subscript)) => self.shell.element_value(name, subscript),
+            (None, None) => Ok(0),
         }
     }
 
