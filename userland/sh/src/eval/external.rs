@@ -393,9 +393,15 @@ pub(crate) fn death_text(signal: u8) -> String {
         12 => "User defined signal 2",
         14 => "Alarm clock",
         15 => "Terminated",
+        16 => "Stack fault",
         24 => "CPU time limit exceeded",
         25 => "File size limit exceeded",
+        26 => "Virtual timer expired",
+        27 => "Profiling timer expired",
+        29 => "I/O possible",
+        30 => "Power failure",
         31 => "Bad system call",
+        34..=64 => return format!("Real-time signal {}", signal - 34),
         _ => return signal_name(signal).map_or_else(|| format!("Signal {signal}"), |name| format!("SIG{name}")),
     };
     text.to_owned()
