@@ -10,7 +10,7 @@ use tidebox::{
     Error, ErrorKind, ExecuteRequest, ListRequest, Result, SandboxBackend, SandboxProvider, Selector, Upload,
 };
 use tidebox_emulators::{FaultKind, Serving};
-use tidebox_remote_adapters::{Options, PROVIDERS, daytona, deno, e2b, langsmith, modal, provider, runloop};
+use tidebox_remote_adapters::{Options, PROVIDERS, daytona, deno, e2b, langsmith, modal, runloop};
 
 use crate::{KEY, emulator, fault, refuse};
 
@@ -21,7 +21,6 @@ fn planted(options: Options) -> Options {
     let mut options = options.with_api_key(KEY);
     options.env = vec![("SECRET".to_owned(), "planted-variable".to_owned())];
     options.setup = Some("PASSWORD=planted-script; true".to_owned());
-    options.ready_time = Duration::from_secs(2);
     options
 }
 
@@ -131,9 +130,13 @@ async fn all_that_can_happen(serving: &Serving, printed: &Printed) -> usize {
     let options = planted(serving.options());
     printed.value(&options);
     own(name, &options).iter().for_each(|value| printed.value(value));
-    let provider = provider(name, options.clone()).expect("the options are good");
+    let provider = tidebox_remote_adapters::provider(name, options.clone()).expect("the options are good");
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
     printed.value(&provider);
+    // What is refused again and again does not become ready; that it is waited for is nothing that is looked for here.
+    let mut hurried = options;
+    hurried.ready_time = Duration::from_secs(2);
+    let provider = tidebox_remote_adapters::provider(name, hurried).expect("the options are good");
     printed.value(&sandbox);
     let mut errors = 0;
     for kind in faults(name) {
