@@ -13,7 +13,7 @@ use tidebox_core::{
 };
 
 use super::config::DaytonaConfig;
-use super::job::{self, Job, NO_SUCH_JOB, Report, SCRIPT_BYTES, Seen};
+use super::job::{self, Job, Jobs, NO_SUCH_JOB, Report, SCRIPT_BYTES, Seen};
 use super::wire::{self, Executed, Sandbox, Toolbox};
 use crate::output::Output;
 use crate::plane::{Command, Ending, Plane};
@@ -26,6 +26,7 @@ pub struct DaytonaSandbox {
     toolbox: Toolbox,
     shell: String,
     client: Client,
+    jobs: Jobs,
     /// Jobs whose output was read.
     finished: Mutex<Finished>,
 }
@@ -152,12 +153,12 @@ impl DaytonaSandbox {
     pub(super) fn new(config: &DaytonaConfig, sandbox: &Sandbox, client: Client) -> Result<Self> {
         let toolbox = Toolbox::new(config, sandbox)?;
         let id = SandboxId::parse(sandbox.id.clone())?;
-        Ok(Self { id, toolbox, shell: config.shell.clone(), client, finished: Mutex::default() })
+        Ok(Self { id, toolbox, shell: config.shell.clone(), client, jobs: Jobs::new(), finished: Mutex::default() })
     }
 
     async fn follow(&self, command: Command, output: &mut Output<'_>) -> Result<Ending> {
         let begun = now();
-        let job = Job::new();
+        let job = self.jobs.another();
         let script = self.script(&job, command.script).await?;
         let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner).take();
         let line = job.start(&self.shell, &script, &finished);
@@ -251,7 +252,7 @@ impl DaytonaSandbox {
         if script.len() <= SCRIPT_BYTES {
             return Ok(script);
         }
-        let file = format!("{}.sh", job.file("").trim_end_matches('/'));
+        let file = job.script_file();
         let reply = self.client.send(&self.toolbox.upload(vec![(file.clone(), Bytes::from(script))])).await?;
         if !reply.is_success() {
             return Err(self.refused("execute", reply).await?);

@@ -362,7 +362,7 @@ fn files_of_commands_that_have_ended_are_removed_together_and_large_ones_at_once
         json!({ "exitCode": 0, "result": format!("tidebox 0 {large} 0 base64\n{text}\n.\n.\n") }).to_string()
     ));
     exchanges.push(Exchange::new(
-        format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-job-*"),
+        format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-jobs-*"),
         206,
         b"b".to_vec(),
     ));
@@ -375,11 +375,12 @@ fn files_of_commands_that_have_ended_are_removed_together_and_large_ones_at_once
         runtime.block_on(sandbox.run(command("x"), &mut output)).expect("it ran");
     }
     let seen = replay.seen();
-    let jobs = |at: usize| String::from_utf8_lossy(&seen[at].body.concat()).matches("/tmp/.tidebox-job-").count();
+    let jobs = |at: usize| String::from_utf8_lossy(&seen[at].body.concat()).matches("/tmp/.tidebox-jobs-").count();
     let counts: Vec<usize> = (0..20).filter(|at| *at != 18).map(jobs).collect();
     let mut expected = vec![1; 19];
-    (expected[16], expected[18]) = (17, 3);
-    assert_eq!(counts, expected, "each command names its own folder, and now and then those before it");
+    // Each job has four files.
+    (expected[16], expected[18]) = (1 + 16 * 4, 1 + 2 * 4);
+    assert_eq!(counts, expected, "each command names its own job, and now and then the files of those before it");
 }
 
 #[test]
@@ -392,7 +393,7 @@ fn output_beyond_a_report_is_downloaded_from_where_the_report_ended() {
         let run = Exchange::new(format!("POST /toolbox/{ID}/process/execute"), 200, report.to_string());
         // The name of the job is random.
         let rest =
-            Exchange::new(format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-job-*"), status, rest);
+            Exchange::new(format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-jobs-*"), status, rest);
         let replay = Replay::new([run, rest]);
         let sandbox = sandbox(&replay);
         let mut output = Output::new(2 << 20, None);
