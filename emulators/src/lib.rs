@@ -12,6 +12,7 @@ pub mod deno;
 pub mod e2b;
 mod entries;
 mod fault;
+mod form;
 mod house;
 pub mod langsmith;
 pub mod modal;

@@ -42,7 +42,7 @@ pub(crate) fn read(input: &[u8]) {
             let _ = e2b::wire::failure("test", status, body).to_string();
             let _ = e2b::wire::parse::<e2b::wire::Access>("test", body);
             let _ = e2b::wire::file_refusal(status, body, b"/workspace/file");
-            let _ = e2b::wire::event(&Frame { flags: (status % 4) as u8, message: body.to_vec() });
+            let _ = e2b::wire::event(&Frame { flags: (status % 4) as u8, message: body.to_vec().into() });
         }
         3 => {
             let _ = langsmith::wire::listed(body);
@@ -75,7 +75,7 @@ pub(crate) fn read(input: &[u8]) {
         _ => {
             let media_type = text.lines().next().unwrap_or_default();
             let _ = multipart::read(media_type, body);
-            let _ = multipart::read("multipart/form-data; boundary=b", body);
+            parts(status, body);
         }
     }
 }
@@ -91,6 +91,18 @@ fn frames(cut: u16, body: &[u8]) {
         for frame in &all {
             let _ = e2b::wire::event(frame);
         }
+    }
+}
+
+/// However the bytes are cut, the parts are the same.
+fn parts(cut: u16, body: &[u8]) {
+    let media_type = "multipart/form-data; boundary=b";
+    let mut reader = multipart::PartReader::new(media_type, body.len()).expect("a boundary");
+    let pushed: Option<Vec<()>> = body.chunks(usize::from(cut % 7) + 1).map(|piece| reader.push(piece)).collect();
+    let cut = pushed.and_then(|_| reader.finish());
+    // Only a head that is too long is refused sooner or later.
+    if body.len() < 1 << 10 {
+        assert_eq!(multipart::read(media_type, body), cut);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,6 +15,7 @@ use tidebox_remote_adapters::transport::multipart::{self, Part};
 use super::asked::{At, In, Located};
 use super::process::path;
 use super::refusal;
+use crate::form::Form;
 use crate::house::Room;
 
 /// Why a file cannot be read: status, code and the words of Linux.
@@ -116,23 +117,20 @@ fn unwritable(path: &SandboxPath, error: &FileError) -> String {
 }
 
 /// `POST /files/upload`: one file, named by the query.
-pub(super) async fn upload(In(room): In, Query(at): Query<At>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn upload(In(room): In, Query(at): Query<At>, form: Form) -> Response {
     let Some(name) = at.path else { return refusal(400, "INVALID_FILE_PATH", "path is required") };
-    let file = parts(&headers, &body).and_then(|parts| parts.into_iter().find(|part| part.name == "file"));
-    let Some(file) = file else { return refusal(400, "BAD_REQUEST", "http: no such file") };
+    let Some(file) = form.parts().into_iter().find(|part| part.name == "file") else {
+        return refusal(400, "BAD_REQUEST", "http: no such file");
+    };
     match place(&room, &name, file.content).await {
         Ok(_) => StatusCode::OK.into_response(),
         Err(error) => refusal(400, "BAD_REQUEST", &error),
     }
 }
 
-fn parts(headers: &HeaderMap, body: &[u8]) -> Option<Vec<multipart::ReadPart>> {
-    multipart::read(headers.get(header::CONTENT_TYPE)?.to_str().ok()?, body)
-}
-
 /// `POST /files/bulk-upload`: what can be written is written, whatever becomes of the others.
-pub(super) async fn upload_many(In(room): In, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(parts) = parts(&headers, &body) else {
+pub(super) async fn upload_many(In(room): In, form: Form) -> Response {
+    let Form::Parts(parts) = form else {
         return (StatusCode::BAD_REQUEST, Json(json!({ "errors": ["invalid multipart form"] }))).into_response();
     };
     let mut names: BTreeMap<String, String> = BTreeMap::new();

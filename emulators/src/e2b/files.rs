@@ -1,17 +1,18 @@
 //! Files by plain HTTP.
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
-use tidebox_remote_adapters::transport::multipart;
+use tidebox_remote_adapters::transport::multipart::ReadPart;
 
 use super::envd::path;
 use super::{Shared, refusal};
+use crate::form::Form;
 use crate::house::Room;
 
 #[derive(Debug, Default, Deserialize)]
@@ -75,27 +76,29 @@ pub(super) async fn upload(
     State(shared): State<Shared>,
     Query(at): Query<At>,
     headers: HeaderMap,
-    body: Bytes,
+    form: Form,
 ) -> Response {
     let room = match shared.room(&headers).await {
         Ok((_, room)) => room,
         Err(refused) => return *refused,
     };
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let files: Vec<(String, Vec<u8>)> = if media_type.starts_with("multipart/") {
-        let Some(parts) = multipart::read(media_type, &body) else {
-            return refusal(400, "the body is no multipart body");
-        };
-        let many = parts.len() > 1;
-        let named = |part: multipart::ReadPart| {
-            let own = part.file.unwrap_or_default();
-            let name = at.path.clone().filter(|_| !many).unwrap_or(own);
-            (name, part.content)
-        };
-        parts.into_iter().filter(|part| part.name == "file").map(named).collect()
-    } else {
-        let Some(name) = at.path else { return refusal(400, "path query parameter is required for raw body upload") };
-        vec![(name, body.to_vec())]
+    let files: Vec<(String, Vec<u8>)> = match form {
+        Form::Parts(parts) => {
+            let many = parts.len() > 1;
+            let named = |part: ReadPart| {
+                let own = part.file.unwrap_or_default();
+                let name = at.path.clone().filter(|_| !many).unwrap_or(own);
+                (name, part.content)
+            };
+            parts.into_iter().filter(|part| part.name == "file").map(named).collect()
+        }
+        Form::Broken => return refusal(400, "the body is no multipart body"),
+        Form::Other(content) => {
+            let Some(name) = at.path else {
+                return refusal(400, "path query parameter is required for raw body upload");
+            };
+            vec![(name, content)]
+        }
     };
     let mut entries = Vec::new();
     for (name, content) in files {

@@ -4,17 +4,17 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::{FileError, FileErrorCode, FileInfo, GlobRequest, GrepRequest, Upload};
-use tidebox_remote_adapters::transport::multipart;
 
 use super::exec::path;
 use super::{Shared, refusal};
+use crate::form::Form;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -36,15 +36,13 @@ pub(super) async fn upload(
     Path(name): Path<String>,
     Query(at): Query<At>,
     headers: HeaderMap,
-    body: Bytes,
+    form: Form,
 ) -> Response {
     let room = match shared.room(&name, &headers).await {
         Ok(room) => room,
         Err(refused) => return *refused,
     };
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let parts = multipart::read(media_type, &body).unwrap_or_default();
-    let Some(part) = parts.into_iter().find(|part| part.name == "file") else {
+    let Some(part) = form.parts().into_iter().find(|part| part.name == "file") else {
         return refusal(400, "InvalidRequest", "the body has no part `file`");
     };
     let parsed = match path(&at.path) {

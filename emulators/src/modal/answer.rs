@@ -114,7 +114,7 @@ fn escaped(text: &str) -> HeaderValue {
 pub(super) fn read<M: Message + Default>(body: &[u8]) -> Answered<M> {
     let frames = transport::FrameReader::default().push(body);
     let frame = frames.and_then(|frames| frames.into_iter().next());
-    let message = frame.and_then(|frame| M::decode(frame.message.as_slice()).ok());
+    let message = frame.and_then(|frame| M::decode(frame.message).ok());
     message.ok_or_else(|| refuse(code::INVALID_ARGUMENT, "the message cannot be read"))
 }
 

@@ -199,7 +199,7 @@ async fn written_to_the_end(shared: &Shared, headers: &HeaderMap, body: Body) ->
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|error| refuse(code::INTERNAL, error.to_string()))?;
         for frame in reader.push(&piece).ok_or_else(unread)? {
-            let message = TaskExecStdinWriteStreamRequest::decode(Bytes::from(frame.message)).map_err(|_| unread())?;
+            let message = TaskExecStdinWriteStreamRequest::decode(frame.message).map_err(|_| unread())?;
             match (message.payload, &running) {
                 (Some(StdinPayload::Start(start)), None) => {
                     let found = shared.running(headers, &start.task_id, &start.exec_id).await?;

@@ -1,7 +1,6 @@
 //! Files.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -9,9 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, FileErrorCode, SandboxPath, Upload};
-use tidebox_remote_adapters::transport::multipart;
 
 use super::{HOME, Shared, refusal};
+use crate::form::Form;
 use crate::house::Room;
 
 fn path(text: &str) -> Result<SandboxPath, Box<Response>> {
@@ -56,14 +55,13 @@ pub(super) async fn upload(
     State(shared): State<Shared>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    form: Form,
 ) -> Response {
     let room = match shared.room(&id, &headers).await {
         Ok(room) => room,
         Err(refused) => return *refused,
     };
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let mut parts = multipart::read(media_type, &body).unwrap_or_default();
+    let mut parts = form.parts();
     let mut part = |name: &str| {
         let at = parts.iter().position(|part| part.name == name)?;
         Some(parts.swap_remove(at).content)

@@ -277,7 +277,7 @@ fn no_credential_is_printed() {
 fn output_of_two_streams_is_told_apart() {
     let frame = |stream: &str, text: &str| {
         let data = base64::engine::general_purpose::STANDARD.encode(text);
-        Frame { flags: 0, message: format!("{{\"event\":{{\"data\":{{\"{stream}\":\"{data}\"}}}}}}").into_bytes() }
+        Frame { flags: 0, message: format!("{{\"event\":{{\"data\":{{\"{stream}\":\"{data}\"}}}}}}").into() }
     };
     assert_eq!(wire::event(&frame("stdout", "a")).unwrap(), Event::Wrote(OutputStream::Stdout, b"a".to_vec()));
     assert_eq!(wire::event(&frame("stderr", "b")).unwrap(), Event::Wrote(OutputStream::Stderr, b"b".to_vec()));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bytes::Bytes;
 use prost::Message;
 use tidebox_core::{Error, ErrorKind, Result};
 
@@ -159,7 +160,7 @@ pub(super) async fn once<R: Message + Default>(client: &Client, request: &Reques
         }
     }
     // A message without fields may be left out by a server that has nothing to say.
-    R::decode(first.unwrap_or_default().as_slice()).map(Ok).map_err(|error| unread(&error))
+    R::decode(first.unwrap_or_default()).map(Ok).map_err(|error| unread(&error))
 }
 
 pub(super) fn unread(error: &prost::DecodeError) -> Error {
@@ -189,7 +190,7 @@ impl Messages {
     }
 
     /// The next message, `None` after the last one.
-    pub(super) async fn next(&mut self) -> Result<Answer<Option<Vec<u8>>>> {
+    pub(super) async fn next(&mut self) -> Result<Answer<Option<Bytes>>> {
         loop {
             if let Some(frame) = self.waiting.pop_front() {
                 if frame.flags != 0 {
@@ -205,7 +206,7 @@ impl Messages {
         }
     }
 
-    fn end(&mut self) -> Result<Answer<Option<Vec<u8>>>> {
+    fn end(&mut self) -> Result<Answer<Option<Bytes>>> {
         let mut trailers = self.reply.trailers();
         // A reply without messages may have it in its head.
         trailers.extend(self.reply.headers.iter().cloned());

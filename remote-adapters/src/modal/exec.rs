@@ -249,7 +249,7 @@ impl Reading<'_> {
         loop {
             match self.message().await {
                 Ok(Ok(Some(message))) => {
-                    let piece = TaskExecStdioReadResponse::decode(Bytes::from(message));
+                    let piece = TaskExecStdioReadResponse::decode(message);
                     let piece = piece.map_err(|error| call::unread(&error))?.data;
                     self.offset += piece.len() as u64;
                     self.trouble = Trouble::default();
@@ -272,7 +272,7 @@ impl Reading<'_> {
         }
     }
 
-    async fn message(&mut self) -> Result<Answer<Option<Vec<u8>>>> {
+    async fn message(&mut self) -> Result<Answer<Option<Bytes>>> {
         let messages = match &mut self.messages {
             Some(messages) => messages,
             None => {

@@ -115,7 +115,7 @@ impl ModalControl {
                 Err(status) => return Err(status.error(operation)),
             };
             while let Some(message) = messages.next().await?.map_err(|status| status.error(operation))? {
-                let step = <ImageJoinStreamingResponse as prost::Message>::decode(message.as_slice());
+                let step = <ImageJoinStreamingResponse as prost::Message>::decode(message);
                 let step = step.map_err(|error| call::unread(&error))?;
                 if let Some(result) = step.result.filter(|result| result.status != 0) {
                     return Ok(result);

@@ -128,7 +128,7 @@ fn input_goes_in_chunks_that_are_the_messages_of_the_interface() {
         let frames = FrameReader::default().push(&request.body.concat()).unwrap();
         let messages: Vec<_> = frames
             .into_iter()
-            .map(|frame| TaskExecStdinWriteStreamRequest::decode(frame.message.as_slice()).unwrap().payload.unwrap())
+            .map(|frame| TaskExecStdinWriteStreamRequest::decode(frame.message.clone()).unwrap().payload.unwrap())
             .collect();
         let (first, rest) = messages.split_first().unwrap();
         let (last, data) = rest.split_last().unwrap();
@@ -211,6 +211,6 @@ fn ends_and_refusals_are_read() {
     assert_eq!(wire::read_file(&path)[1], "{\"ReadFile\":{\"path\":\"/a\"}}");
     let read = task().read("e", OutputStream::Stderr, 9);
     let frame = FrameReader::default().push(&read.body.concat()).unwrap().remove(0);
-    let read = TaskExecStdioReadRequest::decode(frame.message.as_slice()).unwrap();
+    let read = TaskExecStdioReadRequest::decode(frame.message.clone()).unwrap();
     assert_eq!((read.offset, read.file_descriptor), (9, 1));
 }

@@ -1,13 +1,18 @@
 //! The envelopes of Connect and of gRPC: a byte of flags, a length of four bytes, a message.
 
+use bytes::{Bytes, BytesMut};
+
 /// One message of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// 1 marks a compressed one, and in Connect 2 the last one.
     pub flags: u8,
     /// The message.
-    pub message: Vec<u8>,
+    pub message: Bytes,
 }
+
+/// What stands before a message.
+const HEAD_BYTES: usize = 5;
 
 /// The longest message that is taken. Providers send output in pieces of some KiB.
 const MESSAGE_BYTES: usize = 16 << 20;
@@ -23,7 +28,7 @@ impl Frame {
 /// Takes bytes in any pieces and gives whole messages.
 #[derive(Debug, Default)]
 pub struct FrameReader {
-    bytes: Vec<u8>,
+    bytes: BytesMut,
 }
 
 impl FrameReader {
@@ -31,17 +36,19 @@ impl FrameReader {
     pub fn push(&mut self, piece: &[u8]) -> Option<Vec<Frame>> {
         self.bytes.extend_from_slice(piece);
         let mut frames = Vec::new();
-        let mut at = 0;
-        while let Some(&[flags, a, b, c, d]) = self.bytes.get(at..at + 5) {
+        while let Some(&[flags, a, b, c, d]) = self.bytes.get(..HEAD_BYTES) {
             let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).unwrap_or(usize::MAX);
             if length > MESSAGE_BYTES {
                 return None;
             }
-            let Some(message) = self.bytes.get(at + 5..at + 5 + length) else { break };
-            frames.push(Frame { flags, message: message.to_vec() });
-            at += 5 + length;
+            if self.bytes.len() < HEAD_BYTES + length {
+                // A long message is not moved as it grows. What is claimed and does not come is no memory yet.
+                self.bytes.reserve(HEAD_BYTES + length - self.bytes.len());
+                break;
+            }
+            let frame = self.bytes.split_to(HEAD_BYTES + length).freeze();
+            frames.push(Frame { flags, message: frame.slice(HEAD_BYTES..) });
         }
-        self.bytes.drain(..at);
         Some(frames)
     }
 
@@ -57,7 +64,10 @@ mod tests {
 
     #[test]
     fn messages_are_the_same_however_their_bytes_are_cut() {
-        let frames = [Frame { flags: 0, message: b"{\"a\":1}".to_vec() }, Frame { flags: 2, message: b"{}".to_vec() }];
+        let frames = [
+            Frame { flags: 0, message: Bytes::from_static(b"{\"a\":1}") },
+            Frame { flags: 2, message: Bytes::from_static(b"{}") },
+        ];
         let bytes: Vec<u8> = frames.iter().flat_map(|frame| Frame::write(frame.flags, &frame.message)).collect();
         for size in 1..=bytes.len() {
             let mut reader = FrameReader::default();

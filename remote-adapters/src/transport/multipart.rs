@@ -85,23 +85,131 @@ pub struct ReadPart {
 
 /// The parts of a whole body; `None` when it is none.
 pub fn read(media_type: &str, body: &[u8]) -> Option<Vec<ReadPart>> {
-    let boundary = parameter(media_type, "boundary")?;
-    let line = format!("--{boundary}");
-    let mut parts = Vec::new();
-    let mut rest = after(body, line.as_bytes())?;
-    while let Some(part) = rest.strip_prefix(b"\r\n") {
-        let (head, content) = split(part, b"\r\n\r\n")?;
-        let (content, behind) = split(content, format!("\r\n{line}").as_bytes())?;
+    let mut reader = PartReader::new(media_type, body.len())?;
+    reader.push(body)?;
+    reader.finish()
+}
+
+/// The longest head of a part, and what may stand before the first one.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// A content of this length may have all the room that the rest of the body can need, so that it is not moved as it grows.
+const LONG_BYTES: usize = 64 << 10;
+
+/// Takes a body in any pieces and keeps its parts. A content is copied once, into the place where it stays.
+#[derive(Debug)]
+pub struct PartReader {
+    /// What stands before the boundary and the boundary.
+    line: memmem::Finder<'static>,
+    /// What came and is in no content: heads, and what follows a boundary.
+    rest: Vec<u8>,
+    state: State,
+    parts: Vec<ReadPart>,
+    /// Bytes that are still to come, as far as was told.
+    left: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the first boundary.
+    Before,
+    /// Behind a boundary.
+    Between,
+    /// In the content of the last part, which has been searched up to here.
+    Within(usize),
+    /// Behind the last boundary.
+    Over,
+}
+
+impl PartReader {
+    /// A reader of a body of this type, of which about `length` bytes are to come; `None` when it has no parts.
+    pub fn new(media_type: &str, length: usize) -> Option<Self> {
+        let boundary = parameter(media_type, "boundary")?;
+        let line = memmem::Finder::new(format!("\r\n--{boundary}").as_bytes()).into_owned();
+        // The first boundary has no line before it that it would end.
+        Some(Self { line, rest: b"\r\n".to_vec(), state: State::Before, parts: Vec::new(), left: length })
+    }
+
+    /// Takes a piece; `None` when this is no body of parts.
+    pub fn push(&mut self, piece: &[u8]) -> Option<()> {
+        self.left = self.left.saturating_sub(piece.len());
+        match (self.state, self.parts.last_mut()) {
+            (State::Over, _) => {}
+            (State::Within(_), Some(part)) => {
+                if part.content.len() >= LONG_BYTES {
+                    part.content.reserve(piece.len() + self.left);
+                }
+                part.content.extend_from_slice(piece);
+            }
+            _ => self.rest.extend_from_slice(piece),
+        }
+        while self.step()? {}
+        Some(())
+    }
+
+    /// The parts, after the last piece; `None` when something is missing.
+    pub fn finish(self) -> Option<Vec<ReadPart>> {
+        (self.state == State::Over).then_some(self.parts)
+    }
+
+    /// Goes on with what is there. False when more has to come.
+    fn step(&mut self) -> Option<bool> {
+        match self.state {
+            State::Before => match self.line.find(&self.rest) {
+                Some(at) => {
+                    self.rest.drain(..at + self.line.needle().len());
+                    self.state = State::Between;
+                    Some(true)
+                }
+                None => self.has_room(),
+            },
+            State::Between => self.head(),
+            State::Within(from) => {
+                let content = &mut self.parts.last_mut()?.content;
+                let Some(at) = self.line.find(content.get(from..)?).map(|at| from + at) else {
+                    let searched = content.len().saturating_sub(self.line.needle().len() - 1);
+                    self.state = State::Within(searched);
+                    return Some(false);
+                };
+                self.rest = content.get(at + self.line.needle().len()..)?.to_vec();
+                content.truncate(at);
+                self.state = State::Between;
+                Some(true)
+            }
+            State::Over => Some(false),
+        }
+    }
+
+    /// Reads what stands between a boundary and the content behind it.
+    fn head(&mut self) -> Option<bool> {
+        match self.rest.get(..2) {
+            None => return Some(false),
+            Some(b"--") => {
+                self.state = State::Over;
+                return Some(true);
+            }
+            Some(b"\r\n") => {}
+            Some(_) => return None,
+        }
+        let Some((head, content)) = self.rest.get(2..).and_then(|part| split(part, b"\r\n\r\n")) else {
+            return self.has_room();
+        };
         let head = String::from_utf8_lossy(head);
         let disposition = head.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
             name.eq_ignore_ascii_case("content-disposition").then(|| value.trim().to_owned())
         })?;
         let name = parameter(&disposition, "name")?;
-        parts.push(ReadPart { name, file: parameter(&disposition, "filename"), content: content.to_vec() });
-        rest = behind;
+        self.parts.push(ReadPart { name, file: parameter(&disposition, "filename"), content: content.to_vec() });
+        self.rest.clear();
+        self.state = State::Within(0);
+        Some(true)
     }
-    rest.starts_with(b"--").then_some(parts)
+
+    /// That more has to come; `None` when there is too much already.
+    fn has_room(&self) -> Option<bool> {
+        (self.rest.len() <= HEAD_BYTES).then_some(false)
+    }
 }
 
 /// A parameter of a header, with or without quotes.
@@ -110,10 +218,6 @@ fn parameter(header: &str, wanted: &str) -> Option<String> {
         let (name, value) = parameter.trim().split_once('=')?;
         name.eq_ignore_ascii_case(wanted).then(|| value.trim_matches('"').replace("%22", "\""))
     })
-}
-
-fn after<'a>(bytes: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
-    split(bytes, mark).map(|(_, behind)| behind)
 }
 
 fn split<'a>(bytes: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
@@ -134,6 +238,33 @@ mod tests {
         assert_eq!(read.first().map(|part| part.content.as_slice()), Some(b"/a \"b\"".as_slice()));
         let file = ReadPart { name: "file".to_owned(), file: Some("/a".to_owned()), content };
         assert_eq!(read.get(1), Some(&file));
+    }
+
+    #[test]
+    fn parts_are_the_same_however_their_bytes_are_cut() {
+        let contents: [&[u8]; 4] = [b"", b"\r\n--", b"a\r\n\r\nb\r\n--x", b"\r\n\r\n"];
+        let parts: Vec<Part> = contents.iter().map(|content| Part::file("f", "n", content.to_vec())).collect();
+        let (media_type, pieces) = write(&parts);
+        let body = [b"what nobody reads\r\n".as_slice(), &pieces.concat(), b"nor this"].concat();
+        for size in 1..=body.len() {
+            let mut reader = PartReader::new(&media_type, body.len()).expect("a boundary");
+            for piece in body.chunks(size) {
+                reader.push(piece).expect("a body with parts");
+            }
+            let read = reader.finish().expect("a whole body");
+            let read: Vec<&[u8]> = read.iter().map(|part| part.content.as_slice()).collect();
+            assert_eq!(read, contents, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn a_head_without_an_end_is_refused_before_it_fills_the_memory() {
+        for beginning in ["", "--b\r\n"] {
+            let mut reader = PartReader::new("multipart/form-data; boundary=b", 0).expect("a boundary");
+            reader.push(beginning.as_bytes()).expect("a beginning");
+            let pieces = (0..).map_while(|_| reader.push(&[b'x'; 1 << 10])).take(1 << 10).count();
+            assert!((60..70).contains(&pieces), "{pieces} KiB were taken");
+        }
     }
 
     #[test]
