@@ -1,7 +1,8 @@
 """One script for every official client: the same few things, in the words of each.
 
 `driver.py PROVIDER wire` does each once and says what it does next at `$TIDEBOX_STEPS`, so that a proxy can tell the requests apart;
-`driver.py PROVIDER measure COUNT KIB` prints how long a command and a MiB in each direction take, in seconds.
+`driver.py PROVIDER measure COUNT KIB` prints how long a command and KIB in each direction take, in seconds: on the clock, and of the
+processor.
 """
 
 import os
@@ -265,26 +266,30 @@ def wire(client):
     step("end")
 
 
-def median(count, call):
+def medians(count, call):
+    """Of what a call takes on the clock, and of the processor time of this process with all of its threads."""
     call()
     taken = []
     for _ in range(count):
-        begun = time.perf_counter()
+        begun, worked = time.perf_counter(), time.process_time()
         call()
-        taken.append(time.perf_counter() - begun)
-    return sorted(taken)[count // 2]
+        taken.append((time.perf_counter() - begun, time.process_time() - worked))
+    return " ".join(repr(sorted(figures)[count // 2]) for figures in zip(*taken))
 
 
 def measure(client, count, kib):
     client.create()
     path = f"{client.home}/large"
     content = bytes(range(256)) * (4 * kib)
-    mib = kib / 1024
-    print("execute", median(count, lambda: client.run("echo hi")))
-    print("upload", median(max(count // 10, 1), lambda: client.upload(path, content)) / mib)
-    got = []
-    print("download", median(max(count // 10, 1), lambda: got.append(client.download(path))) / mib)
-    assert bytes(got[-1]) == content
+    print("execute", medians(count, lambda: client.run("echo hi")))
+    print("upload", medians(max(count // 10, 1), lambda: client.upload(path, content)))
+    got = [b""]
+
+    def download():
+        got[0] = client.download(path)
+
+    print("download", medians(max(count // 10, 1), download))
+    assert bytes(got[0]) == content
     client.delete()
 
 
