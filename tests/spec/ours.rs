@@ -4,13 +4,24 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
-use tidebox::{ExecuteRequest, Program, Runtime, RuntimeConfig, SandboxBackend};
+use tidebox::{ExecuteRequest, Program, Runtime, RuntimeConfig, SandboxBackend, SandboxPath};
 
 use crate::format::{Case, Outcome};
 
 /// Runs a case in a sandbox of its own.
 pub(crate) fn run(case: &Case) -> Outcome {
+    run_in(case, None, &[])
+}
+
+/// Runs a case in a folder of a sandbox of its own, with variables besides those that are always there.
+pub(crate) fn run_in(case: &Case, folder: Option<&str>, variables: &[(&str, &str)]) -> Outcome {
     let mut builder = runtime().sandbox().env("TZ", "UTC");
+    if let Some(folder) = folder {
+        builder = builder.cwd(SandboxPath::parse(folder).expect("a folder has an absolute path"));
+    }
+    for (name, value) in variables {
+        builder = builder.env(*name, *value);
+    }
     for (path, bytes) in &case.files {
         builder = builder.file(path.as_str(), bytes.as_slice());
     }

@@ -26,7 +26,7 @@ impl Grammar {
     }
 
     fn bare(&mut self) -> String {
-        match self.chance.below(if self.wider { 52 } else { 40 }) {
+        match self.chance.below(52) {
             0..6 => format!("echo {}", self.words(3)),
             6..9 => self.printf(),
             9..13 => self.assignment(),

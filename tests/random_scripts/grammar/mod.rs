@@ -94,8 +94,6 @@ pub(crate) struct Grammar {
     /// Whether scripts may be wrong in ways that people's scripts seldom are: expressions that are none, subscripts before
     /// the first element, files that are not there.
     wild: bool,
-    /// Whether lines are among the commands that are templates, of builtins, functions and processes beside one another.
-    wider: bool,
     /// Statements around the next one.
     depth: usize,
     /// Loops around it in the same function.
@@ -115,23 +113,7 @@ impl Grammar {
     pub(crate) fn new(seed: u64, wild: bool) -> Self {
         let mut chance = Chance::new(seed);
         let extended = chance.one_in(3);
-        Self {
-            wild,
-            wider: false,
-            chance,
-            extended,
-            depth: 0,
-            loops: 0,
-            functions: 0,
-            in_function: false,
-            nesting: 0,
-            fresh: 0,
-        }
-    }
-
-    /// The same with templates among the commands, which makes other scripts of the seeds.
-    pub(crate) fn wider(self, wider: bool) -> Self {
-        Self { wider, ..self }
+        Self { wild, chance, extended, depth: 0, loops: 0, functions: 0, in_function: false, nesting: 0, fresh: 0 }
     }
 
     /// A whole script: what it begins with, then statements.
