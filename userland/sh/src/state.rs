@@ -425,6 +425,10 @@ impl Shell {
             // A command string ends right here, in the function and with the redirections that this stands in.
             self.run_exit_trap();
         }
+        // The EXIT trap that it ends leaves the status of the shell alone.
+        if self.traps.is_running(crate::trap::EXIT) {
+            self.status = self.trap_status.unwrap_or(status);
+        }
         Err(self.fatal())
     }
 

@@ -48,8 +48,8 @@ pub(crate) const ERR: u8 = 100;
 pub(crate) const DEBUG: u8 = 101;
 pub(crate) const RETURN: u8 = 102;
 
-/// Signals before whose death the EXIT trap runs: HUP, INT, TERM.
-const FATAL: &[u8] = &[1, 2, 15];
+/// Signals before whose death the EXIT trap runs. bash has none of its own for PROF, STKFLT, IO and PWR.
+const FATAL: &[u8] = &[1, 2, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 25, 26, 31];
 
 /// Commands to run when something happens.
 #[derive(Debug, Default)]
@@ -361,15 +361,14 @@ impl Shell {
         Ok(false)
     }
 
-    /// Runs the EXIT trap and lets the signal do what it does by default.
+    /// Runs the EXIT trap, which sees the status of the last command, and lets the signal do what it does by default.
     pub(crate) fn die_of(&mut self, signal: u8) {
-        self.status = 128_u8.saturating_add(signal);
-        let status = self.finish();
+        self.finish();
         let own = rt::getids().map_or(0, |ids| ids.pid);
         let _ = rt::sig_set(u32::from(signal), Disposition::Default);
         let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(signal));
         // Not reached where signals work.
-        rt::exit(status)
+        rt::exit(128_u8.saturating_add(signal))
     }
 
     /// Runs the EXIT trap and writes out what is buffered; the last thing that a shell does.
