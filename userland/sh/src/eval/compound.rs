@@ -6,13 +6,13 @@ use crate::state::{Run, Shell, Stop};
 
 impl Shell {
     pub(crate) fn run_compound(&mut self, compound: &Compound) -> Run {
-        if compound.redirects.is_empty() {
+        // Those of a subshell are its own.
+        if compound.redirects.is_empty() || matches!(compound.kind, Kind::Subshell(_)) {
             return self.run_at(compound);
         }
         let from = self.process_fds.len();
         let outer = (self.line, self.text_line);
         match compound.kind {
-            Kind::Subshell(_) => self.line = compound.line,
             Kind::ForArith { .. } | Kind::Arith(_) | Kind::Cond(_) => {
                 self.text_line = Some(self.line);
                 self.line = compound.line;
@@ -30,7 +30,7 @@ impl Shell {
         };
         let result = self.run_at(compound);
         // A failure that ends the shell does so here, with these redirections.
-        if result == Err(Stop::Exit) && self.traps.by_errexit && !matches!(compound.kind, Kind::Subshell(_)) {
+        if result == Err(Stop::Exit) && self.traps.by_errexit {
             self.run_exit_trap();
         }
         self.undo(undo);
@@ -41,14 +41,14 @@ impl Shell {
     /// Runs a compound command; those with words or expressions of their own are on a line for messages.
     fn run_at(&mut self, compound: &Compound) -> Run {
         match &compound.kind {
-            Kind::Group(_) | Kind::If { .. } | Kind::Loop { .. } => return self.run_kind(&compound.kind),
+            Kind::Group(_) | Kind::If { .. } | Kind::Loop { .. } => return self.run_kind(compound),
             Kind::ForArith { init, condition, step, body } => {
                 return self.run_for_arith(compound.line, [init, condition, step], body);
             }
             _ => {}
         }
         let outer_line = std::mem::replace(&mut self.line, compound.line);
-        let result = self.run_kind(&compound.kind);
+        let result = self.run_kind(compound);
         self.ended_line = compound.line;
         if !matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.line = outer_line;
@@ -56,10 +56,10 @@ impl Shell {
         result
     }
 
-    fn run_kind(&mut self, kind: &Kind) -> Run {
-        match kind {
+    fn run_kind(&mut self, compound: &Compound) -> Run {
+        match &compound.kind {
             Kind::Group(list) => self.run_list(list),
-            Kind::Subshell(list) => self.run_subshell(list),
+            Kind::Subshell(list) => self.run_subshell(list, &compound.redirects),
             Kind::If { arms, otherwise } => self.run_if(arms, otherwise.as_ref()),
             Kind::Loop { until, condition, body } => self.run_loop(*until, condition, body),
             Kind::For { name, words, body } => self.run_for(name, words.as_deref(), body),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno};
 
-use crate::ir::{Chain, Command, Kind, List, RedirectKind, Simple};
+use crate::ir::{Chain, Command, Kind, List, Redirect, RedirectKind, Simple};
 use crate::state::{Current, Run, Shell, Stop};
 
 impl Shell {
@@ -75,11 +75,19 @@ impl Shell {
         *self.parent.get_or_insert_with(|| rt::getids().map_or(0, |ids| ids.ppid))
     }
 
-    /// `( list )`.
+    /// `( list )`, whose redirections are made in the copy.
     #[inline(never)]
-    pub(crate) fn run_subshell(&mut self, list: &List) -> Run {
+    pub(crate) fn run_subshell(&mut self, list: &List, redirects: &[Redirect]) -> Run {
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
+            // A command string that ends in them has the status that it would have itself.
+            let outer = std::mem::replace(&mut child.expands_alone, child.subshell == 1);
+            let redirected = child.redirect(redirects);
+            child.expands_alone = outer;
+            if redirected?.is_none() {
+                child.status = 1;
+                return Ok(());
+            }
             let result = child.run_list(list);
             if child.bad_default && result == Err(Stop::Discard) {
                 child.status = 2;
