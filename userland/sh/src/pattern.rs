@@ -89,6 +89,11 @@ impl Pattern {
         self.nodes.iter().map(|node| if let Node::Byte(byte) = node { Some(*byte) } else { None }).collect()
     }
 
+    /// Whether it is a pattern of no text at all.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Whether a dot at the start of a name can be matched by a dot of the pattern.
     pub(crate) fn may_start_with_dot(&self) -> bool {
         fn dot(nodes: &[Node]) -> bool {

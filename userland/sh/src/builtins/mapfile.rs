@@ -141,7 +141,8 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
         {
             let quoted = crate::expand::single_quote(&line);
             let command = [&callback[..], b" ", at.to_string().as_bytes(), b" ", &quoted].concat();
-            shell.run_text(&command, shell.line)?;
+            let line = shell.line;
+            shell.in_text(|shell| shell.run_text(&command, line))?;
         }
         shell.attributed(flags, &mut line)?;
         map.insert(at, line);

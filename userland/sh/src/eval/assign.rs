@@ -111,7 +111,12 @@ impl Shell {
                             }
                             None => None,
                         };
-                        let value = expanded(self.expand_text(&element.value)?);
+                        let value = if keyed {
+                            self.expand_without_tildes(&element.value)?
+                        } else {
+                            self.expand_text(&element.value)?
+                        };
+                        let value = expanded(value);
                         list.push(Element { subscript, append: element.append, value, braced: None });
                         continue;
                     }

@@ -83,6 +83,10 @@ impl Shell {
             let result = self.as_condition(|shell| shell.run_stages(pipeline));
             if matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_))) {
                 self.status = u8::from(self.status == 0);
+                if tells(pipeline) {
+                    self.pipe_status.clear();
+                    self.pipe_status.push(self.status);
+                }
             }
             return result;
         }
@@ -354,6 +358,12 @@ impl Shell {
         }
         Ok(())
     }
+}
+
+/// Whether a pipeline is one condition, of which `!` is a part.
+fn tells(pipeline: &Pipeline) -> bool {
+    let [Command::Compound(compound)] = pipeline.stages.as_slice() else { return false };
+    matches!(compound.kind, Kind::Cond(_) | Kind::Arith(_))
 }
 
 /// Whether a failing pipeline concerns `set -e` itself; in other compound commands the failing part already did.

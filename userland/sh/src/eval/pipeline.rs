@@ -258,7 +258,9 @@ impl Shell {
         let Some(crate::ir::Arg::Word(first)) = simple.args.first() else { return false };
         let literal = first.literal().map(<[u8]>::to_vec);
         let Some(name) = literal.or_else(|| self.name_in_variable(first)) else { return false };
-        bodies && !self.functions.contains_key(name.as_slice()) && builtins::find(&name).is_none()
+        // A name with a percent sign is that of a job.
+        let program = name.first() != Some(&b'%');
+        bodies && program && !self.functions.contains_key(name.as_slice()) && builtins::find(&name).is_none()
     }
 
     /// The name of the program that `$name` or `"$name"` stands for, if it is just that.

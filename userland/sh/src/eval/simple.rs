@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use super::declaration::{DeclArg, gather_assignments};
 use crate::builtins::{self, Builtin, Call};
-use crate::expand::Mode;
-use crate::ir::{Arg, Assign, Bytes, Part, Simple};
+use crate::ir::{Arg, Assign, Bytes, Simple};
 use crate::state::{Current, Run, Shell, Stop};
 
 impl Shell {
@@ -102,9 +101,12 @@ impl Shell {
     /// Runs a command whose words are expanded and whose assignments are in force.
     fn run_words(&mut self, simple: &Simple, args: Vec<Bytes>) -> Run {
         let Some(name) = args.first() else { return Ok(()) };
-        self.expands_alone = false;
+        let background = std::mem::replace(&mut self.expands_alone, false);
         if self.options.xtrace && !simple.declares {
             self.trace_words(&args);
+        }
+        if name.first() == Some(&b'%') && !self.piped {
+            return self.resume_job(simple, &args, background);
         }
         if !self.functions.is_empty()
             && let Some(function) = self.functions.get(name.as_slice()).map(Rc::clone)
@@ -168,6 +170,15 @@ impl Shell {
             }
             None => self.run_external(simple, &args),
         }
+    }
+
+    /// A command whose name is that of a job resumes it, as `fg` does, or `bg` where `&` follows.
+    #[inline(never)]
+    fn resume_job(&mut self, simple: &Simple, args: &[Bytes], background: bool) -> Run {
+        let name: &[u8] = if background { b"bg" } else { b"fg" };
+        let Some(builtin) = builtins::find(name) else { return Ok(()) };
+        let words = [&[name.to_vec()], args].concat();
+        self.with_redirects(simple, |shell| shell.call_builtin(builtin, &words)).map(drop)
     }
 
     /// The status of an assignment that is refused. In posix mode it ends the shell, a command string with one of its own.
@@ -262,12 +273,7 @@ impl Shell {
                 // Such a list is only its text, as far as nothing in it is quoted.
                 let mut words = Vec::with_capacity(elements.len());
                 for element in elements {
-                    let as_written = |part: &Part| match part {
-                        Part::Tilde(name) => Part::Lit([b"~", &name[..]].concat()),
-                        part => part.clone(),
-                    };
-                    let parts: Vec<Part> = element.value.parts.iter().map(as_written).collect();
-                    let value = self.expand_as(&parts, Mode::Text)?;
+                    let value = self.expand_without_tildes(&element.value)?;
                     words.push(match &element.subscript {
                         Some(subscript) => {
                             let key = self.expand_text(&subscript.key)?;

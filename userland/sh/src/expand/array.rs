@@ -230,7 +230,7 @@ impl Shell {
                 continue;
             };
             let key = self.expand_text(key)?;
-            let mut value = self.expand_text(&element.value)?;
+            let mut value = self.expand_without_tildes(&element.value)?;
             if key.is_empty() && again {
                 let (key, value) = (super::single_quote(&key), super::single_quote(&value));
                 self.complain([b"[", &key[..], b"]=", &value, b": bad array subscript"].concat());
@@ -257,9 +257,9 @@ impl Shell {
         let mut words = Vec::new();
         for element in elements {
             match &element.subscript {
-                None => words.push((self.expand_text(&element.value)?, element)),
+                None => words.push((self.expand_without_tildes(&element.value)?, element)),
                 Some(subscript) => {
-                    let value = self.expand_text(&element.value)?;
+                    let value = self.expand_without_tildes(&element.value)?;
                     words.push(([b"[", &self.expand_text(&subscript.key)?[..], b"]=", &value].concat(), element));
                 }
             }

@@ -305,7 +305,7 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
     };
     let mut out = Bytes::with_capacity(text.len());
     if text.is_empty() && how != Replace::Suffix {
-        let anchored = how == Replace::Prefix && pattern.literal().is_some_and(|text| text.is_empty());
+        let anchored = how == Replace::Prefix && pattern.is_nothing();
         if anchored || (pattern.starts_with_star() && pattern.fits(b"")) {
             put(&mut out, b"");
         }
@@ -332,7 +332,7 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
         Replace::First | Replace::All => {}
     }
     let literal = pattern.literal();
-    if literal.as_ref().is_some_and(Vec::is_empty) {
+    if pattern.is_nothing() {
         return text.to_vec();
     }
     let mut at = 0;

@@ -71,6 +71,12 @@ impl Shell {
         if param.indirect {
             return self.expand_indirect(param, out, place);
         }
+        if let (Op::Length, Target::Var(name), Index::At | Index::Star, true) =
+            (&param.op, &param.target, &param.index, self.options.nounset)
+            && self.has_no_elements(name)
+        {
+            return self.discard_expansion([&name[..], b": unbound variable"].concat());
+        }
         if let Some(count) = self.count(param) {
             return self.emit(count.to_string().as_bytes(), out, place);
         }
@@ -558,6 +564,17 @@ impl Shell {
                     _ => self.emit_edited(&param.op, content, out, place),
                 }
             }
+        }
+    }
+
+    /// Whether a name is that of nothing, or of an array that was declared and never assigned.
+    fn has_no_elements(&self, name: &Name) -> bool {
+        if &**name == b"FUNCNAME" {
+            return self.calls(name).is_none();
+        }
+        match self.variable_meant(name).and_then(|name| self.vars.get(&name)) {
+            Some(var) => var.has(crate::vars::BARE) || matches!(var.value, Value::Unset),
+            None => !self.is_computed(name),
         }
     }
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Errno, Fd, Open};
 
 use crate::ir::{Bytes, Command, Kind, Layout, List, Pipeline, Simple, Substitution, Word};
-use crate::parse::Parser;
+use crate::parse::{Parser, Texts};
 use crate::state::{Run, Shell, Stop};
+use crate::vars::Map;
 
 impl Shell {
     /// The output of a substitution without the newlines at its end.
@@ -98,10 +99,14 @@ impl Shell {
     /// The commands of a substitution with their lines counted from the line where the shell is now.
     fn commands_of(&self, substitution: &Substitution) -> Rc<List> {
         let line = self.text_line.unwrap_or(self.line);
-        if line == substitution.line && matches!(substitution.layout, Layout::OneLine) {
+        // Those there are now count, and not those of the time when the text was read first.
+        let aliases =
+            self.options.expand_aliases.then(|| Rc::clone(&self.aliases)).filter(|aliases| !aliases.is_empty());
+        if aliases.is_none() && line == substitution.line && matches!(substitution.layout, Layout::OneLine) {
             return Rc::clone(&substitution.body);
         }
-        if let Some((counted_from, commands)) = &*substitution.read_again.borrow()
+        if aliases.is_none()
+            && let Some((counted_from, commands)) = &*substitution.read_again.borrow()
             && *counted_from == line
         {
             return Rc::clone(commands);
@@ -115,17 +120,24 @@ impl Shell {
                 crate::print::substitution(commands.as_ref().unwrap_or(&substitution.body))
             }
         };
-        let commands = self.read_commands(&text, line).unwrap_or_else(|| Rc::clone(&substitution.body));
+        let aliased = aliases.is_some();
+        let commands = self.read_commands(&text, line, aliases).unwrap_or_else(|| Rc::clone(&substitution.body));
+        if aliased {
+            return commands;
+        }
         *substitution.read_again.borrow_mut() = Some((line, Rc::clone(&commands)));
         commands
     }
 
-    /// All commands of a text that was read before and has no aliases any more.
-    fn read_commands(&self, text: &[u8], line: u32) -> Option<Rc<List>> {
+    /// All commands of a text that was read before.
+    fn read_commands(&self, text: &[u8], line: u32, aliases: Option<Rc<Map<Bytes, Bytes>>>) -> Option<Rc<List>> {
         let text = [text, b"\n"].concat();
+        let texts = Texts::default();
         let mut parser = Parser::new(&text, line, self.name_of_source());
         parser.start_at_depth(self.levels / 8);
         parser.set_extglob(true);
+        parser.set_texts(&texts);
+        parser.set_aliases(aliases);
         let mut commands = List::default();
         while let Some(list) = parser.next_list().ok()? {
             commands.items.extend(list.items);

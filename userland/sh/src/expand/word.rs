@@ -5,6 +5,7 @@ pub(crate) use super::fields::{Mode, Out};
 use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Test, Word};
 use crate::pattern;
 use crate::state::{Run, Shell};
+use crate::vars::Value;
 
 /// Whether a part stands for all elements of something, one word each.
 fn gives_elements(part: &Part) -> bool {
@@ -150,6 +151,19 @@ impl Shell {
         Ok(out.current.text)
     }
 
+    /// A word whose tildes stay, as those in lists of keys and values do.
+    pub(crate) fn expand_without_tildes(&mut self, word: &Word) -> Run<Bytes> {
+        if !word.parts.iter().any(|part| matches!(part, Part::Tilde(_))) {
+            return self.expand_text(word);
+        }
+        let as_written = |part: &Part| match part {
+            Part::Tilde(name) => Part::Lit([b"~", &name[..]].concat()),
+            part => part.clone(),
+        };
+        let parts: Vec<Part> = word.parts.iter().map(as_written).collect();
+        self.expand_as(&parts, Mode::Text)
+    }
+
     /// The subject of `case`.
     pub(crate) fn expand_subject(&mut self, word: &Word) -> Run<Bytes> {
         if matches!(word.parts.as_slice(), [] | [Part::Lit(_) | Part::Quoted(_)]) {
@@ -264,7 +278,13 @@ impl Shell {
                 // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
                 let place = Place { quoted: true, operand: false };
                 if !inner.iter().any(gives_elements) {
-                    return self.expand_parts(inner, out, place);
+                    if !inner.iter().any(|part| self.tests_elements(part)) {
+                        return self.expand_parts(inner, out, place);
+                    }
+                    let outer = std::mem::replace(&mut out.among_elements, true);
+                    let expanded = self.expand_parts(inner, out, place);
+                    out.among_elements = outer;
+                    return expanded;
                 }
                 let before = (out.present, out.done.len(), out.current.text.len());
                 let outer = std::mem::replace(&mut out.among_elements, true);
@@ -296,6 +316,22 @@ impl Shell {
                 let done = out.quoted(&path);
                 self.fits(done)
             }
+        }
+    }
+
+    /// Whether a part stands for elements that are there, with a word that would take their place.
+    fn tests_elements(&self, part: &Part) -> bool {
+        let Part::Param(param) = part else { return false };
+        let Op::Test { kind: Test::Default | Test::Assign | Test::Error, .. } = param.op else { return false };
+        match (&param.target, &param.index) {
+            (Target::Special(b'@'), _) => self.positional.len() > 0,
+            (Target::Var(name), Index::At) => match self.vars.get(name).map(|var| &var.value) {
+                Some(Value::Indexed(map)) => !map.is_empty(),
+                Some(Value::Assoc(map)) => map.len() > 0,
+                Some(Value::Text(_)) => true,
+                _ => false,
+            },
+            _ => false,
         }
     }
 

@@ -61,6 +61,16 @@ impl Expansion {
         Self { with: self.with.clone(), within: Vec::new(), after_blank: None }
     }
 
+    /// Takes the aliases away for a while.
+    pub(super) fn take(&mut self) -> Option<Rc<Map<Bytes, Bytes>>> {
+        self.with.take()
+    }
+
+    /// Puts them back.
+    pub(super) fn put_back(&mut self, aliases: Option<Rc<Map<Bytes, Bytes>>>) {
+        self.with = aliases;
+    }
+
     /// Forgets the aliases whose texts have ended when so many bytes are left.
     fn leave(&mut self, left: usize) {
         while let Some(last) = self.within.pop_if(|last| left <= last.end) {

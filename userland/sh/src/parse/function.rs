@@ -89,9 +89,9 @@ impl Parser<'_> {
 
     fn function_body(&mut self, name: Name, start: &Start) -> Parse<Command> {
         self.skip_to_command()?;
-        let line = self.line;
+        self.function_line = self.line;
         let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
-        let line = self.line_of(&kind, line);
+        let line = self.line_of(&kind, self.function_line);
         let redirects = self.redirects()?;
         let body = Rc::new(Compound { line, kind, redirects });
         let function = Rc::new(Function::read(name, body, Rc::clone(&self.source), start.line, self.extglob));

@@ -21,6 +21,7 @@ impl Parser<'_> {
     fn read_body(&mut self, pending: Pending) -> Parse<()> {
         let first_line = self.line;
         let begins = first_line.saturating_sub(1).max(pending.line);
+        let pending = Pending { line: begins, ..pending };
         let mut text = Bytes::new();
         loop {
             if self.peek().is_none() {

@@ -68,6 +68,8 @@ pub(crate) struct Parser<'a> {
     substitutions: u32,
     /// The line that the word of the `case` that was read last ended in.
     case_line: u32,
+    /// Where the body of the newest function begins, which bash takes for that of the function around it, too.
+    function_line: u32,
     /// Where messages say that a line starts which began with the end of a here-document.
     cut_line: Option<(u32, usize)>,
     /// How far the numbers of lines are below those of the text, since commands were given up.
@@ -122,6 +124,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             substitutions: 0,
             case_line: line,
+            function_line: line,
             cut_line: None,
             recounted: 0,
             broken_from: None,

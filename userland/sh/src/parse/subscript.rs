@@ -46,7 +46,8 @@ pub(crate) fn subscript_of_text(text: &[u8]) -> Subscript {
 /// A text as an unquoted word, where it is one.
 pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
-    parser.whole_unquoted().ok()
+    let word = parser.whole_unquoted().ok()?;
+    Some(Word { braces: super::word::may_brace(&word.parts), ..word })
 }
 
 /// A subscript that was made at run time.

@@ -13,9 +13,13 @@ impl Parser<'_> {
         self.substitutions += 1;
         // Here-documents from before have their bodies behind the line that the substitution ends in.
         let waiting = std::mem::take(&mut self.pending);
+        let spread = std::mem::take(&mut self.spread);
         let quoted = std::mem::take(&mut self.between_quotes);
         let outer = std::mem::replace(&mut self.quoted_substitution, quoted);
+        // bash looks them up when it runs the commands.
+        let aliases = self.aliases.take();
         let body = self.optional_list();
+        self.aliases.put_back(aliases);
         (self.between_quotes, self.quoted_substitution) = (quoted, outer);
         let own = std::mem::replace(&mut self.pending, waiting);
         if !own.is_empty() && self.peek() == Some(b')') {
@@ -98,6 +102,8 @@ impl Parser<'_> {
         let newlines = text.iter().filter(|&&b| b == b'\n').count();
         let layout = if newlines < 2 { Layout::OneLine } else { Layout::Text(text.as_slice().into()) };
         let mut inner = self.inner(&text, line);
+        // They are looked up when the text runs.
+        inner.set_aliases(None);
         let mut body = List::default();
         let read = self.deeper(|_| {
             inner.depth += 1;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::token::{is_meta, is_name_byte, name_len};
 use super::{Parse, Parser, Place, Problem, SyntaxError, quote};
-use crate::ir::{Bytes, Index, Op, Param, Part, Substitution, Target, Word};
+use crate::ir::{Bytes, Index, Layout, Op, Param, Part, Substitution, Target, Word};
 
 /// What ends a run of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +157,10 @@ impl Parser<'_> {
     fn piece(&mut self, stop: Stop, quoted: bool, byte: u8, pieces: &mut Pieces) -> Parse<()> {
         let arith = matches!(stop, Stop::Arith(_));
         match byte {
+            b'\\' if arith && pieces.quotes && self.peek_at(1) == Some(b'"') => {
+                pieces.push(Part::Double(vec![Part::Quoted(b"\"".to_vec())]));
+                self.pos += 2;
+            }
             b'\\' => self.backslash(stop, quoted, pieces),
             b'\'' if !quoted && !arith => pieces.push(Part::Quoted(self.single_quoted()?)),
             // The quotes are text of the expression, and yet a parenthesis between them closes nothing.
@@ -198,7 +202,12 @@ impl Parser<'_> {
                 && matches!(stop, Stop::Brace)
                 && self.peek_at(1) == Some(b'\'') =>
             {
-                self.dollar(false, pieces)?;
+                // Printed it is the bare text, which is between double quotes already.
+                let start = self.pos;
+                self.pos += 2;
+                let text = self.ansi_c_quoted()?;
+                self.reprinted.push((start, self.pos, text.clone()));
+                pieces.push(Part::Quoted(text));
             }
             b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'\'') => {
                 // What it means is text of the expression, and so are the quotes; double quotes are none.
