@@ -37,7 +37,7 @@ pub(crate) enum Stop {
 pub(crate) type Run<T = ()> = Result<T, Stop>;
 
 /// The command that `BASH_COMMAND` shows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Current {
     Simple(Rc<Simple>),
     Text(Bytes),

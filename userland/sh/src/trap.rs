@@ -174,7 +174,7 @@ impl Traps {
     }
 
     /// Tells the kernel what a signal is to do.
-    fn dispose(&self, signal: u8) {
+    pub(crate) fn dispose(&self, signal: u8) {
         let disposition = match self.get(signal) {
             None if self.unheard.contains(&signal) => Disposition::Ignore,
             None if FATAL.contains(&signal) && self.get(EXIT).is_some() => Disposition::Note,

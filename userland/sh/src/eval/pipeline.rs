@@ -180,10 +180,7 @@ impl Shell {
         }
         let read = rt::write_all(spill.fd, &spill.text) != Err(rt::Errno::PIPE);
         if !ignored {
-            let _ = rt::sig_set(13, Disposition::Default);
-            if self.traps.get(13).is_some() {
-                let _ = rt::sig_set(13, Disposition::Note);
-            }
+            self.traps.dispose(13);
         }
         self.io.close(spill.fd);
         read || ignored

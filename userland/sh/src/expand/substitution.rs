@@ -69,7 +69,15 @@ impl Shell {
         }
     }
 
+    /// What the commands write. They are not what `BASH_COMMAND` shows to the words that follow.
     fn output_of(&mut self, substitution: &Substitution) -> Run<Bytes> {
+        let outer = self.current.clone();
+        let output = self.output_of_commands(substitution);
+        self.current = outer;
+        output
+    }
+
+    fn output_of_commands(&mut self, substitution: &Substitution) -> Run<Bytes> {
         let commands = self.commands_of(substitution);
         if commands.items.is_empty() {
             self.substituted = Some(0);

@@ -324,7 +324,7 @@ impl Shell {
         let Part::Param(param) = part else { return false };
         let Op::Test { kind: Test::Default | Test::Assign | Test::Error, .. } = param.op else { return false };
         match (&param.target, &param.index) {
-            (Target::Special(b'@'), _) => self.positional.len() > 0,
+            (Target::Special(b'@'), _) => !self.positional.is_empty(),
             (Target::Var(name), Index::At) => match self.vars.get(name).map(|var| &var.value) {
                 Some(Value::Indexed(map)) => !map.is_empty(),
                 Some(Value::Assoc(map)) => map.len() > 0,

@@ -28,7 +28,10 @@ impl Parser<'_> {
         }
         // bash complains when such an expansion is reached, not when it is read.
         self.back(mark);
-        self.word_until(Stop::Brace, quoted)?;
+        let outer = std::mem::replace(&mut self.bad_name, true);
+        let skipped = self.word_until(Stop::Brace, quoted);
+        self.bad_name = outer;
+        skipped?;
         if self.peek() != Some(b'}') {
             return Err(self.unclosed(b'}', line));
         }

@@ -202,11 +202,12 @@ impl Parser<'_> {
                 && matches!(stop, Stop::Brace)
                 && self.peek_at(1) == Some(b'\'') =>
             {
-                // Printed it is the bare text, which is between double quotes already.
+                // Printed it is the bare text, which is between double quotes already, but for what is no expansion.
                 let start = self.pos;
                 self.pos += 2;
                 let text = self.ansi_c_quoted()?;
-                self.reprinted.push((start, self.pos, text.clone()));
+                let form = if self.bad_name { crate::expand::single_quote(&text) } else { text.clone() };
+                self.reprinted.push((start, self.pos, form));
                 pieces.push(Part::Quoted(text));
             }
             b'$' if arith && !self.in_document && self.peek_at(1) == Some(b'\'') => {
