@@ -145,28 +145,6 @@ impl Shell {
         self.text_value(&text)
     }
 
-    /// The text of what is no expression as it stands. Where something is expanded in it bash leaves a quote between quotes
-    /// out and quotes what stands in brackets, which shows where they are no subscript.
-    fn text_of_arith(&mut self, parts: &[Part]) -> Run<Bytes> {
-        let expands = |part: &Part| match part {
-            Part::Lit(text) | Part::Quoted(text) => text.contains(&b'$'),
-            _ => true,
-        };
-        if !parts.iter().any(expands) {
-            return self.expand_as(parts, Mode::Text);
-        }
-        let (mut text, mut written) = (Bytes::new(), Vec::new());
-        for part in parts {
-            let piece = match part {
-                Part::Double(inner) if matches!(inner.as_slice(), [Part::Quoted(quote)] if quote == b"\"") => continue,
-                part => self.expand_as(std::slice::from_ref(part), Mode::Text)?,
-            };
-            written.resize(text.len() + piece.len(), matches!(part, Part::Lit(_)));
-            text.extend(piece);
-        }
-        Ok(brackets_quoted(&text, &written))
-    }
-
     /// A fault whose place is known in the text without its expansions.
     fn located_in(&mut self, arith: &Arith, texts: &[Bytes], at: usize, fault: fn(usize) -> Fault) -> Run<Fault> {
         let text = self.arith_text(arith, &arith.text.parts, texts)?;
@@ -481,42 +459,6 @@ fn located(fault: Fault, text: &[u8]) -> Fault {
     let skipped = text.len() - trim_blanks(text).len();
     let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
     Fault::Message(message(text.get(skipped..).unwrap_or_default(), problem, token))
-}
-
-/// The text of an expression with what stands in brackets quoted, but for subscripts of names; `written` says which bytes
-/// were not expanded.
-fn brackets_quoted(text: &[u8], written: &[bool]) -> Bytes {
-    let is = |at: usize, byte: u8| text.get(at) == Some(&byte) && written.get(at) == Some(&true);
-    let mut out = Bytes::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        let mut depth = 0;
-        let end = (at..text.len()).filter(|_| is(at, b'[')).find(|&place| {
-            depth += i32::from(is(place, b'[')) - i32::from(is(place, b']'));
-            depth == 0
-        });
-        let named = at
-            .checked_sub(1)
-            .and_then(|before| text.get(before))
-            .is_some_and(|&b| crate::parse::token::is_name_byte(b));
-        match end.and_then(|end| text.get(at + 1..end)) {
-            Some(inside) => {
-                out.push(byte);
-                for &byte in inside {
-                    if !named && b"\\$[]\"`".contains(&byte) {
-                        out.push(b'\\');
-                    }
-                    out.push(byte);
-                }
-                at += inside.len() + 1;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 /// An expanded subscript with backslashes that keep brackets and quotes from their meaning.

@@ -97,6 +97,8 @@ pub(crate) struct Parser<'a> {
     for_print: bool,
     /// Stretches of the text that words have in another form, as `$'..'` in plain quotes: from, to, the form.
     reprinted: Vec<(usize, usize, Vec<u8>)>,
+    /// What is read stands in an expansion of what is no name.
+    bad_name: bool,
     /// Substitutions that were read whose commands bash prints on several lines.
     printed: u32,
     /// Where texts go that take the place of the one that is read; `None` where none does.
@@ -140,6 +142,7 @@ impl<'a> Parser<'a> {
             quoted_substitution: false,
             for_print: false,
             reprinted: Vec::new(),
+            bad_name: false,
             printed: 0,
             texts: None,
             joins: joining::has_continuation(src),

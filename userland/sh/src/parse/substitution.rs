@@ -13,7 +13,6 @@ impl Parser<'_> {
         self.substitutions += 1;
         // Here-documents from before have their bodies behind the line that the substitution ends in.
         let waiting = std::mem::take(&mut self.pending);
-        let spread = std::mem::take(&mut self.spread);
         let quoted = std::mem::take(&mut self.between_quotes);
         let outer = std::mem::replace(&mut self.quoted_substitution, quoted);
         // bash looks them up when it runs the commands.

@@ -157,10 +157,6 @@ impl Parser<'_> {
     fn piece(&mut self, stop: Stop, quoted: bool, byte: u8, pieces: &mut Pieces) -> Parse<()> {
         let arith = matches!(stop, Stop::Arith(_));
         match byte {
-            b'\\' if arith && pieces.quotes && self.peek_at(1) == Some(b'"') => {
-                pieces.push(Part::Double(vec![Part::Quoted(b"\"".to_vec())]));
-                self.pos += 2;
-            }
             b'\\' => self.backslash(stop, quoted, pieces),
             b'\'' if !quoted && !arith => pieces.push(Part::Quoted(self.single_quoted()?)),
             // The quotes are text of the expression, and yet a parenthesis between them closes nothing.
@@ -431,13 +427,19 @@ impl Parser<'_> {
                 let start = self.pos;
                 let doubled = self.peek_at(2) == Some(b'(');
                 self.pos += 2;
-                let body = self.substitution_body().map_err(|error| match unclosed {
+                let mut body = self.substitution_body().map_err(|error| match unclosed {
                     Some(unclosed) if !matches!(error.place, Place::Elements | Place::OpenElement) => unclosed,
                     _ => error,
                 })?;
-                if doubled && self.for_print {
-                    // What could have been an expression is kept as it was written.
-                    self.reprinted.push((start, self.pos, self.slice(start, self.pos).to_vec()));
+                if doubled {
+                    // What could have been an expression is kept, and read again, as it was written.
+                    let text = self.slice(start + 2, self.pos - 1);
+                    if let Some(body) = Rc::get_mut(&mut body) {
+                        body.layout = Layout::Text([text, b"\n"].concat().into());
+                    }
+                    if self.for_print {
+                        self.reprinted.push((start, self.pos, self.slice(start, self.pos).to_vec()));
+                    }
                 } else {
                     self.note_substitution(start, b"$(", &body);
                 }
