@@ -16,6 +16,11 @@ pub(crate) fn messages(outcome: &Outcome) -> BTreeSet<String> {
     String::from_utf8_lossy(&outcome.stderr).lines().map(kind).collect()
 }
 
+/// Whether the second outcome has no line that the first has not.
+pub(crate) fn only_lacks(expected: &Outcome, seen: &Outcome) -> bool {
+    apart(&expected.stdout, &seen.stdout).1.is_empty() && apart(&expected.stderr, &seen.stderr).1.is_empty()
+}
+
 /// In which ways two outcomes differ. While a script is made smaller no other difference may take the place of the one
 /// that was found.
 pub(crate) fn kinds(expected: &Outcome, seen: &Outcome) -> BTreeSet<String> {
