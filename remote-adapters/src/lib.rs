@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod command;
 mod control;
 pub mod daytona;
@@ -43,6 +44,7 @@ mod sandbox;
 mod signal;
 pub mod transport;
 
+pub use address::Address;
 pub use control::{Control, Created};
 pub use options::{NetworkAccess, Options};
 pub use output::Output;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxPath, Secret};
 
+use crate::address::{Address, without_password};
 use crate::plane::Names;
 use crate::transport::Transport;
 
@@ -100,14 +101,6 @@ impl fmt::Debug for Options {
     }
 }
 
-/// An address without the name and the password before its host.
-pub(crate) fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
-    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -167,10 +160,10 @@ impl Options {
         })
     }
 
-    /// The address of the control plane, without a slash at the end.
-    pub(crate) fn url(&self, variables: &[&str], otherwise: &str) -> String {
+    /// Where the control plane is.
+    pub(crate) fn url(&self, variables: &[&str], otherwise: &str) -> Address {
         let named = self.api_url.clone().or_else(|| variables.iter().find_map(|name| variable(name)));
-        named.unwrap_or_else(|| otherwise.to_owned()).trim_end_matches('/').to_owned()
+        Address::new(named.as_deref().unwrap_or(otherwise))
     }
 
     /// Refuses what this provider does not know.

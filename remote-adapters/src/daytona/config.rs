@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tidebox_core::{Result, Secret};
 
+use crate::address::Address;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
 /// The name in messages and in the registry.
@@ -18,11 +19,11 @@ pub struct DaytonaConfig {
     /// Sent as `Authorization: Bearer`. From `DAYTONA_API_KEY`, else `DAYTONA_JWT_TOKEN`.
     pub api_key: Secret,
     /// The control plane. From `DAYTONA_API_URL`, else `DAYTONA_SERVER_URL`.
-    pub api_url: String,
+    pub api_url: Address,
     /// The organisation, which a JWT needs beside it. From `DAYTONA_ORGANIZATION_ID`.
     pub organization: Option<String>,
     /// One address for the daemons of all sandboxes, instead of the one that each sandbox names.
-    pub toolbox_url: Option<String>,
+    pub toolbox_url: Option<Address>,
     /// The region of new sandboxes. From `DAYTONA_TARGET`.
     pub target: Option<String>,
     /// What new sandboxes begin with.
@@ -116,7 +117,7 @@ impl DaytonaConfig {
             api_key,
             api_url: options.url(&["DAYTONA_API_URL", "DAYTONA_SERVER_URL"], API_URL),
             organization: extra("organization").or_else(from_environment),
-            toolbox_url: extra("toolbox_url").map(|url| url.trim_end_matches('/').to_owned()),
+            toolbox_url: extra("toolbox_url").as_deref().map(Address::new),
             target: options.region.clone().or_else(|| variable("DAYTONA_TARGET")),
             source,
             user: extra("user"),

@@ -263,8 +263,8 @@ impl Toolbox {
     /// # Errors
     /// [`ErrorKind::Protocol`] when nobody says where it is.
     pub fn new(config: &DaytonaConfig, sandbox: &Sandbox) -> Result<Self> {
-        let url =
-            config.toolbox_url.clone().or_else(|| sandbox.toolbox_proxy_url.clone()).filter(|url| !url.is_empty());
+        let named = config.toolbox_url.as_deref().or(sandbox.toolbox_proxy_url.as_deref());
+        let url = named.filter(|url| !url.is_empty()).map(str::to_owned);
         let url = url.ok_or_else(|| {
             let message = "Daytona did not say where the sandbox is reached; name it as toolbox_url";
             Error::new(ErrorKind::Protocol, "connect to a sandbox", message)

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 
+use crate::address::Address;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
 /// The name in messages and in the registry.
@@ -34,9 +35,9 @@ pub struct DenoConfig {
     /// The organisation, which a token of a person needs. From `DENO_DEPLOY_ORG`.
     pub org: Option<String>,
     /// Where lists are. From `DENO_DEPLOY_ENDPOINT`.
-    pub api_url: String,
+    pub api_url: Address,
     /// One address for all sandboxes, such as an emulator's. From `DENO_SANDBOX_ENDPOINT`.
-    pub sandbox_url: Option<String>,
+    pub sandbox_url: Option<Address>,
     /// The domain of sandboxes. From `DENO_SANDBOX_BASE_DOMAIN`.
     pub domain: String,
     /// The region of new sandboxes.
@@ -90,7 +91,7 @@ impl DenoConfig {
             token,
             org,
             api_url: options.url(&["DENO_DEPLOY_ENDPOINT"], CONSOLE),
-            sandbox_url: sandbox_url.map(|url| url.trim_end_matches('/').to_owned()),
+            sandbox_url: sandbox_url.as_deref().map(Address::new),
             domain: extra("domain")
                 .or_else(|| variable("DENO_SANDBOX_BASE_DOMAIN"))
                 .unwrap_or_else(|| DOMAIN.to_owned()),
@@ -112,7 +113,7 @@ impl DenoConfig {
     /// The address of a region.
     pub(super) fn url(&self, region: &str) -> Result<String> {
         if let Some(url) = &self.sandbox_url {
-            return Ok(url.clone());
+            return Ok(url.to_string());
         }
         // A name may come from anywhere, and this part of it becomes part of a host's name.
         if region.is_empty() || !region.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {

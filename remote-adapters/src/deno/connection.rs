@@ -24,6 +24,9 @@ const CALL_TIME: Duration = Duration::from_secs(60);
 /// Output that may come before it is known whose it is: the answer to `spawn` may come later than the first output.
 const UNCLAIMED_BYTES: usize = 16 << 20;
 
+/// What one message of a stream of ours carries.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// The answer to a call.
 pub(super) type Answer = std::result::Result<Value, Refusal>;
 
@@ -40,6 +43,8 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct Shared {
     next: u64,
+    /// The number of the last stream of ours.
+    last_stream: u64,
     waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
     claimed: BTreeMap<u64, mpsc::UnboundedSender<Piece>>,
     unclaimed: Vec<Piece>,
@@ -94,6 +99,11 @@ impl Connection {
 
     /// Calls and waits for the answer as long as it takes.
     pub(super) async fn call(&self, operation: &'static str, method: &str, params: &Value) -> Result<Answer> {
+        let called = self.begin(operation, method, params).await?;
+        called.answered.await.map_err(|_| locked(&self.shared).gone(operation))
+    }
+
+    async fn begin(&self, operation: &'static str, method: &str, params: &Value) -> Result<Called<'_>> {
         let (answer, answered) = oneshot::channel();
         let id = {
             let mut shared = locked(&self.shared);
@@ -106,8 +116,44 @@ impl Connection {
             id
         };
         let _forget = Forget { shared: &self.shared, id };
-        self.sender.lock().await.send(wire::call(id, method, params).to_string()).await?;
-        answered.await.map_err(|_| locked(&self.shared).gone(operation))
+        self.send(wire::call(id, method, params).to_string()).await?;
+        Ok(Called { answered, _forget })
+    }
+
+    async fn send(&self, text: String) -> Result<()> {
+        self.sender.lock().await.send(text).await
+    }
+
+    /// Calls with a content that flows beside the call, without an answer for each piece: `params` says of which number its stream is.
+    /// Once there is an answer nothing more is sent.
+    pub(super) async fn ask_with(
+        &self,
+        operation: &'static str,
+        method: &str,
+        params: impl FnOnce(u64) -> Value,
+        content: &[u8],
+    ) -> Result<Answer> {
+        let stream = {
+            let mut shared = locked(&self.shared);
+            shared.last_stream += 1;
+            shared.last_stream
+        };
+        let late = || Error::new(ErrorKind::Timeout, operation, "the sandbox did not answer in time");
+        let in_time = async |text| within(CALL_TIME, self.send(text)).await.unwrap_or_else(|| Err(late()));
+        in_time(wire::begin_stream(stream)).await?;
+        let mut called = self.begin(operation, method, &params(stream)).await?;
+        for piece in content.chunks(PIECE_BYTES) {
+            if let Ok(Some(answer)) = called.answered.try_recv() {
+                in_time(wire::end_stream(stream)).await?;
+                return Ok(answer);
+            }
+            in_time(wire::enqueue(stream, piece)).await?;
+        }
+        in_time(wire::end_stream(stream)).await?;
+        match within(CALL_TIME, called.answered).await {
+            Some(answered) => answered.map_err(|_| locked(&self.shared).gone(operation)),
+            None => Err(late()),
+        }
     }
 
     /// The same for what is done at once.
@@ -156,6 +202,12 @@ impl Drop for Hearing<'_> {
             }
         }
     }
+}
+
+/// A call on its way.
+struct Called<'a> {
+    answered: oneshot::Receiver<Answer>,
+    _forget: Forget<'a>,
 }
 
 /// Takes away a call that nobody waits for.

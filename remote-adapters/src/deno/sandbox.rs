@@ -31,8 +31,14 @@ pub struct DenoSandbox {
     connection: Arc<AsyncMutex<Arc<Connection>>>,
 }
 
-/// Files up to here are carried in one message, longer ones in pieces of this size.
-const PIECE_BYTES: usize = 256 << 10;
+/// Files up to here are read in one message.
+const READ_WHOLE: u64 = 4 << 20;
+
+/// What one message carries of longer files that are read. Each waits for an answer.
+const READ_BYTES: usize = 1 << 20;
+
+/// Files up to here are written in one message, longer ones flow on a stream beside their call.
+const WRITE_WHOLE: usize = 64 << 10;
 
 /// How long output is waited for after a command has ended: what it started may hold its output open.
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
@@ -141,7 +147,7 @@ impl DenoSandbox {
             let code = if stat.is_directory { FileErrorCode::IsDirectory } else { FileErrorCode::NotARegularFile };
             return Ok(Err(FileError::refused(code, path.as_bytes())));
         }
-        if stat.size <= PIECE_BYTES as u64 {
+        if stat.size <= READ_WHOLE {
             let content = self.file::<String>(&connection, "readFile", &json!({ "path": name }), path).await?;
             return match content {
                 Ok(content) => {
@@ -172,7 +178,7 @@ impl DenoSandbox {
         struct Read {
             data: Option<String>,
         }
-        let next = json!({ "fileHandleId": handle, "length": PIECE_BYTES });
+        let next = json!({ "fileHandleId": handle, "length": READ_BYTES });
         loop {
             match self.file::<Read>(connection, "fileRead", &next, path).await? {
                 Ok(Read { data: Some(data) }) => {
@@ -203,43 +209,15 @@ impl DenoSandbox {
     async fn put(&self, path: &SandboxPath, content: &[u8]) -> Result<FileResult<()>> {
         let connection = self.connection().await?;
         let name = path.to_text();
-        if content.len() <= PIECE_BYTES {
+        if content.len() <= WRITE_WHOLE {
             let whole = json!({ "path": name, "content": wire::text(content) });
             return Ok(self.file::<Value>(&connection, "writeFile", &whole, path).await?.map(drop));
         }
-        let open = json!({ "path": name, "options": { "write": true, "create": true, "truncate": true } });
-        let handle = match self.file::<Handle>(&connection, "open", &open, path).await? {
-            Ok(handle) => handle.file_handle_id,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let done = self.write(&connection, handle, path, content).await;
-        close(&connection, handle).await?;
-        done
-    }
-
-    async fn write(
-        &self,
-        connection: &Connection,
-        handle: u64,
-        path: &SandboxPath,
-        content: &[u8],
-    ) -> Result<FileResult<()>> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Written {
-            bytes_written: usize,
+        let of_stream = |stream| json!({ "path": name, "contentStreamId": stream });
+        match connection.ask_with("transfer a file", "writeFile", of_stream, content).await? {
+            Ok(_) => Ok(Ok(())),
+            Err(refusal) => refused(refusal, path),
         }
-        let mut rest = content;
-        while !rest.is_empty() {
-            let piece = rest.get(..PIECE_BYTES).unwrap_or(rest);
-            let next = json!({ "fileHandleId": handle, "data": wire::text(piece) });
-            match self.file::<Written>(connection, "fileWrite", &next, path).await? {
-                Ok(Written { bytes_written: 0 }) => return Err(wire::senseless("transfer a file")),
-                Ok(Written { bytes_written }) => rest = rest.get(bytes_written..).unwrap_or_default(),
-                Err(refusal) => return Ok(Err(refusal)),
-            }
-        }
-        Ok(Ok(()))
     }
 }
 

@@ -119,6 +119,45 @@ async fn a_recorded_file_is_written_as_by_the_official_client() -> [&'static str
     ["upload"]
 }
 
+/// A long file on its way: what is said of its stream and of its call, up to a piece.
+fn flowing(content: &[u8], pieces: usize) -> Vec<Line> {
+    let notify = |method: &str, params: Value| {
+        Line::Ours(json!({ "jsonrpc": "2.0", "method": format!("$sandbox.stream.{method}"), "params": params }))
+    };
+    let call = wire::call(0, "writeFile", &json!({ "path": "/a/b", "contentStreamId": 1 }));
+    let mut lines = vec![notify("start", json!({ "streamId": 1 })), Line::Ours(call)];
+    for piece in content.chunks(64 << 10).take(pieces) {
+        lines.push(notify("enqueue", json!({ "streamId": 1, "data": wire::text(piece) })));
+    }
+    lines
+}
+
+async fn store(lines: Vec<Line>, content: &[u8]) -> tidebox_core::FileResult<()> {
+    let path = SandboxPath::parse("/a/b").expect("a path");
+    let stored = sandbox(lines).await.store(vec![(path, Upload::new("/a/b", content.to_vec()))]).await;
+    stored.expect("a transfer").remove(0).result
+}
+
+#[tokio::test]
+async fn a_long_file_flows_beside_its_call_without_an_answer_for_each_piece() {
+    let content: Vec<u8> = (0..=255).cycle().take(150 << 10).collect();
+    let mut lines = flowing(&content, 3);
+    lines.push(Line::Ours(serde_json::from_str(&wire::end_stream(1)).expect("JSON")));
+    lines.push(Line::Theirs(json!({ "jsonrpc": "2.0", "id": 0, "result": { "ok": null } }).to_string()));
+    store(lines, &content).await.expect("it is stored");
+}
+
+#[tokio::test]
+async fn a_long_file_that_is_refused_is_not_sent_to_its_end() {
+    let content = vec![7; 64 << 20];
+    let mut lines = flowing(&content, 2);
+    let refusal = json!({ "constructorName": "PermissionDenied", "code": "EACCES", "message": "Permission denied" });
+    lines.push(Line::Theirs(json!({ "jsonrpc": "2.0", "id": 0, "result": { "error": refusal } }).to_string()));
+    lines.push(Line::Ours(serde_json::from_str(&wire::end_stream(1)).expect("JSON")));
+    let refused = store(lines, &content).await.expect_err("it is refused");
+    assert_eq!(refused.code, FileErrorCode::PermissionDenied);
+}
+
 #[tokio::test]
 async fn a_command_whose_connection_ends_is_an_error_and_keeps_what_came() {
     let mut lines = session(&["spawn", "processWait"]);

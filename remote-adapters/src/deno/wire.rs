@@ -162,6 +162,29 @@ pub fn call(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
+/// `$sandbox.stream.start`: a stream of ours begins. Streams of both sides have numbers of their own.
+pub fn begin_stream(stream: u64) -> String {
+    notify("start", &json!({ "streamId": stream }))
+}
+
+/// `$sandbox.stream.enqueue`: a piece of it.
+pub fn enqueue(stream: u64, piece: &[u8]) -> String {
+    let data = text(piece);
+    // Nothing in base64 is escaped in JSON, so a long text is not read once more for that.
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"$sandbox.stream.enqueue","params":{{"streamId":{stream},"data":"{data}"}}}}"#
+    )
+}
+
+/// `$sandbox.stream.end`: all of it was sent.
+pub fn end_stream(stream: u64) -> String {
+    notify("end", &json!({ "streamId": stream }))
+}
+
+fn notify(method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "method": format!("$sandbox.stream.{method}"), "params": params }).to_string()
+}
+
 /// A command, with its output on two streams.
 pub fn spawn(command: &Command, shell: &str) -> Value {
     let mut params = json!({ "command": shell, "args": ["-c", command.script], "stdout": "piped", "stderr": "piped" });

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 
+use crate::address::Address;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
 /// The name in messages and in the registry.
@@ -27,11 +28,11 @@ pub struct E2bConfig {
     /// Sent as `X-API-Key`. From `E2B_API_KEY`.
     pub api_key: Secret,
     /// The control plane. From `E2B_API_URL`, else `https://api.` and the domain.
-    pub api_url: String,
+    pub api_url: Address,
     /// The domain of sandboxes whose own answer names none. From `E2B_DOMAIN`, else `e2b.app`.
     pub domain: String,
     /// One address for all sandboxes, such as an emulator's. From `E2B_SANDBOX_URL`.
-    pub sandbox_url: Option<String>,
+    pub sandbox_url: Option<Address>,
     /// The template of new sandboxes. Default `base`.
     pub template: String,
     /// Life of a sandbox from the last time that it was connected to, in whole seconds.
@@ -70,7 +71,7 @@ impl E2bConfig {
         Ok(Self {
             api_key: options.key(NAME, &["E2B_API_KEY"])?,
             api_url: options.url(&["E2B_API_URL"], &format!("https://api.{domain}")),
-            sandbox_url: sandbox_url.map(|url| url.trim_end_matches('/').to_owned()),
+            sandbox_url: sandbox_url.as_deref().map(Address::new),
             domain,
             template: options.image.clone().unwrap_or_else(|| "base".to_owned()),
             timeout: whole_seconds(options.time_to_live),
@@ -82,7 +83,7 @@ impl E2bConfig {
     /// Where the daemon of a sandbox is. `domain` is what the control plane said of it.
     pub(super) fn data_url(&self, id: &str, domain: Option<&str>) -> Result<String> {
         if let Some(url) = &self.sandbox_url {
-            return Ok(url.clone());
+            return Ok(url.to_string());
         }
         let domain = domain.unwrap_or(&self.domain);
         // Both come from a reply and become part of a host's name.

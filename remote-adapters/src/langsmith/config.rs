@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 
+use crate::address::Address;
 use crate::options::{NetworkAccess, Options, unsupported};
 
 /// The name in messages and in the registry.
@@ -21,7 +22,7 @@ pub struct LangSmithConfig {
     /// Sent as `X-Api-Key` to both planes. From `LANGSMITH_SANDBOX_API_KEY`, else `LANGSMITH_API_KEY`.
     pub api_key: Secret,
     /// The API. From `LANGSMITH_ENDPOINT` or `LANGCHAIN_ENDPOINT`, without a path.
-    pub api_url: String,
+    pub api_url: Address,
     /// What new sandboxes begin with: `name` or `name:tag`. `None` is the service's default.
     pub snapshot: Option<String>,
     /// The same by its number.
@@ -85,11 +86,11 @@ impl LangSmithConfig {
 }
 
 /// The address without the path of another version of the API, which the variable may have for other clients.
-fn root(url: &str) -> String {
+fn root(url: &str) -> Address {
     let without = ["/api/v1", "/api/v2", "/api"].iter().find_map(|path| url.strip_suffix(path));
     // A host may be called `api`.
     let without = without.filter(|rest| !rest.ends_with("/"));
-    without.unwrap_or(url).trim_end_matches('/').to_owned()
+    Address::new(without.unwrap_or(url))
 }
 
 fn seconds(text: &str) -> Result<f64> {
@@ -134,9 +135,9 @@ mod tests {
 
     #[test]
     fn an_address_for_other_clients_is_good_here_too() {
-        assert_eq!(config(Options::default().with_api_url("http://api")).unwrap().api_url, "http://api");
+        assert_eq!(&*config(Options::default().with_api_url("http://api")).unwrap().api_url, "http://api");
         for url in ["http://x", "http://x/", "http://x/api", "http://x/api/v1"] {
-            assert_eq!(config(Options::default().with_api_url(url)).unwrap().api_url, "http://x", "{url}");
+            assert_eq!(&*config(Options::default().with_api_url(url)).unwrap().api_url, "http://x", "{url}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 
+use crate::address::Address;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
 /// The name in messages and in the registry.
@@ -22,7 +23,7 @@ const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Clone, Debug)]
 pub struct ModalConfig {
     /// The control plane.
-    pub server_url: String,
+    pub server_url: Address,
     /// The name of the credential.
     pub token_id: String,
     /// The credential.

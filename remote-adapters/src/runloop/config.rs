@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tidebox_core::{Result, Secret};
 
+use crate::address::Address;
 use crate::options::{NetworkAccess, Options, unsupported};
 
 /// The name in messages and in the registry.
@@ -21,7 +22,7 @@ pub struct RunloopConfig {
     /// Sent as `Authorization: Bearer`. From `RUNLOOP_API_KEY`.
     pub api_key: Secret,
     /// Where it is. From `RUNLOOP_BASE_URL`.
-    pub api_url: String,
+    pub api_url: Address,
     /// What new devboxes begin with.
     pub source: Source,
     /// Life of a devbox, in whole seconds.

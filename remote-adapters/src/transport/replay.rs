@@ -144,12 +144,28 @@ impl Sender for Said {
                 Err(Error::new(ErrorKind::NotRecorded, "replay", message))
             }
         };
-        Box::pin(async { verdict })
+        Box::pin(async {
+            take_turns().await;
+            verdict
+        })
     }
 
     fn close(&mut self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
+}
+
+/// Who hears gets a turn between two messages, as with a connection over which they take time.
+async fn take_turns() {
+    let mut had_one = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut had_one, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 struct Heard(Arc<Mutex<Script>>);
