@@ -30,6 +30,8 @@ pub(crate) struct Io {
     private: Vec<u32>,
     /// The first error of a buffered write that nobody heard of yet.
     failed: Option<Errno>,
+    /// Below which the numbers of descriptors stay, as `ulimit -n` has set it.
+    most: u32,
 }
 
 impl Io {
@@ -51,6 +53,7 @@ impl Io {
             held: Vec::new(),
             private: Vec::new(),
             failed: None,
+            most: u32::MAX,
         }
     }
 
@@ -84,6 +87,21 @@ impl Io {
     /// The lowest number from `at_least` on that the script does not use.
     pub(crate) fn free_number(&self, at_least: u32) -> u32 {
         (at_least..).find(|n| self.fd(*n).is_none()).unwrap_or(at_least)
+    }
+
+    /// Sets below which number descriptors stay.
+    pub(crate) fn set_most(&mut self, most: u32) {
+        self.most = most;
+    }
+
+    /// Whether a descriptor may have this number.
+    pub(crate) fn may_number(&self, number: u32) -> bool {
+        number < self.most
+    }
+
+    /// Whether one more file may be opened.
+    pub(crate) fn has_room(&self) -> Result<(), Errno> {
+        if self.most < u32::MAX && !self.may_number(self.free_number(0)) { Err(Errno::MFILE) } else { Ok(()) }
     }
 
     /// Takes note of a descriptor that this process opened.
@@ -199,6 +217,7 @@ impl Io {
 
     /// Opens a pipe: (read end, write end).
     pub(crate) fn pipe(&mut self) -> Result<(Fd, Fd), Errno> {
+        self.has_room()?;
         let (read, write) = rt::pipe()?;
         self.own(read);
         self.own(write);

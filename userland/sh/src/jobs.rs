@@ -149,7 +149,10 @@ impl Shell {
         self.io.flush();
         loop {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
-                Ok(Some(waited)) => return Ok(waited.status),
+                Ok(Some(waited)) => {
+                    self.traps.child_ended();
+                    return Ok(waited.status);
+                }
                 Ok(None) => {}
                 Err(Errno::INTR) => self.note_signals(),
                 // Somebody else reaped it; there is nothing to wait for.
@@ -161,6 +164,7 @@ impl Shell {
     /// Takes note that a background process has ended.
     pub(crate) fn note_end(&mut self, pid: u32, status: Status) {
         self.jobs.note(pid, status);
+        self.traps.child_ended();
         if self.coprocess.is_some() {
             self.forget_coprocess(pid);
         }
@@ -179,6 +183,13 @@ impl Shell {
                 Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
                 Err(Errno::CHILD) => self.note_end(pid, Status::Exited(127)),
                 Ok(None) | Err(_) => {}
+            }
+        }
+        for pid in self.jobs.substituted.clone() {
+            if let Ok(Some(waited)) = rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), false) {
+                self.jobs.substituted.retain(|known| *known != pid);
+                self.jobs.remember(pid, waited.status);
+                self.traps.child_ended();
             }
         }
     }
@@ -257,12 +268,28 @@ impl Shell {
             }
             // A trapped signal ends the waiting, also one that came together with the child's end.
             if self.notes_signals()
-                && let Some(signal) = self.take_signals().first()
+                && let Some(signal) = self.signal_that_ends_waiting()?
             {
-                self.run_trap(*signal)?;
-                self.status = 128_u8.saturating_add(*signal);
+                self.run_trap(signal)?;
+                self.status = 128_u8.saturating_add(signal);
                 return Ok(None);
             }
         }
+    }
+
+    /// The trapped signal that has arrived and ends the waiting for jobs. The end of a child does so in posix mode alone; else
+    /// its trap runs.
+    pub(crate) fn signal_that_ends_waiting(&mut self) -> Run<Option<u8>> {
+        let signals = self.take_signals();
+        let signal = signals.iter().copied().find(|signal| *signal != crate::trap::CHLD || self.options.posix);
+        if signal.is_none() && !signals.is_empty() {
+            self.reap();
+        }
+        if self.options.posix {
+            self.traps.takes_child();
+        } else {
+            self.run_child_traps()?;
+        }
+        Ok(signal)
     }
 }

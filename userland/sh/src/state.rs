@@ -195,6 +195,8 @@ pub(crate) struct Shell {
     /// Computed variables that were unset, and are ordinary ones since.
     pub(crate) plain: BTreeSet<Bytes>,
     pub(crate) missing_locales: crate::expand::Missing,
+    /// Limits that the script has set.
+    pub(crate) bounds: crate::builtins::Bounds,
     /// Variables of the locale change for a program alone, which is nothing to the shell.
     pub(crate) quiet_locale: bool,
     /// Arguments of the builtin that runs which the script itself writes as elements of arrays, so that their subscripts
@@ -281,6 +283,7 @@ impl Shell {
             trace_fd: None,
             plain: BTreeSet::new(),
             missing_locales: crate::expand::Missing::new(),
+            bounds: crate::builtins::Bounds::new(),
             quiet_locale: false,
             references: Vec::new(),
             current: None,
@@ -416,10 +419,15 @@ impl Shell {
 
     /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
     pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
+        self.complain(text);
+        self.end_of_expansion()
+    }
+
+    /// Ends the shell because of an expansion that was complained about.
+    pub(crate) fn end_of_expansion<T>(&mut self) -> Run<T> {
         let string = self.options.from_string && !self.options.interactive;
         let outermost = self.subshell == u32::from(self.expands_alone);
         let status = if string && outermost && !self.substituting && !self.options.errexit { 127 } else { 1 };
-        self.complain(text);
         self.status = status;
         if string && !self.io.is_capturing() && !self.expands_alone {
             // A command string ends right here, in the function and with the redirections that this stands in.

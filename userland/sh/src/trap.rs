@@ -44,6 +44,8 @@ pub(crate) const SIGNALS: &[(u8, &str)] = &[
 
 /// Traps that no signal sets off, numbered where no signal is.
 pub(crate) const EXIT: u8 = 0;
+/// A child has ended, whose trap runs once for each of them.
+pub(crate) const CHLD: u8 = 17;
 pub(crate) const ERR: u8 = 100;
 pub(crate) const DEBUG: u8 = 101;
 pub(crate) const RETURN: u8 = 102;
@@ -78,6 +80,10 @@ pub(crate) struct Traps {
     pub(crate) passes_exit: bool,
     /// Calls of functions in progress whose redirections are taken back before a failure ends the shell.
     pub(crate) redirected_calls: u32,
+    /// Children that have ended since there is a trap for that, and for which it has not run.
+    children: u32,
+    /// Signals that were ignored when the shell started and stay so, once somebody asked; bit *n* is signal *n*.
+    fixed: Option<u64>,
 }
 
 /// Signals that do not reach what runs in the background without job control.
@@ -158,8 +164,44 @@ impl Traps {
         }
     }
 
+    /// Whether a pipe without readers is an error and no end.
+    pub(crate) fn ignores_pipes(&self) -> bool {
+        !self.set.is_empty() && self.get(13).is_some_and(|text| text.is_empty())
+    }
+
+    /// Takes note that a child has ended.
+    pub(crate) fn child_ended(&mut self) {
+        if !self.set.is_empty() && !self.is_running(CHLD) && self.get(CHLD).is_some_and(|text| !text.is_empty()) {
+            self.children = self.children.saturating_add(1);
+        }
+    }
+
+    /// Whether the trap for an ended child has to run.
+    pub(crate) fn waits_for_children(&self) -> bool {
+        self.children > 0
+    }
+
+    /// Makes what is ignored stay so, as in a new shell.
+    pub(crate) fn fix_ignored(&mut self) {
+        let ignored = self.set.iter().filter(|(signal, text)| (1..32).contains(signal) && text.is_empty());
+        self.fixed = Some(ignored.fold(self.fixed.unwrap_or(0), |set, (signal, _)| set | 1 << signal));
+    }
+
+    /// Whether the trap for an ended child has to run once more, which it is then taken to have done.
+    pub(crate) fn takes_child(&mut self) -> bool {
+        let left = self.children.checked_sub(1).filter(|_| !self.is_running(CHLD));
+        self.children = left.unwrap_or(self.children);
+        left.is_some()
+    }
+
     /// Sets what a signal runs; `None` puts its default back.
     pub(crate) fn set(&mut self, signal: u8, text: Option<Bytes>) {
+        if signal < 64 && self.fixed.unwrap_or(0) >> signal & 1 == 1 {
+            return;
+        }
+        if signal == CHLD {
+            self.children = 0;
+        }
         self.unheard.retain(|unheard| *unheard != signal);
         self.set.retain(|(s, _)| *s != signal);
         if let Some(text) = text {
@@ -190,6 +232,7 @@ impl Traps {
     /// everything else has its default again. What was there before can still be shown.
     pub(crate) fn reset_for_subshell(&mut self, functrace: bool, errtrace: bool) {
         self.pending = 0;
+        self.children = 0;
         self.shows_unheard = false;
         // What it sets for its own end runs there.
         self.running.retain(|signal| *signal != EXIT);
@@ -200,6 +243,10 @@ impl Traps {
             self.inherited = Some(self.set.clone());
         }
         for (signal, text) in std::mem::take(&mut self.set) {
+            if signal < 64 && self.fixed.unwrap_or(0) >> signal & 1 == 1 {
+                self.set.push((signal, text));
+                continue;
+            }
             let stays = text.is_empty()
                 || match signal {
                     DEBUG | RETURN => functrace,
@@ -303,10 +350,47 @@ impl Shell {
     pub(crate) fn run_pending_traps(&mut self) -> Run {
         if self.notes_signals() {
             for signal in self.take_signals() {
-                self.run_trap(signal)?;
+                match signal {
+                    CHLD => self.reap(),
+                    signal => self.run_trap(signal)?,
+                }
             }
+            self.run_child_traps()?;
         }
         Ok(())
+    }
+
+    /// Runs the trap for children that have ended, once for each.
+    pub(crate) fn run_child_traps(&mut self) -> Run {
+        while self.traps.takes_child() {
+            self.run_trap(CHLD)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of signals that were ignored when the shell started: only a shell that somebody types into can trap them.
+    pub(crate) fn note_ignored(&mut self) {
+        if self.traps.fixed.is_some() {
+            return;
+        }
+        let ignored = if self.options.interactive { 0 } else { self.ignored_now() };
+        let fixed = (1..32).filter(|signal| ignored >> signal & 1 == 1 && !self.traps.unheard.contains(signal));
+        let fixed: Vec<u8> = fixed.filter(|signal| self.traps.get(*signal).is_none()).collect();
+        for signal in &fixed {
+            self.traps.set(*signal, Some(Bytes::new()));
+        }
+        self.traps.fixed = Some(fixed.into_iter().fold(0, |set, signal| set | 1 << signal));
+    }
+
+    /// The signals that this process ignores; bit *n* is signal *n*.
+    fn ignored_now(&mut self) -> u64 {
+        let Ok(fd) = rt::open(b"/proc/self/status", rt::Open { read: true, ..rt::Open::default() }) else { return 0 };
+        let text = self.read_all(fd);
+        // Reading is over whatever closing says.
+        let _ = rt::close(fd);
+        let digits = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"SigIgn:"));
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).map_or(0, |set| set << 1)
     }
 
     /// Runs the trap of `signal`, if it has one. The status stays what it was.

@@ -71,20 +71,18 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
     let mut words = args.get(1..).unwrap_or_default();
     while let Some((first, rest)) = words.split_first() {
-        let Some((&letter, attached)) = first.strip_prefix(b"-").and_then(<[u8]>::split_first) else { break };
+        let Some(mut letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
         words = rest;
-        if letter == b'-' {
+        if letters == b"-" {
             break;
         }
-        if letter == b't' {
+        while let Some(after) = letters.strip_prefix(b"t") {
             options.trim = true;
-            if let Some(next) = attached.first() {
-                return Err(shell.bad_option(&[b'-', *next], USAGE));
-            }
-            continue;
+            letters = after;
         }
+        let Some((&letter, attached)) = letters.split_first() else { continue };
         if !b"dnOsuCc".contains(&letter) {
-            return Err(shell.bad_option(first, USAGE));
+            return Err(shell.bad_option(&[b'-', letter], USAGE));
         }
         let value = if attached.is_empty() {
             let Some((value, rest)) = words.split_first() else {

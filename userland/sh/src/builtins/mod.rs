@@ -29,12 +29,14 @@ mod strftime;
 mod test;
 mod trap;
 mod type_builtin;
+mod ulimit;
 mod unset;
 
 pub(crate) use complete::Spec;
 pub(crate) use exec::exec;
 pub(crate) use set::options_text;
 pub(crate) use shopt::shopt_text;
+pub(crate) use ulimit::Bounds;
 
 use crate::eval::DeclArg;
 use crate::ir::Bytes;
@@ -137,7 +139,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     prints("true", flow::succeed),
     plain("type", type_builtin::type_builtin),
     declares("typeset", declare::declare),
-    plain("ulimit", limits::ulimit),
+    plain("ulimit", ulimit::ulimit),
     plain("umask", limits::umask),
     plain("unalias", alias::unalias),
     plain("unset", unset::unset),

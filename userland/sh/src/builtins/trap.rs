@@ -33,6 +33,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if table {
         return Ok(shell.print(crate::trap::signal_table()));
     }
+    shell.note_ignored();
     if asked {
         return Ok(print(shell, words, shell.options.posix));
     }

@@ -60,7 +60,11 @@ fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool, named: bool) 
     };
     let is_reference = shell.vars.get(&place.name).is_some_and(|var| var.has(vars::NAMEREF));
     if reference && !is_reference {
-        return Ok(true);
+        let kept = shell.vars.get(&place.name).is_some_and(|var| var.has(vars::READONLY));
+        if kept {
+            shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&place.name)));
+        }
+        return Ok(!kept);
     }
     let mut referred = false;
     if is_reference && !reference {

@@ -67,6 +67,16 @@ impl Shell {
         number
     }
 
+    /// A descriptor was closed, which the array of a coprocess tells if it was one of its ends.
+    pub(super) fn forget_coprocess_end(&mut self, number: u32) {
+        let Some((name, _)) = &self.coprocess else { return };
+        let Some(var) = self.vars.get_mut(name).filter(|var| !var.has(READONLY)) else { return };
+        if let Value::Indexed(map) = &mut var.value {
+            let number = number.to_string();
+            map.values_mut().filter(|text| **text == number.as_bytes()).for_each(|text| *text = b"-1".to_vec());
+        }
+    }
+
     /// Closes the ends of a coprocess that has ended, and removes its variables.
     pub(crate) fn forget_coprocess(&mut self, pid: u32) {
         let Some((name, _)) = self.coprocess.take_if(|(_, known)| *known == pid) else { return };

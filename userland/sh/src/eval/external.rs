@@ -118,7 +118,12 @@ impl Shell {
                 self.report_death(pid, status, || crate::print::simple(simple));
                 self.run_pending_traps()?;
             }
-            Err(status) => self.status = status,
+            Err(status) => {
+                self.status = status;
+                // It was a child of bash that found no program.
+                self.traps.child_ended();
+                self.run_pending_traps()?;
+            }
         }
         Ok(())
     }
@@ -275,6 +280,9 @@ impl Shell {
         let words = args.get(1..).unwrap_or_default().to_vec();
         let pid = self.fork_child(|child| {
             child.forget_functions();
+            child.traps.fix_ignored();
+            // It has numbers of its own.
+            (child.pid, child.parent) = (None, None);
             child.name = path.to_vec();
             child.script = std::rc::Rc::clone(&script);
             child.levels = 0;

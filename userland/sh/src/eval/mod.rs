@@ -7,6 +7,7 @@ mod coprocess;
 mod declaration;
 mod external;
 mod function;
+mod here_text;
 mod loops;
 mod pipeline;
 mod redirect;
@@ -80,7 +81,11 @@ impl Shell {
 
     fn run_untimed(&mut self, pipeline: &Pipeline) -> Run {
         if pipeline.bang {
-            let result = self.as_condition(|shell| shell.run_stages(pipeline));
+            let result = if self.options.errexit || !is_compound(pipeline) {
+                self.as_condition(|shell| shell.run_stages(pipeline))
+            } else {
+                self.run_stages(pipeline)
+            };
             if matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_))) {
                 self.status = u8::from(self.status == 0);
                 if tells(pipeline) {
@@ -357,6 +362,15 @@ impl Shell {
             self.run_pending_traps()?;
         }
         Ok(())
+    }
+}
+
+/// Whether a pipeline is one command in which others may run one by one: a compound one or the call of a function.
+fn is_compound(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Command::Simple(simple)] => simple.builtin.is_none(),
+        [Command::Compound(_)] => true,
+        _ => false,
     }
 }
 

@@ -318,7 +318,10 @@ impl Shell {
         let mut statuses = Vec::with_capacity(stages.len());
         for stage in stages {
             statuses.push(match stage {
-                Stage::Done(status) => *status,
+                Stage::Done(status) => {
+                    self.traps.child_ended();
+                    *status
+                }
                 Stage::Process(pid) => self.wait_pid(*pid)?.code(),
             });
         }

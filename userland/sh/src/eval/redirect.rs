@@ -9,9 +9,6 @@ use crate::parse::plain_number;
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
-/// Text that fits into any pipe, so that writing it cannot wait for a reader.
-const PIPE_ROOM: usize = 4096;
-
 /// How to take redirections back.
 #[derive(Debug, Default)]
 pub(crate) struct Undo {
@@ -70,6 +67,7 @@ impl Shell {
         }
         let Some(undo) = self.redirect(redirects)? else { return Ok(false) };
         self.io.flush();
+
         let gone = undo.saved.into_iter().filter_map(|(_, fd)| fd);
         for fd in gone.chain(undo.opened) {
             self.io.release(fd);
@@ -79,7 +77,7 @@ impl Shell {
     }
 
     /// Points a descriptor at something, such that it can be taken back.
-    fn point(&mut self, number: u32, fd: Option<Fd>, undo: &mut Undo) {
+    pub(super) fn point(&mut self, number: u32, fd: Option<Fd>, undo: &mut Undo) {
         let before = self.io.fd(number);
         undo.saved.push((number, before));
         // What the descriptor meant must stay open, whatever happens meanwhile.
@@ -88,7 +86,7 @@ impl Shell {
     }
 
     /// Takes note of a descriptor that was opened for a redirection.
-    fn opened(&mut self, fd: Fd, undo: &mut Undo) {
+    pub(super) fn opened(&mut self, fd: Fd, undo: &mut Undo) {
         self.io.hold(fd);
         undo.opened.push(fd);
     }
@@ -105,7 +103,8 @@ impl Shell {
             RedirectFd::Number(number) => *number,
             RedirectFd::Variable(name) => return self.apply_variable(&redirect.kind, name, undo),
         };
-        if number > 255 && rt::limits().is_ok_and(|limits| number >= limits.descriptors) {
+        let beyond = number > 255 && rt::limits().is_ok_and(|limits| number >= limits.descriptors);
+        if beyond || !self.io.may_number(number) {
             self.complain(format!("{number}: Bad file descriptor"));
             return Ok(false);
         }
@@ -134,6 +133,7 @@ impl Shell {
             if let Some(fd) = self.io.fd(number) {
                 self.io.set(number, None);
                 self.io.close_unused(fd);
+                self.forget_coprocess_end(number);
             }
             return Ok(true);
         }
@@ -144,6 +144,9 @@ impl Shell {
             return Ok(false);
         }
         let number = self.io.free_number(10);
+        if !self.io.may_number(number) {
+            return self.cannot_number(kind);
+        }
         let mut own = Undo::default();
         let applied = self.apply_to(kind, number, Some(target), &mut own)?;
         if applied {
@@ -163,14 +166,24 @@ impl Shell {
         Ok(applied)
     }
 
+    /// There is no number left that the shell could give a descriptor.
+    fn cannot_number(&mut self, kind: &RedirectKind) -> Run<bool> {
+        let why = if self.io.may_number(10) { Errno::MFILE } else { Errno::INVAL }.text();
+        let text = format!(": redirection error: cannot duplicate fd: {why}\n");
+        let source = self.current_source();
+        let reader = if source.is_empty() { self.name.clone() } else { source.to_vec() };
+        // Where standard error is closed there is nobody to tell.
+        let _ = self.io.write(2, &[&reader[..], text.as_bytes()].concat());
+        if let Some(word) = file_of(kind)
+            && let Some(path) = self.redirect_path(word)?
+        {
+            self.complain([&path[..], b": ", why.as_bytes()].concat());
+        }
+        Ok(false)
+    }
+
     fn apply_to(&mut self, kind: &RedirectKind, number: u32, named: Option<&[u8]>, undo: &mut Undo) -> Run<bool> {
-        let word = match kind {
-            RedirectKind::Read(word)
-            | RedirectKind::ReadWrite(word)
-            | RedirectKind::Append(word)
-            | RedirectKind::Clobber(word)
-            | RedirectKind::Write(word)
-            | RedirectKind::Both { word, .. } => word,
+        match kind {
             RedirectKind::Duplicate { word, output } => return self.duplicate(word, *output, number, undo),
             RedirectKind::HereDoc(document) => {
                 let text = match document.body.get() {
@@ -184,7 +197,9 @@ impl Shell {
                 text.push(b'\n');
                 return self.here_text(&text, number, undo);
             }
-        };
+            _ => {}
+        }
+        let Some(word) = file_of(kind) else { return Ok(true) };
         match self.redirect_path(word)? {
             Some(path) if !matches!(kind, RedirectKind::Read(_)) && self.refuses_output(&path, word) => Ok(false),
             Some(path) => self.open_for(kind, path, number, named, undo),
@@ -265,14 +280,27 @@ impl Shell {
             b"/dev/stdin" => Some(0),
             b"/dev/stdout" => Some(1),
             b"/dev/stderr" => Some(2),
-            _ => path.strip_prefix(b"/dev/fd/").and_then(plain_number).and_then(|n| u32::try_from(n).ok()),
+            _ => self.descriptor_path(path).and_then(plain_number).and_then(|n| u32::try_from(n).ok()),
         };
         self.io.flush();
+        self.io.has_room()?;
         let fd = match number {
             Some(number) => rt::dup(self.io.fd(number).ok_or(Errno::NOENT)?, 5)?,
             None => rt::open(path, how)?,
         };
         Ok(self.io.own(fd))
+    }
+
+    /// What stands for a number in a path that names a descriptor of the shell.
+    fn descriptor_path<'a>(&mut self, path: &'a [u8]) -> Option<&'a [u8]> {
+        let rest = path.strip_prefix(b"/proc/");
+        let of_process = || {
+            let rest = rest?;
+            let own = self.own_pid().to_string();
+            let rest = rest.strip_prefix(b"self").or_else(|| rest.strip_prefix(own.as_bytes()))?;
+            rest.strip_prefix(b"/fd/")
+        };
+        path.strip_prefix(b"/dev/fd/").or_else(of_process)
     }
 
     /// `n>&m`, `n>&-`, `n>&m-`, and `>& file`, which is known only when the word is expanded.
@@ -288,6 +316,7 @@ impl Shell {
         if text == b"-" {
             self.io.flush();
             self.point(number, None, undo);
+            self.forget_coprocess_end(number);
             return Ok(true);
         }
         let (digits, moves) = match text.strip_suffix(b"-") {
@@ -316,6 +345,7 @@ impl Shell {
         self.point(number, Some(fd), undo);
         if moves && from != number {
             self.point(from, None, undo);
+            self.forget_coprocess_end(from);
         }
         Ok(true)
     }
@@ -333,46 +363,17 @@ impl Shell {
             None => Ok(false),
         }
     }
+}
 
-    /// Makes text readable at a descriptor: in a pipe when it fits, else in a file without a name.
-    fn here_text(&mut self, text: &[u8], number: u32, undo: &mut Undo) -> Run<bool> {
-        let made = if text.len() <= PIPE_ROOM { self.text_in_pipe(text) } else { self.text_in_file(text) };
-        match made {
-            Ok(fd) => {
-                self.opened(fd, undo);
-                self.point(number, Some(fd), undo);
-                Ok(true)
-            }
-            Err(errno) => {
-                self.complain(format!("cannot create temp file for here-document: {errno}"));
-                Ok(false)
-            }
-        }
-    }
-
-    fn text_in_pipe(&mut self, text: &[u8]) -> Result<Fd, Errno> {
-        let (read, write) = self.io.pipe()?;
-        let written = rt::write_all(write, text);
-        self.io.close(write);
-        match written {
-            Ok(()) => Ok(read),
-            Err(errno) => {
-                self.io.close(read);
-                Err(errno)
-            }
-        }
-    }
-
-    fn text_in_file(&mut self, text: &[u8]) -> Result<Fd, Errno> {
-        let pid = rt::getids().map_or(0, |ids| ids.pid);
-        let path = format!("/tmp/sh-here-{pid}-{}", rt::monotonic_ns()).into_bytes();
-        let new = Open { write: true, create: true, exclusive: true, ..Open::default() };
-        let write = rt::open(&path, new)?;
-        let written = rt::write_all(write, text);
-        // What matters was the writing.
-        let _ = rt::close(write);
-        let read = written.and_then(|()| rt::open(&path, Open { read: true, ..Open::default() }));
-        rt::unlink(&path)?;
-        Ok(self.io.own(read?))
+/// The file that a redirection opens.
+fn file_of(kind: &RedirectKind) -> Option<&Word> {
+    match kind {
+        RedirectKind::Read(word)
+        | RedirectKind::ReadWrite(word)
+        | RedirectKind::Append(word)
+        | RedirectKind::Clobber(word)
+        | RedirectKind::Write(word)
+        | RedirectKind::Both { word, .. } => Some(word),
+        _ => None,
     }
 }

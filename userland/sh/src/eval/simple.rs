@@ -33,6 +33,9 @@ impl Shell {
             self.drop_process_fds(from);
         }
         self.ended_line = self.line;
+        if self.traps.waits_for_children() && result.is_ok() {
+            self.run_pending_traps()?;
+        }
         // After an error that gives the command up, lines are counted on from here.
         if !matches!(result, Err(Stop::Discard | Stop::Abandon)) {
             self.line = outer_line;
@@ -215,7 +218,7 @@ impl Shell {
             None => self.status = 1,
         }
         self.last_arg.clear();
-        Ok(())
+        if self.substituted.is_some() { self.run_pending_traps() } else { Ok(()) }
     }
 
     /// Makes the redirections of a command. Their words do not see what is assigned for the command alone.
@@ -374,6 +377,10 @@ impl Shell {
             }
         };
         self.status = if std::mem::take(&mut self.unwritten) { status.max(1) } else { status };
+        if self.traps.ignores_pipes() {
+            // Who wants to know that nobody reads is told at once.
+            self.io.flush();
+        }
         if let Some(errno) = self.io.take_error()
             && !matches!(self.running, "command" | "help")
         {

@@ -36,7 +36,7 @@ impl Shell {
         if let Some(ignored) = self.vars.get(b"GLOBIGNORE").and_then(crate::vars::Var::scalar).filter(|v| !v.is_empty())
         {
             let patterns = ignored_patterns(ignored, style);
-            found.retain(|path| !is_dots(path) && !patterns.iter().any(|pattern| pattern.matches(path)));
+            found.retain(|path| !is_dots(path) && !patterns.iter().any(|pattern| ignores(pattern, path)));
         }
         if found.is_empty() {
             if self.options.failglob {
@@ -175,7 +175,8 @@ impl Walk<'_> {
 }
 
 /// The patterns of `GLOBIGNORE`, between colons that are neither quoted nor within brackets.
-fn ignored_patterns(text: &[u8], style: Style) -> Vec<Pattern> {
+fn ignored_patterns(text: &[u8], style: Style) -> Vec<Vec<Pattern>> {
+    let of_path = |text: &[u8]| text.split(|&byte| byte == b'/').map(|part| Pattern::new(part, style)).collect();
     let mut patterns = Vec::new();
     let (mut start, mut at, mut bracket) = (0, 0, false);
     while let Some(&byte) = text.get(at) {
@@ -184,15 +185,21 @@ fn ignored_patterns(text: &[u8], style: Style) -> Vec<Pattern> {
             b'[' => bracket = text.get(at + 1..).is_some_and(|rest| rest.contains(&b']')),
             b']' => bracket = false,
             b':' if !bracket => {
-                patterns.push(Pattern::new(text.get(start..at).unwrap_or_default(), style));
+                patterns.push(of_path(text.get(start..at).unwrap_or_default()));
                 start = at + 1;
             }
             _ => {}
         }
         at += 1;
     }
-    patterns.push(Pattern::new(text.get(start..).unwrap_or_default(), style));
+    patterns.push(of_path(text.get(start..).unwrap_or_default()));
     patterns
+}
+
+/// Whether the patterns of a path's parts mean this path; none of them crosses a slash.
+fn ignores(patterns: &[Pattern], path: &[u8]) -> bool {
+    let parts = path.split(|&byte| byte == b'/');
+    parts.clone().count() == patterns.len() && parts.zip(patterns).all(|(part, pattern)| pattern.matches(part))
 }
 
 /// `.` and `..`, which `GLOBIGNORE` always leaves out.

@@ -61,7 +61,11 @@ impl Shell {
                     let text = [&self.name[..], b": warning: setlocale: LC_ALL: cannot change locale (", &name, b")\n"];
                     // Where standard error is closed there is nobody to tell.
                     let _ = self.io.write(2, &text.concat());
-                    self.missing_locales.insert((b"LC_ALL".to_vec(), name));
+                    for variable in
+                        [&b"LC_ALL"[..], b"LC_CTYPE", b"LC_COLLATE", b"LC_MESSAGES", b"LC_NUMERIC", b"LC_TIME"]
+                    {
+                        self.missing_locales.insert((variable.to_vec(), name.clone()));
+                    }
                 }
             }
         }

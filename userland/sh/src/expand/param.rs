@@ -53,7 +53,10 @@ impl Shell {
                 let prefix = target_name(&param.target);
                 let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
                 let names: Vec<_> = names.filter(|name| self.has_value(name)).collect();
-                let values = names.iter().map(|name| name.to_vec()).collect();
+                let values: Vec<Bytes> = names.iter().map(|name| name.to_vec()).collect();
+                if *star && !place.quoted && out.mode == super::Mode::Fields && self.ifs().is_empty() {
+                    return self.emit(&values.concat(), out, place);
+                }
                 return self.emit_edited(&param.op, Content::Many { values, star: *star }, out, place);
             }
             Op::Keys { star } => {
@@ -444,7 +447,12 @@ impl Shell {
                     [] => false,
                     [only] => !*colon || !only.is_empty(),
                     // Joined by nothing, empty ones are an empty text.
-                    several if *star && *colon && self.ifs().is_empty() => {
+                    several
+                        if *star
+                            && *colon
+                            && (place.quoted || out.mode != super::Mode::Fields)
+                            && self.ifs().is_empty() =>
+                    {
                         several.iter().any(|value| !value.is_empty())
                     }
                     _ => true,

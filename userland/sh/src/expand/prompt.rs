@@ -82,11 +82,14 @@ impl Shell {
                 self.jobs.list.len().to_string().into_bytes()
             }
             b'l' => b"tty".to_vec(),
-            b's' => self.name.rsplit(|&b| b == b'/').next().unwrap_or_default().to_vec(),
+            b's' => self.base_name().to_vec(),
             b'u' => self.user_name(),
             b'v' => b"5.2".to_vec(),
             b'V' => BASH_VERSION.split('(').next().unwrap_or_default().as_bytes().to_vec(),
-            b'w' | b'W' => self.prompt_directory(letter == b'W'),
+            b'w' | b'W' => {
+                let directory = self.prompt_directory(letter == b'W');
+                self.unexpanded(directory)
+            }
             b'#' => self.commands.to_string().into_bytes(),
             b'!' if self.options.history => self.computed(b"HISTCMD"),
             b'!' => b"1".to_vec(),
@@ -99,6 +102,18 @@ impl Shell {
             other => vec![b'\\', other],
         };
         out.extend(text);
+    }
+
+    /// Text that the expansion of the prompt is to leave as it is.
+    fn unexpanded(&self, text: Bytes) -> Bytes {
+        if !self.options.promptvars || !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')) {
+            return text;
+        }
+        let quoted = text.iter().flat_map(|&byte| {
+            let mark = matches!(byte, b'$' | b'`' | b'\\').then_some(b'\\');
+            mark.into_iter().chain([byte])
+        });
+        quoted.collect()
     }
 
     fn prompt_time(&self, format: &[u8]) -> Bytes {

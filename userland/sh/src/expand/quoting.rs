@@ -34,7 +34,15 @@ pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
         return out;
     }
     for chunk in text.utf8_chunks() {
-        ansi_escape(chunk.valid().as_bytes(), &mut out);
+        for char in chunk.valid().chars() {
+            let mut bytes = [0; 4];
+            let bytes = char.encode_utf8(&mut bytes).as_bytes();
+            if is_hidden(char) {
+                bytes.iter().for_each(|byte| out.extend_from_slice(format!("\\{byte:03o}").as_bytes()));
+            } else {
+                ansi_escape(bytes, &mut out);
+            }
+        }
         for byte in chunk.invalid() {
             out.extend_from_slice(format!("\\{byte:03o}").as_bytes());
         }
@@ -64,7 +72,18 @@ fn ansi_escape(text: &[u8], out: &mut Bytes) {
 /// Whether text must be written as `$'..'` to stay on one line.
 pub(crate) fn needs_ansi(text: &[u8]) -> bool {
     text.iter().any(|&b| b < 32 || b == 127)
-        || (!text.is_ascii() && (pattern::in_bytes() || std::str::from_utf8(text).is_err()))
+        || (!text.is_ascii() && (pattern::in_bytes() || std::str::from_utf8(text).map_or(true, shows_nothing)))
+}
+
+/// Whether a text has a character that is none to look at: a control character, the end of a line or a paragraph, or
+/// what will never be a character.
+fn shows_nothing(text: &str) -> bool {
+    text.chars().any(is_hidden)
+}
+
+fn is_hidden(char: char) -> bool {
+    let code = u32::from(char);
+    matches!(code, 0x80..=0x9f | 0x2028 | 0x2029 | 0xfdd0..=0xfdef) || code & 0xfffe == 0xfffe
 }
 
 /// As `declare -p` and `${map[@]@K}` write a key: quoted only where the shell would read it otherwise.

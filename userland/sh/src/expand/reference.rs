@@ -18,6 +18,10 @@ pub(crate) fn may_refer(text: &[u8]) -> bool {
     }
 }
 
+/// Lists that the shell makes, which nobody can fill and nobody is told so.
+const ASSIGNED_BY_NOBODY: [&[u8]; 6] =
+    [b"FUNCNAME", b"BASH_SOURCE", b"BASH_LINENO", b"BASH_ARGC", b"BASH_ARGV", b"GROUPS"];
+
 impl Shell {
     /// What a name means; complains when references go round in a circle.
     pub(crate) fn meaning(&mut self, name: &[u8]) -> Meant {
@@ -125,6 +129,9 @@ impl Shell {
 
     /// The array that a builtin is to fill; `None` after a complaint.
     pub(crate) fn array_to_fill(&mut self, name: &Name) -> Option<Name> {
+        if ASSIGNED_BY_NOBODY.contains(&&**name) && !self.plain.contains(&name[..]) {
+            return None;
+        }
         match self.meaning(name) {
             Meant::Own | Meant::Global(_) | Meant::Circle => Some(Name::clone(name)),
             Meant::Variable(name) => Some(name),

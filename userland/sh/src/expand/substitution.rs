@@ -161,6 +161,7 @@ impl Shell {
         let text = self.io.end_capture(table);
         (self.text_line, self.globs) = outer;
         result?;
+        self.traps.child_ended();
         self.substituted = Some(self.status);
         Ok(text)
     }

@@ -308,7 +308,11 @@ impl Shell {
                 self.emit(&text, out, place)
             }
             Part::Arith(arith) => {
-                let value = self.evaluate(arith)?;
+                let value = match self.evaluate(arith) {
+                    // POSIX calls it a mistake of the language.
+                    Err(crate::state::Stop::Discard) if self.options.posix => return self.end_of_expansion(),
+                    evaluated => evaluated?,
+                };
                 self.emit(value.to_string().as_bytes(), out, place)
             }
             Part::Process { output, body } => {

@@ -36,9 +36,13 @@ pub(crate) use subscript::{subscript_from_text, subscript_of_text, word_from_tex
 
 use crate::ir::{HereDoc, List};
 
-/// Nesting of commands, words and expressions beyond which parsing gives up. The evaluator recurses along the same
-/// tree, and measured frames leave it room within the engine's 2 MiB of native stack.
-const MAX_DEPTH: u32 = 250;
+/// Nesting of commands, words and expressions that every engine has room for.
+const SAFE_DEPTH: u32 = 250;
+/// Nesting beyond which parsing gives up. The evaluator recurses along the same tree, and measured frames leave it room
+/// within the native stack of an engine on which functions nest as deep as they may.
+const MAX_DEPTH: u32 = 450;
+/// How deep functions nest there.
+const FULL_NESTING: u32 = 1000;
 
 type Parse<T> = Result<T, SyntaxError>;
 
@@ -93,6 +97,8 @@ pub(crate) struct Parser<'a> {
     between_quotes: bool,
     /// What is read belongs to a substitution that stands between double quotes.
     quoted_substitution: bool,
+    /// What is read is the pattern of an expansion between double quotes or in a here-document.
+    quoted_operand: bool,
     /// Words are kept as bash prints them: with the commands of substitutions in the form it gives them.
     for_print: bool,
     /// Stretches of the text that words have in another form, as `$'..'` in plain quotes: from, to, the form.
@@ -140,6 +146,7 @@ impl<'a> Parser<'a> {
             hidden_end: false,
             between_quotes: false,
             quoted_substitution: false,
+            quoted_operand: false,
             for_print: false,
             reprinted: Vec::new(),
             bad_name: false,
@@ -335,7 +342,7 @@ impl<'a> Parser<'a> {
 
     /// Runs `inner` one level deeper, or refuses when it is too deep.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= SAFE_DEPTH && self.depth >= most_depth() {
             return Err(SyntaxError::new(Problem::TooDeep, self.line));
         }
         self.depth += 1;
@@ -343,4 +350,10 @@ impl<'a> Parser<'a> {
         self.depth -= 1;
         result
     }
+}
+
+/// The deepest nesting that the engine has room for.
+fn most_depth() -> u32 {
+    let roomy = tidebox_rt::limits().is_ok_and(|limits| limits.nesting >= FULL_NESTING);
+    if roomy { MAX_DEPTH } else { SAFE_DEPTH }
 }

@@ -3,13 +3,16 @@
 use super::token::name_len;
 use super::word::Stop;
 use super::{Parse, Parser, Problem, arith, subscript};
-use crate::ir::{Bytes, Index, Op, Param, Replace, Target, Test, Word};
+use crate::ir::{Bytes, Index, Op, Param, Part, Replace, Target, Test, Word};
 
 impl Parser<'_> {
     /// A pattern or what takes its place, where `$'..'` keeps its quotes also in a substitution between double quotes.
     fn pattern_operand(&mut self, stop: Stop) -> Parse<Word> {
         let outer = std::mem::take(&mut self.quoted_substitution);
+        let quoted = self.between_quotes || self.in_document;
+        let outer_operand = std::mem::replace(&mut self.quoted_operand, quoted);
         let word = self.word_until(stop, false);
+        self.quoted_operand = outer_operand;
         self.quoted_substitution = outer;
         word
     }
@@ -36,7 +39,9 @@ impl Parser<'_> {
             return Err(self.unclosed(b'}', line));
         }
         self.pos += 1;
-        let translated = if quoted && !self.in_document && !self.posix { self.translated_name(start) } else { None };
+        let operand = !quoted && self.quoted_operand;
+        let translates = (quoted && !self.in_document || operand) && !self.posix;
+        let translated = if translates { self.translated_name(start) } else { None };
         if let Some(text) = &translated
             && let Ok(param) = self.inner(text, line).braced_param(quoted)
             && !matches!(param.op, Op::Bad)
@@ -45,7 +50,7 @@ impl Parser<'_> {
         }
         let raw = match translated {
             Some(text) => text.into(),
-            None if self.in_document => self.slice(start, self.pos).into(),
+            None if self.in_document && !operand => self.slice(start, self.pos).into(),
             None => self.reprinted(start).into(),
         };
         Ok(Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op: Op::Bad, raw })
@@ -95,7 +100,13 @@ impl Parser<'_> {
             // An operator of `$#` needs an operand.
             return Ok(None);
         }
-        let indirect = self.peek() == Some(b'!') && !matches!(self.peek_at(1), Some(b'}' | b':' | b'-' | b'=' | b'+'));
+        let indirect = self.peek() == Some(b'!')
+            && match self.peek_at(1) {
+                // In posix mode they are operators of `$!`.
+                Some(b'#' | b'?') => !self.posix,
+                Some(b'@' | b'*' | b'_') => true,
+                next => next.is_some_and(|byte| byte.is_ascii_alphanumeric()),
+            };
         if indirect {
             self.pos += 1;
             let len = name_len(self.rest());
@@ -234,7 +245,8 @@ impl Parser<'_> {
         let offset = self.substring_part()?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;
-            Some(self.substring_part()?)
+            // What a further colon divides is a mistake of the expression, told where there is a value.
+            Some(arith::from_word(self.word_until(Stop::Arith(b"}"), true)?))
         } else {
             None
         };
@@ -274,11 +286,16 @@ impl Parser<'_> {
             self.pos += 1;
         }
         let anchored = matches!(how, Replace::Prefix | Replace::Suffix);
-        let pattern = if anchored && self.peek() == Some(b'/') {
+        let mut pattern = if anchored && self.peek() == Some(b'/') {
             Word::default()
         } else {
             self.pattern_operand(Stop::BraceOrSlash)?
         };
+        if anchored && let Some(Part::Tilde(name)) = pattern.parts.first() {
+            // Behind the sign it begins no word.
+            let literal = Part::Lit([b"~", &name[..]].concat());
+            pattern.parts.splice(..1, [literal]);
+        }
         let with = if self.peek() == Some(b'/') {
             self.pos += 1;
             self.pattern_operand(Stop::Brace)?

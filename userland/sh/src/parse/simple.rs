@@ -290,7 +290,9 @@ impl Parser<'_> {
             b'0'..=b'9' => {
                 let len = rest.iter().position(|b| !b.is_ascii_digit())?;
                 let number = std::str::from_utf8(rest.get(..len)?).ok()?.parse().ok()?;
-                matches!(rest.get(len), Some(b'<' | b'>')).then_some((RedirectFd::Number(number), len))
+                // Before a process substitution it is a part of the word.
+                let operator = matches!(rest.get(len), Some(b'<' | b'>')) && rest.get(len + 1) != Some(&b'(');
+                operator.then_some((RedirectFd::Number(number), len))
             }
             b'{' => {
                 let name = name_len(rest.get(1..)?);
@@ -302,7 +304,7 @@ impl Parser<'_> {
                     _ => name,
                 };
                 let closed = name > 0 && rest.get(len + 1) == Some(&b'}');
-                let followed = matches!(rest.get(len + 2), Some(b'<' | b'>'));
+                let followed = matches!(rest.get(len + 2), Some(b'<' | b'>')) && rest.get(len + 3) != Some(&b'(');
                 let name = rest.get(1..len + 1)?;
                 (closed && followed).then(|| (RedirectFd::Variable(name.into()), len + 2))
             }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::token::{is_meta, is_name_byte, name_len};
 use super::{Parse, Parser, Place, Problem, SyntaxError, quote};
-use crate::ir::{Bytes, Index, Layout, Op, Param, Part, Substitution, Target, Word};
+use crate::ir::{Bytes, Index, Layout, Op, Param, Part, Substitution, Target, Test, Word};
 
 /// What ends a run of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -625,12 +625,25 @@ pub(super) fn tilde_after_equals(mut word: Word) -> Word {
         word.parts = parts;
         return word;
     }
-    tilde_after_colons(&mut word);
+    tilde_after_own_colons(&mut word);
     word
 }
 
 /// In the value of an assignment a tilde also expands after a colon.
 pub(super) fn tilde_after_colons(word: &mut Word) {
+    for part in &mut word.parts {
+        if let Part::Param(param) = part
+            && let Some(Param { op: Op::Test { word, kind: Test::Default | Test::Alternative, .. }, .. }) =
+                Rc::get_mut(param)
+        {
+            tilde_after_colons(word);
+        }
+    }
+    tilde_after_own_colons(word);
+}
+
+/// The same, but in what takes the place of an expansion.
+fn tilde_after_own_colons(word: &mut Word) {
     let needed = |part: &Part| matches!(part, Part::Lit(text) if text.windows(2).any(|pair| pair == b":~"));
     if !word.parts.iter().any(needed) {
         return;

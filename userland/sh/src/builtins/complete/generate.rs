@@ -56,7 +56,11 @@ impl Shell {
             found.extend(self.glob_words(pattern)?);
         }
         if let Some(text) = &spec.words {
-            found.extend(self.word_list(text)?.into_iter().filter(|name| name.starts_with(word)));
+            // What is wrong with the words is told without the builtin's name.
+            let running = std::mem::take(&mut self.running);
+            let words = self.word_list(text);
+            self.running = running;
+            found.extend(words?.into_iter().filter(|name| name.starts_with(word)));
         }
         if let Some(function) = &spec.function {
             found.extend(self.call_completer(function, word)?);
@@ -80,10 +84,10 @@ impl Shell {
             found = found.iter().map(|name| [&prefix[..], name, &suffix].concat()).collect();
         }
         if (found.is_empty() && spec.options.contains("dirnames")) || spec.options.contains("plusdirs") {
-            found.extend(files(word, true));
+            found.extend(files(word, true, &self.home()));
         }
         if found.is_empty() && spec.options.contains("default") {
-            found.extend(files(word, false));
+            found.extend(files(word, false, &self.home()));
         }
         Ok(found)
     }
@@ -119,8 +123,8 @@ impl Shell {
                 jobs.map(|job| job.text.split(|&b| b == b' ').next().unwrap_or_default().to_vec()).collect()
             }
             "command" => self.commands(word),
-            "file" => files(word, false),
-            "directory" => files(word, true),
+            "file" => files(word, false, &self.home()),
+            "directory" => files(word, true, &self.home()),
             "user" => self.first_fields(b"/etc/passwd"),
             "group" => self.first_fields(b"/etc/group"),
             "service" => self.table(b"/etc/services", 0..1),
@@ -141,7 +145,7 @@ impl Shell {
     /// Everything that can be typed as a command.
     fn commands(&mut self, word: &[u8]) -> Vec<Bytes> {
         if word.contains(&b'/') {
-            return files(word, false);
+            return files(word, false, &self.home());
         }
         let mut names = self.action("alias", word);
         names.extend(self.action("keyword", word));
@@ -199,6 +203,9 @@ impl Shell {
                     word.braces = piece.contains(&b'{');
                     self.expand_fields(&word, &mut words)
                 }
+                Err(error) if matches!(error.problem, crate::parse::Problem::Unclosed(b'}')) => {
+                    self.discard([&piece[..], b": bad substitution"].concat())
+                }
                 Err(_) => {
                     words.push(piece);
                     Ok(())
@@ -232,18 +239,23 @@ impl Shell {
         };
         let reply = Name::from(&b"COMPREPLY"[..]);
         self.vars.remove(&reply);
-        for name in [&b"COMP_KEY"[..], b"COMP_TYPE", b"COMP_POINT"] {
-            self.vars.insert(name.into(), Var { value: Value::Text(b"0".to_vec()), flags: 0 });
+        for (name, value) in [(&b"COMP_KEY"[..], "0"), (b"COMP_TYPE", "0"), (b"COMP_POINT", "0"), (b"COMP_CWORD", "-1")]
+        {
+            self.vars.insert(name.into(), Var { value: Value::Text(value.into()), flags: 0 });
         }
         let running = self.running;
         let caller = running.as_bytes().to_vec();
         self.call_function(&function, vec![name.to_vec(), caller, word.to_vec(), Bytes::new()])?;
         self.running = running;
         let found = self.elements(&reply);
-        for name in [&b"COMP_KEY"[..], b"COMP_TYPE", b"COMP_POINT", b"COMPREPLY"] {
+        for name in [&b"COMP_KEY"[..], b"COMP_TYPE", b"COMP_POINT", b"COMP_CWORD", b"COMPREPLY"] {
             self.vars.remove(name);
         }
         Ok(found)
+    }
+
+    fn home(&mut self) -> Bytes {
+        self.lookup(b"HOME").unwrap_or_default()
     }
 
     /// Runs a command and takes the lines that it prints.
@@ -285,17 +297,24 @@ fn signals() -> Vec<Bytes> {
 }
 
 /// Files whose names begin as `word` does.
-fn files(word: &[u8], only_dirs: bool) -> Vec<Bytes> {
+fn files(word: &[u8], only_dirs: bool, home: &[u8]) -> Vec<Bytes> {
     let at = word.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
     let (dir, start) = word.split_at(at);
-    let entries = rt::read_dir(if dir.is_empty() { b"." } else { dir }).unwrap_or_default();
+    let place = match dir.strip_prefix(b"~/") {
+        Some(rest) => [home, b"/", rest].concat(),
+        None if dir.is_empty() => b".".to_vec(),
+        None => dir.to_vec(),
+    };
+    let entries = rt::read_dir(&place).unwrap_or_default();
     let mut found = Vec::new();
     for entry in entries {
         if !entry.name.starts_with(start) || matches!(&entry.name[..], b"." | b"..") {
             continue;
         }
         let path = [dir, &entry.name[..]].concat();
-        if !only_dirs || rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
+        if !only_dirs
+            || rt::stat(&[&place[..], b"/", &entry.name].concat(), true).is_ok_and(|stat| stat.kind() == FileKind::Dir)
+        {
             found.push(path);
         }
     }

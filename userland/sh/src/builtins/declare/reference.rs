@@ -106,6 +106,14 @@ pub(super) fn declare_nothing(
 /// `+n`: the reference becomes an ordinary variable, and what else is declared is the variable that it referred to.
 /// The answer as in [`resolve`].
 pub(super) fn unrefer(shell: &mut Shell, declared: &mut Declared<'_>, wanted: &Wanted) -> Option<bool> {
+    // Of several that refer to one another it is the last one.
+    for _ in 0..8 {
+        let next = shell.vars.get(&declared.name).and_then(vars::Var::scalar).cloned().unwrap_or_default();
+        if !shell.vars.get(&next).is_some_and(|var| var.has(vars::NAMEREF)) {
+            break;
+        }
+        declared.name = next.into();
+    }
     let var = shell.vars.get_mut(&declared.name)?;
     let set = matches!(&var.value, Value::Text(text) if !text.is_empty());
     if var.has(vars::READONLY) && set {

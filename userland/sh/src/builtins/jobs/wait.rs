@@ -173,9 +173,9 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Run<
             Ok(Some(waited)) => shell.note_end(waited.pid, waited.status),
             Ok(None) => {}
             Err(Errno::INTR) => {
-                if let Some(signal) = shell.take_signals().first() {
-                    shell.run_trap(*signal)?;
-                    return Ok(128_u8.saturating_add(*signal));
+                if let Some(signal) = shell.signal_that_ends_waiting()? {
+                    shell.run_trap(signal)?;
+                    return Ok(128_u8.saturating_add(signal));
                 }
             }
             Err(_) => return Ok(127),

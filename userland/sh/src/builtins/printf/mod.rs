@@ -239,7 +239,10 @@ impl Printf<'_> {
                 let value = self.integer(&arg) as u64;
                 let (digits, prefix) = match letter {
                     b'u' => (value.to_string(), ""),
-                    b'o' => (format!("{value:o}"), if spec.alternate && value != 0 { "0" } else { "" }),
+                    b'o' => (
+                        format!("{value:o}"),
+                        if spec.alternate && (value != 0 || spec.precision == Some(0)) { "0" } else { "" },
+                    ),
                     b'x' => (format!("{value:x}"), if spec.alternate && value != 0 { "0x" } else { "" }),
                     _ => (format!("{value:X}"), if spec.alternate && value != 0 { "0X" } else { "" }),
                 };
@@ -459,17 +462,18 @@ fn float_digits(letter: u8, value: f64, precision: usize, alternate: bool) -> St
         "inf".to_owned()
     } else {
         match letter.to_ascii_lowercase() {
-            b'e' => exponent(value, precision),
+            b'e' => exponent(value, precision, alternate),
             b'g' => general(value, precision.max(1), alternate),
             b'a' => format!("{value:e}"),
+            _ if alternate && precision == 0 => format!("{value:.0}."),
             _ => format!("{value:.precision$}"),
         }
     };
     if upper { text.to_uppercase() } else { text }
 }
 
-/// `d.ddde+dd`
-fn exponent(value: f64, precision: usize) -> String {
+/// `d.ddde+dd`, with a point in any case if it is the alternate form.
+fn exponent(value: f64, precision: usize, alternate: bool) -> String {
     let text = format!("{value:.precision$e}");
     match text.split_once('e') {
         Some((mantissa, power)) => {
@@ -477,7 +481,8 @@ fn exponent(value: f64, precision: usize) -> String {
                 Some(digits) => ('-', digits),
                 None => ('+', power),
             };
-            format!("{mantissa}e{sign}{digits:0>2}")
+            let point = if alternate && precision == 0 { "." } else { "" };
+            format!("{mantissa}{point}e{sign}{digits:0>2}")
         }
         None => text,
     }
@@ -485,11 +490,14 @@ fn exponent(value: f64, precision: usize) -> String {
 
 /// The shorter of both notations, without zeros at the end.
 fn general(value: f64, precision: usize, alternate: bool) -> String {
-    let scientific = exponent(value, precision - 1);
+    let scientific = exponent(value, precision - 1, false);
     let power: i64 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
     let limit = i64::try_from(precision).unwrap_or(i64::MAX);
     let trim = |text: &str| {
-        if alternate || !text.contains('.') {
+        if !text.contains('.') {
+            return if alternate { format!("{text}.") } else { text.to_owned() };
+        }
+        if alternate {
             return text.to_owned();
         }
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

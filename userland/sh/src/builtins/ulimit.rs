@@ -1,0 +1,192 @@
+//! `ulimit`.
+
+use std::collections::BTreeMap;
+
+use tidebox_rt::{self as rt, Errno};
+
+use crate::expand::lossy;
+use crate::ir::Bytes;
+use crate::state::{Run, Shell};
+
+/// A soft and a hard value; `u64::MAX` is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    soft: u64,
+    hard: u64,
+}
+
+/// What the script has set, by letter.
+pub(crate) type Bounds = BTreeMap<u8, Bound>;
+
+const NONE: u64 = u64::MAX;
+/// Kilobytes of stack that a program expects to have.
+const STACK: u64 = 8192;
+
+/// Whether a limit may be set, which it may only to what will be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// Nothing in the sandbox uses what is limited, or the shell keeps to the limit.
+    Kept,
+    /// Only to what is no tighter than what holds anyway.
+    Loose,
+    /// Nobody could keep to it.
+    Fixed,
+    /// Linux has no such limit.
+    Never,
+}
+
+/// A limit: letter, description, unit, value, whether it may be set.
+type Row = (u8, &'static str, &'static str, Bound, Hold);
+
+/// What can be asked for, in the order of `ulimit -a`. What the sandbox does not bound has Linux's usual value.
+fn table(set: &Bounds) -> Vec<Row> {
+    let limits = rt::limits().unwrap_or_default();
+    let memory = limits.process_memory_bytes / 1024;
+    let processes = u64::from(limits.processes);
+    let both = |value| Bound { soft: value, hard: value };
+    let mut rows = vec![
+        (b'R', "real-time non-blocking time", "microseconds", both(NONE), Hold::Kept),
+        (b'c', "core file size", "blocks", Bound { soft: 0, hard: NONE }, Hold::Kept),
+        (b'd', "data seg size", "kbytes", both(memory), Hold::Fixed),
+        (b'e', "scheduling priority", "", both(0), Hold::Kept),
+        (b'f', "file size", "blocks", both(limits.file_bytes / 1024), Hold::Fixed),
+        (b'i', "pending signals", "", both(processes), Hold::Kept),
+        (b'l', "max locked memory", "kbytes", both(8192), Hold::Kept),
+        (b'm', "max memory size", "kbytes", both(NONE), Hold::Kept),
+        (b'n', "open files", "", both(u64::from(limits.descriptors)), Hold::Kept),
+        (b'p', "pipe size", "512 bytes", both(8), Hold::Never),
+        (b'q', "POSIX message queues", "bytes", both(819_200), Hold::Kept),
+        (b'r', "real-time priority", "", both(0), Hold::Kept),
+        (b's', "stack size", "kbytes", Bound { soft: STACK, hard: NONE }, Hold::Loose),
+        (b't', "cpu time", "seconds", both(NONE), Hold::Fixed),
+        (b'u', "max user processes", "", both(processes), Hold::Fixed),
+        (b'v', "virtual memory", "kbytes", both(memory), Hold::Fixed),
+        (b'x', "file locks", "", both(NONE), Hold::Kept),
+    ];
+    for row in &mut rows {
+        if let Some(bound) = set.get(&row.0) {
+            row.3 = *bound;
+        }
+    }
+    rows
+}
+
+const USAGE: &str = "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]";
+
+pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+    let rows = table(&shell.bounds);
+    let (mut all, mut soft, mut hard) = (false, false, false);
+    let mut asked = Vec::<(Row, Option<Bytes>)>::new();
+    let mut words = args.get(1..).unwrap_or_default();
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+        words = rest;
+        if letters == b"-" {
+            break;
+        }
+        for (at, letter) in letters.iter().enumerate() {
+            match letter {
+                b'a' => all = true,
+                b'S' => soft = true,
+                b'H' => hard = true,
+                letter => {
+                    let Some(row) = rows.iter().find(|row| row.0 == *letter) else {
+                        return Ok(shell.bad_option(&[b'-', *letter], USAGE));
+                    };
+                    // Its value is the rest of the word, or the next one.
+                    let mut value = letters.get(at + 1..).filter(|rest| !rest.is_empty()).map(<[u8]>::to_vec);
+                    let attached = value.is_some();
+                    if let (false, Some((next, after))) = (attached, words.split_first())
+                        && next.first() != Some(&b'-')
+                    {
+                        value = Some(next.clone());
+                        words = after;
+                    }
+                    asked.push((*row, value));
+                    if attached {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    let which = Which { soft: soft || !hard, hard: hard || !soft, shows_hard: hard && !soft };
+    if all {
+        let text: String = rows.iter().map(|row| line(row, which)).collect();
+        return Ok(shell.print(text));
+    }
+    match (asked.last_mut(), words.first()) {
+        (Some((_, value @ None)), Some(word)) => *value = Some(word.clone()),
+        (None, word) => {
+            let size = rows.iter().find(|row| row.0 == b'f').copied();
+            asked.extend(size.map(|row| (row, word.cloned())));
+        }
+        _ => {}
+    }
+    let several = asked.len() > 1;
+    for (row, value) in asked {
+        match value {
+            Some(value) if !change(shell, &row, which, &value) => return Ok(1),
+            Some(_) => {}
+            None if several => drop(shell.print(line(&row, which))),
+            None => drop(shell.print(format!("{}\n", shown(&row, which)))),
+        }
+    }
+    Ok(0)
+}
+
+/// Which of the two values is meant.
+#[derive(Clone, Copy, Debug)]
+struct Which {
+    soft: bool,
+    hard: bool,
+    shows_hard: bool,
+}
+
+fn shown(row: &Row, which: Which) -> String {
+    match if which.shows_hard { row.3.hard } else { row.3.soft } {
+        NONE => "unlimited".to_owned(),
+        value => value.to_string(),
+    }
+}
+
+fn line(row: &Row, which: Which) -> String {
+    let (letter, name, unit, ..) = row;
+    let unit = if unit.is_empty() { String::new() } else { format!("{unit}, ") };
+    let unit = format!("({unit}-{})", char::from(*letter));
+    format!("{name:<20}{unit:>20} {}\n", shown(row, which))
+}
+
+/// Sets a limit; says whether it is as wanted now.
+fn change(shell: &mut Shell, row: &Row, which: Which, value: &[u8]) -> bool {
+    let (letter, name, _, old, hold) = *row;
+    let number = match value {
+        b"hard" => old.hard,
+        b"soft" => old.soft,
+        b"unlimited" => NONE,
+        digits if digits.iter().all(u8::is_ascii_digit) => lossy(digits).parse().unwrap_or(NONE),
+        _ => {
+            shell.complain_builtin([value, b": invalid number"].concat());
+            return false;
+        }
+    };
+    let new =
+        Bound { soft: if which.soft { number } else { old.soft }, hard: if which.hard { number } else { old.hard } };
+    let refused = match hold {
+        Hold::Never => Some(Errno::INVAL),
+        _ if new.soft > new.hard => Some(Errno::INVAL),
+        _ if new.hard > old.hard => Some(Errno::PERM),
+        Hold::Fixed if new != old => Some(Errno::PERM),
+        Hold::Loose if new.soft < STACK => Some(Errno::PERM),
+        _ => None,
+    };
+    if let Some(errno) = refused {
+        shell.complain_builtin(format!("{name}: cannot modify limit: {errno}"));
+        return false;
+    }
+    shell.bounds.insert(letter, new);
+    if letter == b'n' {
+        shell.io.set_most(u32::try_from(new.soft).unwrap_or(u32::MAX));
+    }
+    true
+}
