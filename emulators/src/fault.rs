@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -73,7 +74,7 @@ pub(crate) struct SocketFault {
 /// A fault and the requests that it befalls.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Fault {
-    /// Requests whose path begins like this.
+    /// Requests whose path begins like this. A query belongs to it, as it was sent.
     pub path: String,
     /// How many of them.
     pub times: u32,
@@ -116,7 +117,8 @@ impl Faults {
 
 /// Befalls requests with the faults that were asked for.
 pub(crate) async fn befall(State(faults): State<Faults>, mut request: Request, next: Next) -> Response {
-    match faults.take(request.uri().path()) {
+    let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
+    match faults.take(path) {
         None => next.run(request).await,
         Some(FaultKind::Refuse { status, retry_after, body }) => refuse(status, retry_after, body),
         Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {

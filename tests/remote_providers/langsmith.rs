@@ -192,12 +192,15 @@ async fn files_that_are_refused_together_for_want_of_a_directory_are_all_there_i
     let serving = emulator("langsmith").await;
     let sandbox = made(&serving).await;
     let upload = format!("/dp/{}/upload", sandbox.id());
-    // Each is refused, and only the first to look finds that the directory is missing.
-    fault(&serving, &upload, 6, no_directory());
+    // Each is refused once, and only the first to look finds that the directory is missing.
+    for number in 0..6 {
+        fault(&serving, &format!("{upload}?path=%2Ftmp%2Fnew%2Fbelow%2F{number}"), 1, no_directory());
+    }
     let files = (0..6).map(|number| Upload::new(format!("/tmp/new/below/{number}"), "x")).collect();
     for file in sandbox.upload_files(files).await.expect("a transfer") {
         file.result.expect("it is there after all");
     }
+    assert_eq!(serving.faults().left(), 0, "all were refused");
     // Somebody else made it between the refusal and the look.
     fault(&serving, &upload, 1, no_directory());
     let file = Upload::new("/tmp/new/below/6", "x");
