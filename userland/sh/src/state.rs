@@ -93,7 +93,8 @@ pub(crate) struct Shell {
     pub(crate) recounts: bool,
     /// The text that was read last had a mistake in a condition, which bash's parser then still sees as open.
     pub(crate) condition_open: bool,
-    /// The text that was read last ended within quotes, after which bash knows the next word for no reserved word.
+    /// The text that was read last ended within quotes or with a backslash, after which bash knows the next word for no
+    /// reserved word.
     pub(crate) quote_open: bool,
     /// A default value could not be assigned to all of an array, for which subshells have a status of its own.
     pub(crate) bad_default: bool,

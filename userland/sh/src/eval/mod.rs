@@ -180,7 +180,8 @@ impl Shell {
     fn read_and_run(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
         let clean: Vec<u8>;
         // The end of the text is the end of its last line too, which the grammar tells from the end of everything.
-        let ends = matches!(text.last(), None | Some(b'\n' | b'\\'));
+        let backslashes = text.iter().rev().take_while(|&&b| b == b'\\').count();
+        let ends = matches!(text.last(), None | Some(b'\n')) || backslashes % 2 == 1;
         let text = if !ends || text.contains(&0) {
             let newline = if ends { None } else { Some(b'\n') };
             clean = text.iter().copied().filter(|&b| b != 0).chain(newline).collect();
@@ -196,6 +197,7 @@ impl Shell {
         // What the evaluator has used of the stack is not there for the parser.
         parser.start_at_depth(self.levels / 8);
         let mut ran = false;
+        let quote_open = self.levels > 0 && std::mem::take(&mut self.quote_open);
         loop {
             if self.options.history && self.levels == 0 && !self.history.reads_lines {
                 let (rest, line) = parser.unread();
@@ -282,6 +284,8 @@ impl Shell {
                 return Err(Stop::Exit);
             }
         }
+        // Where a backslash ends the text of `eval`, bash reads on as behind a word.
+        self.quote_open = if origin == b"eval" { parser.cut_off } else { quote_open };
         // Of `eval` and its kin; a line of comments in standard input changes nothing.
         if !ran && self.levels > 0 {
             self.status = 0;

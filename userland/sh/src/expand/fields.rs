@@ -232,10 +232,7 @@ impl Out {
             let len = if wide { pattern::char_len(after) } else { 1 };
             rest = after.get(len..).unwrap_or_default();
             if matches!(separator, b' ' | b'\t' | b'\n') {
-                if self.present {
-                    self.end_field();
-                    self.after_space = true;
-                }
+                self.end_at_blank();
             } else if self.after_space && !self.present {
                 self.after_space = false;
             } else {
@@ -250,6 +247,20 @@ impl Out {
         }
         self.ifs = Some(ifs);
         Ok(())
+    }
+
+    /// Ends the current field, if there is one, at white space that separates fields.
+    pub(crate) fn end_at_blank(&mut self) {
+        if self.present {
+            self.end_field();
+            self.after_space = true;
+        }
+    }
+
+    /// The same where white space joins elements, of which empty ones may have come first: `before` is how many fields there were.
+    pub(crate) fn end_at_join(&mut self, before: usize) {
+        self.after_space |= !self.present && self.done.len() == before;
+        self.end_at_blank();
     }
 
     /// Ends the current field, empty or not.

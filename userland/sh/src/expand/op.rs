@@ -54,7 +54,7 @@ impl Shell {
         let fold = self.options.nocasematch;
         match &content {
             // Where there is nothing to edit, pattern and replacement are not expanded either.
-            Content::Unset => return Ok(Content::One(Bytes::new())),
+            Content::Unset => return Ok(content),
             Content::Many { values, .. } if values.is_empty() => return Ok(content),
             Content::One(text) if text.is_empty() && matches!(op, Op::Strip { .. }) => return Ok(content),
             _ => {}
@@ -124,7 +124,7 @@ impl Shell {
         length: Option<&Arith>,
     ) -> Run<Content> {
         match &content {
-            Content::Unset => return Ok(Content::One(Bytes::new())),
+            Content::Unset => return Ok(content),
             Content::Many { values, .. } if values.is_empty() && matches!(target, Target::Var(_)) => {
                 return Ok(content);
             }

@@ -338,12 +338,20 @@ impl Shell {
     /// split. Nothing but those blanks splits them then.
     fn emit_split(&mut self, values: &[Bytes], out: &mut Out, place: Place) -> Run {
         let ifs = self.ifs();
-        if ifs.first().is_none_or(u8::is_ascii_whitespace) {
-            return self.emit_many(values, false, out, place);
+        let fields = out.mode == super::Mode::Fields;
+        if fields && ifs.contains(&b' ') {
+            return self.emit_many(values, false, out, Place::default());
         }
         let mut values = values.to_vec();
-        for byte in values.iter_mut().flatten().filter(|byte| ifs.contains(byte)) {
-            *byte = b' ';
+        match ifs.first() {
+            Some(b'\t' | b'\n') if fields => {
+                let mut split = Out::new(super::Mode::Fields, self);
+                self.emit_many(&values, false, &mut split, Place::default())?;
+                split.end_present();
+                values = split.done.into_iter().map(|field| field.text).collect();
+            }
+            None | Some(b' ' | b'\t' | b'\n') => {}
+            Some(_) => values.iter_mut().flatten().filter(|byte| ifs.contains(byte)).for_each(|byte| *byte = b' '),
         }
         self.emit_many(&values, false, out, place)
     }
@@ -400,9 +408,11 @@ impl Shell {
                 self.emit(&joined, out, Place::default())
             };
         }
-        // As if joined by a separator that is no white space: what is empty in between stays.
-        let keeps = fields && !place.quoted && self.ifs().first().is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n'));
-        if keeps && place.operand && !star {
+        // As if joined by the first separator: what is empty in between stays where that is no white space, and white space is one
+        // with a separator that an element begins with.
+        let ifs = self.ifs();
+        let keeps = fields && !place.quoted && ifs.first().is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n'));
+        if fields && !place.quoted && place.operand && !star && ifs.first().is_some_and(|&byte| byte != b' ') {
             // In an operand blanks join them, and nothing but those is split.
             for (at, value) in values.iter().enumerate() {
                 if at > 0 {
@@ -412,6 +422,7 @@ impl Shell {
             }
             return Ok(());
         }
+        let before = out.done.len();
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
                 if keeps {
@@ -423,8 +434,10 @@ impl Shell {
                     self.emit(b" ", out, place)?;
                 } else if place.quoted {
                     out.end_field();
-                } else {
+                } else if ifs.is_empty() {
                     out.end_present();
+                } else {
+                    out.end_at_join(before);
                 }
             }
             self.emit(value, out, place)?;
@@ -528,6 +541,12 @@ impl Shell {
         }
         match &param.op {
             Op::None => self.emit_own(param, content, out, place),
+            // Beside elements an operator on nothing makes no word.
+            Op::Substring { .. } | Op::Replace { .. } | Op::Case { .. }
+                if out.among_elements && place.quoted && matches!(content, Content::Unset) =>
+            {
+                Ok(())
+            }
             Op::Length => {
                 let length = match content {
                     // bash looks for a variable that is called like the element.

@@ -28,7 +28,7 @@ impl Parser<'_> {
     pub(super) fn compound_kind(&mut self) -> Parse<Option<Kind>> {
         let blind = std::mem::take(&mut self.blind);
         if self.peek() == Some(b'(') {
-            return self.parenthesis().map(Some);
+            return if blind { self.subshell() } else { self.parenthesis() }.map(Some);
         }
         if blind {
             return Ok(None);
@@ -82,6 +82,10 @@ impl Parser<'_> {
         {
             return Ok(Kind::Arith(expression));
         }
+        self.subshell()
+    }
+
+    fn subshell(&mut self) -> Parse<Kind> {
         self.pos += 1;
         let body = self.compound_list()?;
         if self.accept(b")") { Ok(Kind::Subshell(body)) } else { Err(self.unexpected()) }

@@ -91,6 +91,8 @@ pub(crate) struct Parser<'a> {
     condition_open: bool,
     /// The next word is no reserved word, because a text that was read before ended within quotes.
     blind: bool,
+    /// The text ended with a backslash that quoted nothing.
+    pub(crate) cut_off: bool,
     /// A comment within `$(( ))` hides its end, which bash finds out when it expands the word.
     hidden_end: bool,
     /// What is read stands directly between double quotes, or in an expansion there.
@@ -143,6 +145,7 @@ impl<'a> Parser<'a> {
             in_document: false,
             condition_open: false,
             blind: false,
+            cut_off: false,
             hidden_end: false,
             between_quotes: false,
             quoted_substitution: false,

@@ -241,7 +241,15 @@ impl Parser<'_> {
                 self.reprinted.push((start, self.pos, text.clone()));
                 pieces.literal.extend(text);
             }
-            b'$' => self.dollar(quoted || arith, pieces)?,
+            b'$' => {
+                // An expression that stands in another expansion keeps the quotes of `$'..'`, also in such a substitution.
+                let nested = !matches!(stop, Stop::Meta) && self.starts_with(b"$((");
+                let outer = self.quoted_substitution;
+                self.quoted_substitution &= !nested;
+                let read = self.dollar(quoted || arith, pieces);
+                self.quoted_substitution = outer;
+                read?;
+            }
             b'`' => {
                 let body = self.backquoted(quoted)?;
                 pieces.push(Part::Command(body));
@@ -326,7 +334,8 @@ impl Parser<'_> {
             None => {
                 pieces.literal.push(b'\\');
                 // bash looks for the newline that would follow, and counts it.
-                self.line = self.line.saturating_add(u32::from(stop == Stop::Meta && !quoted));
+                self.cut_off = stop == Stop::Meta && !quoted;
+                self.line = self.line.saturating_add(u32::from(self.cut_off));
             }
             Some(b'\n') => self.leave_out_continuation(),
             Some(byte) if escapes => pieces.push(Part::Quoted(vec![byte])),
