@@ -321,10 +321,30 @@ async function load(guest: Guest): Promise<WebAssembly.Instance | undefined> {
     const program = known().ready(guest.name) ?? (await known().load(guest.name));
     if (guests.get(guest.pid) !== guest) return undefined;
     if (!kernel.guestBegins(guest.pid, program.aware, program.pages, false)) return undefined;
-    return instantiate(guest, program);
+    return await withRoom(guest, program);
   } catch (error) {
     kernel.guestCannotStart(guest.pid, message(error));
     return undefined;
+  }
+}
+
+/** How often an instance is tried that found no room for its memory, and the milliseconds between. */
+const ROOM_ATTEMPTS = 25;
+const ROOM_PAUSE = 20;
+
+/**
+ * An instance of the program. Memories of guests that are over take addresses until the engine collects them, and a browser has few
+ * addresses to give, so that a flood of short programs may find none for a moment.
+ */
+async function withRoom(guest: Guest, program: Program): Promise<WebAssembly.Instance | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return instantiate(guest, program);
+    } catch (error) {
+      if (!(error instanceof RangeError) || attempt === ROOM_ATTEMPTS) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, ROOM_PAUSE));
+    if (guests.get(guest.pid) !== guest) return undefined;
   }
 }
 
