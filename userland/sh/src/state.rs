@@ -196,6 +196,8 @@ pub(crate) struct Shell {
     /// Computed variables that were unset, and are ordinary ones since.
     pub(crate) plain: BTreeSet<Bytes>,
     pub(crate) missing_locales: crate::expand::Missing,
+    /// Values are expanded that are assigned for one command alone.
+    pub(crate) lends: bool,
     /// Limits that the script has set.
     pub(crate) bounds: crate::builtins::Bounds,
     /// Variables of the locale change for a program alone, which is nothing to the shell.
@@ -284,6 +286,7 @@ impl Shell {
             trace_fd: None,
             plain: BTreeSet::new(),
             missing_locales: crate::expand::Missing::new(),
+            lends: false,
             bounds: crate::builtins::Bounds::new(),
             quiet_locale: false,
             references: Vec::new(),

@@ -324,15 +324,29 @@ impl Shell {
         }
         let saved = self.line;
         let mut lines = Vec::new();
+        // Who types the commands does not know where those of a file are.
+        let file = self.options.interactive && self.sourcing > 0 && origin.is_empty();
         for (line, message) in messages {
             self.line = line;
-            lines.extend(self.message_prefix(origin));
+            if file {
+                let source = self.current_source();
+                lines.extend(
+                    [self.base_name(), b": ", &source, b": line ", line.to_string().as_bytes(), b": "].concat(),
+                );
+            } else {
+                lines.extend(self.message_prefix(origin));
+            }
             lines.extend_from_slice(&message);
             lines.push(b'\n');
         }
-        if shows_line && !self.options.errexit && !self.options.interactive {
+        if shows_line && !self.options.errexit && (!self.options.interactive || file) {
             self.line = error.line;
-            lines.extend(self.message_prefix(origin));
+            if file {
+                let (source, line) = (self.current_source(), error.line.to_string());
+                lines.extend([self.base_name(), b": ", &source, b": line ", line.as_bytes(), b": "].concat());
+            } else {
+                lines.extend(self.message_prefix(origin));
+            }
             lines.extend([b"`", text, b"'\n"].concat());
         }
         // Where standard error is closed there is nobody to tell.

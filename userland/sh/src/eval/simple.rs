@@ -291,7 +291,9 @@ impl Shell {
                 continue;
             }
             // It is shown with the value that it has then, even when that was appended to.
+            self.lends = true;
             let assigned = self.run_assign_shown(assign, false);
+            self.lends = false;
             let assigned = assigned?;
             if self.options.xtrace {
                 let value = self.lookup(&name).unwrap_or_default();

@@ -421,6 +421,9 @@ impl Shell {
             self.complain([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
             return Ok(());
         }
+        if self.lends && key == Key::Whole {
+            self.assign_below(name, value.to_string().into_bytes())?;
+        }
         if self.assign(name, key, false, value.to_string().into_bytes())? {
             self.forget_computed(name);
             return Ok(());

@@ -675,11 +675,25 @@ impl Shell {
                 return self.discard_expansion(message);
             }
         };
+        if self.lends && key == Key::Whole {
+            self.assign_below(name, value.clone())?;
+        }
         if self.assign(name, key, false, value)? {
             return Ok(());
         }
         self.status = 1;
         Err(if self.options.errexit { Stop::Exit } else { Stop::Discard })
+    }
+
+    /// What is assigned within values that are for one command alone outlives the command.
+    pub(crate) fn assign_below(&mut self, name: &Name, value: Bytes) -> Run {
+        if !self.vars.lent_to_newest(name) {
+            return Ok(());
+        }
+        self.vars.swap_newest();
+        let kept = self.assign(name, Key::Whole, false, value);
+        self.vars.swap_newest();
+        kept.map(drop)
     }
 
     /// The home directory that `~` or `~name` means; the text itself when there is none.

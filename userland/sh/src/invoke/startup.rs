@@ -55,7 +55,9 @@ impl Shell {
         let _ = rt::close(fd);
         self.sourcing += 1;
         self.levels += 1;
+        let outer = std::mem::replace(&mut self.script, path.into());
         let result = self.run_source(&text, 1, path.into(), b"");
+        self.script = outer;
         self.levels -= 1;
         self.sourcing -= 1;
         match result {

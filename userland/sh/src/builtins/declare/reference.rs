@@ -47,7 +47,8 @@ pub(super) fn resolve(shell: &mut Shell, declared: &mut Declared<'_>, wanted: &W
             if wanted.base != 0 {
                 let text = [&array[..], b"[", &subscript, b"]"].concat();
                 shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&text)));
-                return Some(false);
+                // bash's status does not tell of it.
+                return Some(true);
             }
             if shell.vars.get(&array).is_some_and(|var| var.has(vars::NAMEREF)) {
                 shell.stop_referring(&array);
