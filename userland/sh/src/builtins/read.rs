@@ -1,14 +1,16 @@
 //! `read`.
 
+mod fields;
+
 use std::collections::BTreeMap;
 
 use tidebox_rt::{self as rt, Errno, Fd, Readiness};
 
+use self::fields::{Fields, Line};
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::parse::token::name_len;
-use crate::pattern::char_len;
 use crate::state::{Run, Shell};
 use crate::vars::{Value, Var};
 
@@ -26,8 +28,8 @@ struct Options {
 }
 
 /// How reading a line ended.
-#[derive(Debug, PartialEq, Eq)]
-enum End {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
     Delimiter,
     Enough,
     Finished,
@@ -63,12 +65,13 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if options.timeout_ns == Some(0) {
         return Ok(u8::from(rt::poll_read(fd, 0) != Ok(Readiness::Ready)));
     }
-    let (line, quoted, end) = read_line(shell, fd, &options)?;
-    if let End::Failed(errno) = end {
+    let line = read_line(shell, fd, &options)?;
+    if let End::Failed(errno) = line.end {
         shell.complain_builtin(format!("read error: {}: {errno}", options.number));
         return Ok(1);
     }
-    let stored = store(shell, &options, names, line, &quoted)?;
+    let end = line.end;
+    let stored = store(shell, &options, names, line)?;
     Ok(match end {
         End::TimedOut => 142,
         End::Finished => 1,
@@ -156,12 +159,16 @@ fn set(shell: &mut Shell, options: &mut Options, letter: u8, value: Bytes) -> Re
     Ok(())
 }
 
-/// Reads up to the delimiter. The second value marks bytes that a backslash took the meaning from.
-fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<(Bytes, Vec<bool>, End)> {
+/// What bash has in place of a backslash with nothing behind it.
+const DANGLING: u8 = 1;
+
+/// Reads up to the delimiter.
+fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
     let deadline = options.timeout_ns.map(|ns| rt::monotonic_ns().saturating_add(ns));
     let mut source = Source::new(fd, options);
     let (mut line, mut quoted) = (Bytes::new(), Vec::new());
     let (mut characters, mut missing) = (0, 0);
+    let mut dangling = false;
     let end = loop {
         if options.most == Some(characters) {
             break End::Enough;
@@ -173,16 +180,28 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<(Bytes, Vec<bo
         if byte == options.delimiter && !options.exact {
             break End::Delimiter;
         }
+        if dangling {
+            // A NUL behind a backslash ends the text, though not the line.
+            continue;
+        }
         if byte == b'\\' && !options.raw {
             match source.byte(shell, deadline)? {
                 Ok(b'\n') => continue,
+                Ok(0) => {
+                    dangling = true;
+                    characters += 1;
+                    continue;
+                }
                 Ok(byte) => {
                     line.push(byte);
                     quoted.push(true);
                     characters += 1;
                     continue;
                 }
-                Err(end) => break end,
+                Err(end) => {
+                    dangling = true;
+                    break end;
+                }
             }
         }
         if byte == 0 {
@@ -205,7 +224,11 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<(Bytes, Vec<bo
         characters += usize::from(missing == 0);
     };
     source.give_back();
-    Ok((line, quoted, end))
+    if dangling {
+        line.push(DANGLING);
+        quoted.push(true);
+    }
+    Ok(Line { text: line, quoted, dangling, end })
 }
 
 /// Bytes of a descriptor. From a file they are read in blocks, and what was too much is given back by seeking; from
@@ -269,14 +292,14 @@ impl Source {
 }
 
 /// Distributes a line over the variables; says whether all could be assigned.
-fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quoted: &[bool]) -> Run<bool> {
+fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> Run<bool> {
     let ifs = shell.ifs();
     if let Some(array) = &options.array {
         let mut map = BTreeMap::new();
         if options.exact {
-            map.insert(0, line);
+            map.insert(0, line.whole());
         } else {
-            let mut fields = Fields { line: &line, quoted, ifs: &ifs, at: 0 };
+            let mut fields = Fields::new(&line, &ifs);
             while let Some(field) = fields.next_field() {
                 map.insert(map.len() as u64, field);
             }
@@ -304,13 +327,13 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Bytes, quo
     if names.is_empty() || options.exact {
         let reply = b"REPLY".to_vec();
         let name = names.first().unwrap_or(&reply);
-        let mut good = shell.assign_place(name, line)?;
+        let mut good = shell.assign_place(name, line.whole())?;
         for name in names.iter().skip(1) {
             good = good && assign_checked(shell, name, Bytes::new())?;
         }
         return Ok(good);
     }
-    let mut fields = Fields { line: &line, quoted, ifs: &ifs, at: 0 };
+    let mut fields = Fields::new(&line, &ifs);
     let mut good = true;
     for (at, name) in names.iter().enumerate() {
         let value = if at + 1 == names.len() { fields.remainder() } else { fields.next_field().unwrap_or_default() };
@@ -328,99 +351,15 @@ fn assign_checked(shell: &mut Shell, name: &[u8], value: Bytes) -> Run<bool> {
     shell.assign_place(name, value)
 }
 
-/// Fields of a line, one after the other.
-struct Fields<'a> {
-    line: &'a [u8],
-    quoted: &'a [bool],
-    ifs: &'a [u8],
-    at: usize,
-}
-
-impl Fields<'_> {
-    /// The length of the separator at this place, 0 when there is none.
-    fn separator(&self, at: usize) -> usize {
-        let Some(byte) = self.line.get(at) else { return 0 };
-        if self.quoted.get(at).copied().unwrap_or(false) {
-            return 0;
-        }
-        if byte.is_ascii() {
-            return usize::from(self.ifs.contains(byte));
-        }
-        let rest = self.line.get(at..).unwrap_or_default();
-        let len = char_len(rest).max(1);
-        let char = rest.get(..len).unwrap_or_default();
-        let mut known = self.ifs;
-        while !known.is_empty() {
-            let (first, others) = known.split_at(char_len(known).clamp(1, known.len()));
-            if first == char {
-                return len;
-            }
-            known = others;
-        }
-        0
-    }
-
-    fn is_space(&self, at: usize) -> bool {
-        self.separator(at) > 0 && matches!(self.line.get(at), Some(b' ' | b'\t' | b'\n'))
-    }
-
-    fn skip_space(&mut self) {
-        while self.is_space(self.at) {
-            self.at += 1;
-        }
-    }
-
-    fn next_field(&mut self) -> Option<Bytes> {
-        self.skip_space();
-        if self.at >= self.line.len() {
-            return None;
-        }
-        let start = self.at;
-        while self.at < self.line.len() && self.separator(self.at) == 0 {
-            self.at += char_len(self.line.get(self.at..).unwrap_or_default()).max(1);
-        }
-        let field = self.line.get(start..self.at).unwrap_or_default().to_vec();
-        self.skip_separator();
-        Some(field)
-    }
-
-    /// White space and at most one other separator.
-    fn skip_separator(&mut self) {
-        self.skip_space();
-        let len = self.separator(self.at);
-        if len > 0 {
-            self.at += len;
-            self.skip_space();
-        }
-    }
-
-    /// What is left for the last variable: separators inside stay, white space at the end goes, and a single separator
-    /// after the only field goes too.
-    fn remainder(&mut self) -> Bytes {
-        self.skip_space();
-        let start = self.at;
-        let mut probe = Fields { at: start, ..*self };
-        if let Some(only) = probe.next_field()
-            && probe.at >= self.line.len()
-        {
-            return only;
-        }
-        let mut end = self.line.len();
-        while end > start && self.is_space(end - 1) {
-            end -= 1;
-        }
-        self.line.get(start..end).unwrap_or_default().to_vec()
-    }
-}
-
 impl Shell {
-    /// A line of the script's descriptor, for `select`; `None` at the end of the file.
-    pub(crate) fn read_line(&mut self, number: u32) -> Run<Option<Bytes>> {
+    /// A line of the script's descriptor, for `select`, and whether it was a whole one.
+    pub(crate) fn read_line(&mut self, number: u32) -> Run<(Bytes, bool)> {
         let options =
             Options { raw: false, delimiter: b'\n', array: None, most: None, exact: false, timeout_ns: None, number };
-        let Some(fd) = self.io.fd(number) else { return Ok(None) };
+        let Some(fd) = self.io.fd(number) else { return Ok((Bytes::new(), false)) };
         self.io.flush();
-        let (line, _, end) = read_line(self, fd, &options)?;
-        Ok(if line.is_empty() && end != End::Delimiter { None } else { Some(line) })
+        let line = read_line(self, fd, &options)?;
+        let is_whole = line.end == End::Delimiter;
+        Ok((line.whole(), is_whole))
     }
 }

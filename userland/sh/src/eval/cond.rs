@@ -101,9 +101,15 @@ impl Shell {
                 let shown = [self.shown_side(left)?, self.shown_side(right)?];
                 self.trace_test(not, &[&shown[0], &[b'-', name[0], name[1]], &shown[1]]);
             }
+            // What is plain is expanded before anything is evaluated, unless that would be before what stands left of it.
+            let expands = left.raw.iter().any(|byte| matches!(byte, b'$' | b'`'));
+            let other = if expands || may_hold_element(right) { None } else { Some(self.expand_text(right)?) };
             let Some(a) = self.cond_side(left)? else { return Ok(None) };
-            let Some(b) = self.cond_side(right)? else { return Ok(None) };
-            return Ok(Some(compare(a, b)));
+            let b = match other {
+                Some(text) => self.cond_number(&text)?,
+                None => self.cond_side(right)?,
+            };
+            return Ok(b.map(|b| compare(a, b)));
         }
         let subject = self.expand_text(left)?;
         match op {

@@ -88,8 +88,15 @@ impl Shell {
         done
     }
 
-    /// The assignments that `export` and `readonly` make, which are shown once more.
+    /// The assignments that `export` and `readonly` make, which are shown once more, unless `declare` makes them for these.
     pub(super) fn trace_declared(&mut self, list: &[DeclArg]) {
+        let options = list.iter().skip(1).map_while(|arg| match arg {
+            DeclArg::Word(word) if word.starts_with(b"-") && word.as_slice() != b"--" => Some(word),
+            _ => None,
+        });
+        if options.into_iter().any(|word| word.iter().any(|letter| b"aAf".contains(letter))) {
+            return;
+        }
         for arg in list {
             if let DeclArg::Assign(assign) = arg
                 && let crate::ir::AssignValue::Word(word) = &assign.value
@@ -142,7 +149,7 @@ pub(super) fn source(assign: &Assign) -> Option<Bytes> {
 }
 
 /// An argument of `declare` as a word: all of it, or the name alone of an array, whose assignment is shown before.
-pub(super) fn declared_word(assign: &Assign) -> Bytes {
+pub(crate) fn declared_word(assign: &Assign) -> Bytes {
     let mut text = assign.name.to_vec();
     if let crate::ir::AssignValue::Word(word) = &assign.value {
         if let Some(subscript) = &assign.subscript {

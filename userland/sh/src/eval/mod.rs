@@ -21,7 +21,7 @@ pub(crate) mod trace;
 pub(crate) use external::{death_text, search};
 pub(crate) use pipeline::Stage;
 
-pub(crate) use declaration::DeclArg;
+pub(crate) use declaration::{DeclArg, declared_word};
 pub(crate) use test::{TestFault, binary_test, unary_test};
 
 use std::rc::Rc;

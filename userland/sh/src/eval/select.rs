@@ -29,13 +29,13 @@ impl Shell {
                 let prompt = shell.lookup(b"PS3").unwrap_or_else(|| b"#? ".to_vec());
                 // Where standard error is closed there is nobody to prompt.
                 let _ = shell.io.write(2, &prompt);
-                let Some(line) = shell.read_line(0)? else {
-                    shell.assign(&Name::from(&b"REPLY"[..]), Key::Whole, false, Bytes::new())?;
+                let (line, is_whole) = shell.read_line(0)?;
+                let kept = shell.assign(&Name::from(&b"REPLY"[..]), Key::Whole, false, line.clone())?;
+                if !is_whole || !kept {
                     let _ = shell.io.write(1, b"\n");
                     shell.status = 1;
                     return Ok(());
-                };
-                shell.assign(&Name::from(&b"REPLY"[..]), Key::Whole, false, line.clone())?;
+                }
                 show = line.is_empty();
                 if show {
                     continue;

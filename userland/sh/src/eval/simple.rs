@@ -20,10 +20,8 @@ impl Shell {
         if !self.traps.in_progress() {
             self.current = Some(Current::Simple(Rc::clone(simple)));
         }
-        if self.traps.get(crate::trap::DEBUG).is_some()
-            && !std::mem::take(&mut self.debugged)
-            && !self.run_debug_trap()?
-        {
+        let debugged = std::mem::take(&mut self.debugged);
+        if !debugged && self.traps.get(crate::trap::DEBUG).is_some() && !self.run_debug_trap()? {
             return Ok(());
         }
         self.substituted = None;

@@ -392,10 +392,12 @@ impl Shell {
 
     /// The value of a variable's text, which may be an expression too.
     fn nested_value(&mut self, text: &[u8]) -> Value {
-        match plain_number(text.trim_ascii()) {
-            Some(number) => Ok(number),
-            None if text.is_empty() => Ok(0),
-            None => {
+        let trimmed = text.trim_ascii();
+        match plain_number(trimmed) {
+            Some(number) if self.arith_levels < MAX_LEVELS => Ok(number),
+            None if trimmed.is_empty() => Ok(0),
+            // On the last level a number is one level too many, too.
+            _ => {
                 // What was compiled is a level as well.
                 let compiled = u32::from(self.arith_levels == 0);
                 self.arith_levels += compiled;

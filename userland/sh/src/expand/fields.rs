@@ -53,6 +53,8 @@ pub(crate) struct Out {
     pub(crate) assigned: bool,
     /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
     pub(super) among_elements: bool,
+    /// What was expanded last beside them is nothing, not even an empty word.
+    pub(super) nothing: bool,
     /// Quoted nothing within an operand leaves a mark, as it does in patterns of `case`.
     pub(super) marks_nothing: bool,
     /// What is expanded is a pattern of `case`, of which quoted elements leave only what comes up to the first of them:
@@ -83,6 +85,7 @@ impl Out {
             keeps_lists: false,
             assigned: false,
             among_elements: false,
+            nothing: false,
             marks_nothing: false,
             arm: false,
             arm_end: None,

@@ -160,7 +160,7 @@ impl Shell {
             Content::One(text) => {
                 let count = char_count(&text);
                 let Some((from, to)) = self.bounds(count, offset, wanted.zip(length), true)? else {
-                    return Ok(Content::One(Bytes::new()));
+                    return Ok(Content::Unset);
                 };
                 return Ok(Content::One(char_range(&text, from, to).to_vec()));
             }

@@ -539,6 +539,7 @@ impl Shell {
             };
             return self.abort_unset(format!("{dollar}{name}{index}: unbound variable"));
         }
+        out.nothing = out.among_elements && leaves_nothing(&param.op, &content);
         match &param.op {
             Op::None => self.emit_own(param, content, out, place),
             // Beside elements an operator on nothing makes no word.
@@ -559,6 +560,7 @@ impl Shell {
             }
             Op::Substring { offset, length } => {
                 let content = self.substring(param, meant, content, offset, length.as_ref())?;
+                out.nothing |= matches!(content, Content::Unset);
                 self.emit_edited(&param.op, content, out, place)
             }
             Op::Transform(letter) => {
@@ -727,6 +729,16 @@ impl Shell {
 /// Whether an operator makes something else of every value.
 fn edits(op: &Op) -> bool {
     !matches!(op, Op::None | Op::Test { .. })
+}
+
+/// Whether an operator that finds this makes no word of it beside elements that are not there.
+fn leaves_nothing(op: &Op, content: &Content) -> bool {
+    match (op, content) {
+        (_, Content::Unset) | (Op::Transform(b'a'), Content::One(_)) => true,
+        (Op::Strip { .. } | Op::Transform(b'P'), Content::One(text)) => text.is_empty(),
+        (Op::Strip { .. } | Op::Transform(_), Content::Many { .. }) => true,
+        _ => false,
+    }
 }
 
 /// Whether `*` joins what this operator yields by the first separator in here-documents, too.

@@ -17,11 +17,18 @@ fn gives_elements(part: &Part) -> bool {
     }
 }
 
+/// Whether a part has an operator that makes a word beside elements, even an empty one, unless there is nothing to edit.
+fn edits_word(part: &Part) -> bool {
+    let Part::Param(param) = part else { return false };
+    let edits = matches!(param.op, Op::Substring { .. } | Op::Replace { .. } | Op::Case { .. });
+    edits || matches!(param.op, Op::Strip { .. } | Op::Transform(_))
+}
+
 /// Whether a part beside elements makes a word even where it comes out as nothing.
 fn makes_empty_word(part: &Part) -> bool {
     let Part::Param(param) = part else { return false };
     match &param.op {
-        Op::Test { kind: Test::Assign, .. } | Op::Substring { .. } | Op::Replace { .. } | Op::Case { .. } => true,
+        Op::Test { kind: Test::Assign, .. } => true,
         Op::Test { word, .. } => word.parts.iter().any(|part| match part {
             Part::Double(inner) => inner.iter().any(gives_elements),
             part => gives_elements(part),
@@ -346,7 +353,7 @@ impl Shell {
             let makes_word = gives_elements(part) || makes_empty_word(part);
             let before = (std::mem::replace(&mut out.present, false), out.done.len());
             self.expand_part(part, out, place)?;
-            words |= out.present && makes_word;
+            words |= out.present && (makes_word || (edits_word(part) && !out.nothing));
             out.present |= before.0 && before.1 == out.done.len();
         }
         Ok(words)

@@ -231,7 +231,7 @@ impl Parser<'_> {
             b'$' if !quoted
                 && self.quoted_substitution
                 && !self.between_quotes
-                && matches!(stop, Stop::Brace | Stop::BraceOrSlash)
+                && matches!(stop, Stop::Brace | Stop::BraceOrSlash | Stop::Bracket)
                 && self.peek_at(1) == Some(b'\'') =>
             {
                 // A substitution that stands between double quotes leaves the quotes of its operands out.

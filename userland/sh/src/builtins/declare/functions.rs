@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::{Wanted, name_of};
-use crate::eval::DeclArg;
+use crate::eval::{DeclArg, declared_word};
 use crate::expand::lossy;
+use crate::ir::AssignValue;
 use crate::ir::{Bytes, Name};
 use crate::state::{Run, Shell};
 use crate::vars::{CAPITAL, EXPORT, INTEGER, LOWER, NAMEREF, READONLY, TRACE, UPPER};
@@ -24,8 +25,14 @@ pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], wanted: &Wanted) ->
     let marks = (wanted.on | wanted.off) & (EXPORT | READONLY | TRACE) != 0;
     let mut status = 0;
     for arg in rest {
-        let name = name_of(arg);
-        let assigned = matches!(arg, DeclArg::Assign(_)) || name.contains(&b'=');
+        let name = match arg {
+            // Of a function that is marked the value would be a part of the name.
+            DeclArg::Assign(assign) if wanted.base != 0 => declared_word(assign),
+            _ => name_of(arg),
+        };
+        // A list is not seen as an assignment.
+        let valued = matches!(arg, DeclArg::Assign(assign) if matches!(assign.value, AssignValue::Word(_)));
+        let assigned = valued || name.contains(&b'=');
         if assigned && wanted.base == 0 {
             shell.complain_builtin("cannot use `-f' to make functions");
             return Ok(1);

@@ -9,6 +9,7 @@ use crate::ir::{BinaryOp, Name, Subscript};
 use crate::parse::token::{is_name_byte, name_len};
 use crate::parse::{closing_bracket, number_value, subscript_from_text};
 use crate::state::Shell;
+use crate::vars::Key;
 
 /// Expressions in parentheses and the like before the interpreter gives up, well below what the stack holds.
 const MAX_DEPTH: u32 = 100;
@@ -183,6 +184,10 @@ impl Interpreter<'_> {
 
     fn value_of_place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Value {
         match (self.shell.place(name, subscript)?, subscript) {
+            (Some(Key::Whole), _) if self.shell.arith_levels >= super::MAX_LEVELS => match self.shell.lookup(name) {
+                Some(text) => self.shell.nested_value(&text),
+                None => self.shell.value_at(name, &Key::Whole),
+            },
             (Some(key), _) => self.shell.value_at(name, &key),
             (None, Some(subscript)) => self.shell.element_value(name, subscript),
             (None, None) => Ok(0),

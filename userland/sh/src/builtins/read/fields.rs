@@ -1,0 +1,119 @@
+//! Fields of a line that `read` has read.
+
+use super::End;
+use crate::ir::Bytes;
+use crate::pattern::char_len;
+
+/// What was read.
+pub(super) struct Line {
+    pub(super) text: Bytes,
+    /// Which bytes a backslash took the meaning from.
+    pub(super) quoted: Vec<bool>,
+    /// Whether the last byte stands for a backslash with nothing behind it. Of a value it is cut off, unless it is all of it.
+    pub(super) dangling: bool,
+    pub(super) end: End,
+}
+
+impl Line {
+    /// All of the text as a variable gets it.
+    pub(super) fn whole(mut self) -> Bytes {
+        if self.dangling && self.text.len() > 1 {
+            self.text.pop();
+        }
+        self.text
+    }
+
+    /// A stretch of the text as a variable gets it.
+    fn value(&self, start: usize, end: usize) -> Bytes {
+        let cut = usize::from(self.dangling && end == self.text.len() && end > start.saturating_add(1));
+        self.text.get(start..end.saturating_sub(cut)).unwrap_or_default().to_vec()
+    }
+}
+
+/// Fields of a line, one after the other.
+pub(super) struct Fields<'a> {
+    line: &'a Line,
+    ifs: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(line: &'a Line, ifs: &'a [u8]) -> Self {
+        Self { line, ifs, at: 0 }
+    }
+
+    /// The length of the separator at this place, 0 when there is none.
+    fn separator(&self, at: usize) -> usize {
+        let Some(byte) = self.line.text.get(at) else { return 0 };
+        if self.line.quoted.get(at).copied().unwrap_or(false) {
+            return 0;
+        }
+        if byte.is_ascii() {
+            return usize::from(self.ifs.contains(byte));
+        }
+        let rest = self.line.text.get(at..).unwrap_or_default();
+        let len = char_len(rest).max(1);
+        let char = rest.get(..len).unwrap_or_default();
+        let mut known = self.ifs;
+        while !known.is_empty() {
+            let (first, others) = known.split_at(char_len(known).clamp(1, known.len()));
+            if first == char {
+                return len;
+            }
+            known = others;
+        }
+        0
+    }
+
+    fn is_space(&self, at: usize) -> bool {
+        self.separator(at) > 0 && matches!(self.line.text.get(at), Some(b' ' | b'\t' | b'\n'))
+    }
+
+    fn skip_space(&mut self) {
+        while self.is_space(self.at) {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn next_field(&mut self) -> Option<Bytes> {
+        self.skip_space();
+        if self.at >= self.line.text.len() {
+            return None;
+        }
+        let start = self.at;
+        while self.at < self.line.text.len() && self.separator(self.at) == 0 {
+            self.at += char_len(self.line.text.get(self.at..).unwrap_or_default()).max(1);
+        }
+        let field = self.line.value(start, self.at);
+        self.skip_separator();
+        Some(field)
+    }
+
+    /// White space and at most one other separator.
+    fn skip_separator(&mut self) {
+        self.skip_space();
+        let len = self.separator(self.at);
+        if len > 0 {
+            self.at += len;
+            self.skip_space();
+        }
+    }
+
+    /// What is left for the last variable: separators inside stay, white space at the end goes, and a single separator
+    /// after the only field goes too.
+    pub(super) fn remainder(&mut self) -> Bytes {
+        self.skip_space();
+        let start = self.at;
+        let mut probe = Fields { at: start, ..*self };
+        if let Some(only) = probe.next_field()
+            && probe.at >= self.line.text.len()
+        {
+            return only;
+        }
+        let mut end = self.line.text.len();
+        while end > start && self.is_space(end - 1) {
+            end -= 1;
+        }
+        self.line.value(start, end)
+    }
+}
