@@ -219,7 +219,7 @@ impl Traps {
     pub(crate) fn dispose(&self, signal: u8) {
         let disposition = match self.get(signal) {
             None if self.unheard.contains(&signal) => Disposition::Ignore,
-            None if FATAL.contains(&signal) && self.get(EXIT).is_some() => Disposition::Note,
+            None if FATAL.contains(&signal) && self.get(EXIT).is_some_and(|text| !text.is_empty()) => Disposition::Note,
             None => Disposition::Default,
             Some(text) if text.is_empty() => Disposition::Ignore,
             Some(_) => Disposition::Note,

@@ -98,7 +98,7 @@ impl Shell {
         // Words that are keys and values of an associative array are not split.
         let keyed = keyed || self.is_keyed(&assign.name);
         let value = match &assign.value {
-            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_value(word)?)),
+            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_declared_value(word)?)),
             AssignValue::Array(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {

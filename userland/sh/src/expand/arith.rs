@@ -114,16 +114,8 @@ impl Shell {
         };
         if arith.expansions.is_empty() {
             return match self.eval(tree, &[]) {
-                Err(fault @ (Fault::Zero(_) | Fault::Exponent(_))) => {
-                    let text = self.arith_text(arith, &arith.text.parts, &[])?;
-                    let place = |at| crate::parse::place_in_text(arith, text.len(), at);
-                    let fault = match fault {
-                        Fault::Zero(at) => Fault::Zero(place(at)),
-                        Fault::Exponent(at) => Fault::Exponent(place(at)),
-                        other => other,
-                    };
-                    Err(located(fault, &text))
-                }
+                Err(Fault::Zero(at)) => Err(self.located_in(arith, &[], at, Fault::Zero)?),
+                Err(Fault::Exponent(at)) => Err(self.located_in(arith, &[], at, Fault::Exponent)?),
                 other => other,
             };
         }
@@ -140,28 +132,36 @@ impl Shell {
                 other => other,
             };
         }
-        let text = self.arith_text(arith, &arith.text.parts, &texts)?;
+        let text = self.arith_text(arith, &arith.text.parts, &texts, &mut Vec::new())?;
         let text = if arith.guards { guarded(&text) } else { text };
         self.text_value(&text)
     }
 
     /// A fault whose place is known in the text without its expansions.
     fn located_in(&mut self, arith: &Arith, texts: &[Bytes], at: usize, fault: fn(usize) -> Fault) -> Run<Fault> {
-        let text = self.arith_text(arith, &arith.text.parts, texts)?;
-        let rest = crate::parse::text_from(arith, texts, at);
+        let mut lengths = Vec::new();
+        let text = self.arith_text(arith, &arith.text.parts, texts, &mut lengths)?;
+        let rest = crate::parse::text_from(arith, &lengths, at);
         Ok(located(fault(text.len().saturating_sub(rest)), &text))
     }
 
-    /// The text of an expression with its expansions in place, of which those that `texts` has are not made again.
-    fn arith_text(&mut self, arith: &Arith, parts: &[Part], texts: &[Bytes]) -> Run<Bytes> {
+    /// The text of an expression with its expansions in place, of which those that `texts` has are not made again. `lengths`
+    /// gets how long each of them is, also within subscripts.
+    fn arith_text(&mut self, arith: &Arith, parts: &[Part], texts: &[Bytes], lengths: &mut Vec<usize>) -> Run<Bytes> {
         let mut out = Bytes::new();
         for part in parts {
             let found = arith.expansions.iter().position(|known| same_part(known, part)).and_then(|at| texts.get(at));
             match (found, part) {
-                (Some(text), _) => out.extend_from_slice(text),
-                (None, Part::Double(inner)) => out.extend(self.arith_text(arith, inner, texts)?),
+                (Some(text), _) => {
+                    lengths.push(text.len());
+                    out.extend_from_slice(text);
+                }
+                (None, Part::Double(inner)) => out.extend(self.arith_text(arith, inner, texts, lengths)?),
                 (None, part) => {
                     let text = self.expand_as(std::slice::from_ref(part), Mode::Text)?;
+                    if matches!(part, Part::Param(_) | Part::Command(_) | Part::Arith(_)) {
+                        lengths.push(text.len());
+                    }
                     out.extend(text);
                 }
             }

@@ -51,6 +51,8 @@ pub(crate) struct Out {
     pub(super) keeps_lists: bool,
     /// What is expanded is assigned to a variable, or is a here-string.
     pub(crate) assigned: bool,
+    /// It is the value of an argument, in which blanks join unquoted elements where nothing separates words.
+    pub(super) argument: bool,
     /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
     pub(super) among_elements: bool,
     /// What was expanded last beside them is nothing, not even an empty word.
@@ -84,6 +86,7 @@ impl Out {
             document: false,
             keeps_lists: false,
             assigned: false,
+            argument: false,
             among_elements: false,
             nothing: false,
             marks_nothing: false,

@@ -322,7 +322,9 @@ impl Shell {
             Content::Many { values, .. }
                 if (out.document && !(out.keeps_lists && keeps_star(op)))
                     || (out.among_elements && out.mode == super::Mode::Fields && edits(op))
-                    || (out.assigned && place.operand && self.ifs().is_empty()) =>
+                    || (out.assigned
+                        && (place.operand || (out.argument && !place.quoted))
+                        && self.ifs().is_empty()) =>
             {
                 Content::Many { values, star: false }
             }

@@ -43,30 +43,30 @@ impl Shell {
         Ok(text)
     }
 
-    /// `$(<file)`.
+    /// `$(<file)`. The words that follow see its status at once.
     fn file_text(&mut self, word: &Word) -> Run<Bytes> {
-        let Some(path) = self.redirect_path(word)? else {
-            self.substituted = Some(1);
-            return Ok(Bytes::new());
-        };
-        match self.open_path(&path, Open { read: true, ..Open::default() }) {
-            Ok(fd) => {
-                let text = self.read_all(fd);
-                self.io.close(fd);
-                self.substituted = Some(0);
-                Ok(text)
-            }
-            Err(errno) => {
-                self.complain([&path[..], b": ", errno.text().as_bytes()].concat());
-                self.substituted = Some(1);
-                if self.options.errexit {
-                    // Whatever the command is that wants the text.
-                    self.status = 1;
-                    return Err(Stop::Exit);
+        let text = match self.redirect_path(word)? {
+            Some(path) => match self.open_path(&path, Open { read: true, ..Open::default() }) {
+                Ok(fd) => {
+                    let text = self.read_all(fd);
+                    self.io.close(fd);
+                    Some(text)
                 }
-                Ok(Bytes::new())
-            }
-        }
+                Err(errno) => {
+                    self.complain([&path[..], b": ", errno.text().as_bytes()].concat());
+                    if self.options.errexit {
+                        // Whatever the command is that wants the text.
+                        self.status = 1;
+                        return Err(Stop::Exit);
+                    }
+                    None
+                }
+            },
+            None => None,
+        };
+        self.status = u8::from(text.is_none());
+        self.substituted = Some(self.status);
+        Ok(text.unwrap_or_default())
     }
 
     /// What the commands write. They are not what `BASH_COMMAND` shows to the words that follow.

@@ -149,11 +149,21 @@ impl Shell {
 
     /// A value that is assigned. In it elements that an operator edits are joined as `*` joins them.
     pub(crate) fn expand_value(&mut self, word: &Word) -> Run<Bytes> {
+        self.expand_assigned(word, false)
+    }
+
+    /// A value that an argument of `declare` and its kin assigns.
+    pub(crate) fn expand_declared_value(&mut self, word: &Word) -> Run<Bytes> {
+        self.expand_assigned(word, true)
+    }
+
+    fn expand_assigned(&mut self, word: &Word, argument: bool) -> Run<Bytes> {
         if matches!(word.parts.as_slice(), [] | [Part::Lit(_) | Part::Quoted(_)]) {
             return self.expand_text(word);
         }
         let mut out = Out::new(Mode::Text, self);
         out.assigned = true;
+        out.argument = argument;
         self.expand_parts(&word.parts, &mut out, Place::default())?;
         Ok(out.current.text)
     }

@@ -63,23 +63,14 @@ pub(crate) fn arith_of_source(raw: &[u8]) -> Option<Arith> {
     (parser.offset() + 1 == text.len()).then_some(arith)
 }
 
-/// Bytes of an expression's text from a place in its tree on, once its expansions have become `texts`.
-pub(crate) fn text_from(arith: &Arith, texts: &[Bytes], at: usize) -> usize {
+/// Bytes of an expression's text from a place in its tree on, once its expansions have become texts of these lengths.
+pub(crate) fn text_from(arith: &Arith, lengths: &[usize], at: usize) -> usize {
     let (mut flat, mut parts) = (Bytes::new(), Vec::new());
     flatten(&arith.text.parts, &mut flat, &mut parts);
     let before = flat.get(..at).unwrap_or_default().iter().filter(|&&byte| byte == MARK).count() / 2;
     let rest = flat.get(at..).unwrap_or_default();
     let plain: usize = rest.split(|&byte| byte == MARK).step_by(2).map(<[u8]>::len).sum();
-    plain + texts.iter().skip(before).map(Vec::len).sum::<usize>()
-}
-
-/// A place in the tree's text as one in the text of this length that it has with the expansions in subscripts.
-pub(crate) fn place_in_text(arith: &Arith, len: usize, at: usize) -> usize {
-    let (mut flat, mut parts) = (Bytes::new(), Vec::new());
-    flatten(&arith.text.parts, &mut flat, &mut parts);
-    let rest = flat.get(at..).unwrap_or_default();
-    let marked = flat.get(..at).is_some_and(|before| before.contains(&MARK)) && !rest.contains(&MARK);
-    if marked { len.saturating_sub(rest.len()) } else { at }
+    plain + lengths.iter().skip(before).sum::<usize>()
 }
 
 /// The text with marks for its expansions; false when it holds something that cannot be marked.

@@ -25,9 +25,7 @@ mod word;
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
-pub(crate) use arith::{
-    arith_of_source, closing_bracket, number_value, parse_expr, place_in_text, plain_number, text_from,
-};
+pub(crate) use arith::{arith_of_source, closing_bracket, number_value, parse_expr, plain_number, text_from};
 pub(crate) use error::{Place, Problem, SyntaxError};
 pub(crate) use function::{read_for_print, read_function, read_list_for_print, word_for_print};
 pub(crate) use quote::{ansi_c, remove_quotes};

@@ -98,9 +98,31 @@ impl Parser<'_> {
         if !matches!(text.last(), Some(b'\n' | b'\\')) {
             text.push(b'\n');
         }
+        self.kept_substitution(&text, line)
+    }
+
+    /// What stands between `$((` and the parenthesis that closes it and cannot be read as commands now: bash has matched
+    /// parentheses alone and reads it when it runs it. `None`, with nothing read, where they do not match.
+    pub(super) fn matched_substitution(&mut self, broken_from: Option<usize>) -> Option<Rc<Substitution>> {
+        let (mark, start, line) = (self.mark(), self.pos, self.line);
+        self.pos += 1;
+        let inner = self.arith_until(b")");
+        self.pos += 1;
+        if inner.is_err() || self.arith_until(b")").is_err() {
+            self.back(mark);
+            return None;
+        }
+        let text = [self.slice(start, self.pos), b"\n"].concat();
+        self.pos += 1;
+        self.broken_from = broken_from;
+        self.kept_substitution(&text, line).ok()
+    }
+
+    /// A substitution whose text is read alone. What is wrong with it shows when it runs.
+    fn kept_substitution(&mut self, text: &[u8], line: u32) -> Parse<Rc<Substitution>> {
         let newlines = text.iter().filter(|&&b| b == b'\n').count();
-        let layout = if newlines < 2 { Layout::OneLine } else { Layout::Text(text.as_slice().into()) };
-        let mut inner = self.inner(&text, line);
+        let layout = if newlines < 2 { Layout::OneLine } else { Layout::Text(text.into()) };
+        let mut inner = self.inner(text, line);
         // They are looked up when the text runs.
         inner.set_aliases(None);
         let mut body = List::default();

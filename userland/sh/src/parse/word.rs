@@ -436,10 +436,32 @@ impl Parser<'_> {
                 let start = self.pos;
                 let doubled = self.peek_at(2) == Some(b'(');
                 self.pos += 2;
-                let mut body = self.substitution_body().map_err(|error| match unclosed {
-                    Some(unclosed) if !matches!(error.place, Place::Elements | Place::OpenElement) => unclosed,
-                    _ => error,
-                })?;
+                let (mark, broken_from) = (self.mark(), self.broken_from);
+                let (unfinished, waiting) = (self.unfinished.len(), self.pending.len());
+                let mut body = match self.substitution_body() {
+                    Ok(body) => body,
+                    Err(error) => {
+                        let after = self.mark();
+                        self.back(mark);
+                        let fits = doubled && !matches!(error.problem, Problem::TooDeep);
+                        match if fits { self.matched_substitution(broken_from) } else { None } {
+                            Some(body) => {
+                                self.unfinished.truncate(unfinished);
+                                self.pending.truncate(waiting);
+                                body
+                            }
+                            None => {
+                                self.back(after);
+                                return Err(match unclosed {
+                                    Some(unclosed) if !matches!(error.place, Place::Elements | Place::OpenElement) => {
+                                        unclosed
+                                    }
+                                    _ => error,
+                                });
+                            }
+                        }
+                    }
+                };
                 if doubled {
                     // What could have been an expression is kept, and read again, as it was written.
                     let text = self.slice(start + 2, self.pos - 1);
@@ -489,8 +511,11 @@ impl Parser<'_> {
                 self.pos += 2;
                 return Ok(Ok(Part::Arith(Rc::new(arith))));
             }
-            Ok(_) if self.rest().contains(&b')') => None,
-            Ok(_) => Some(self.unclosed(b')', line)),
+            Ok(_) => {
+                self.pos += 1;
+                let outer = self.arith_until(b")");
+                outer.is_err().then(|| self.unclosed(b')', line))
+            }
             Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
             // bash looks for the end of the parentheses first, whatever they hold.
             Err(error) if matches!(error.problem, Problem::Unclosed(b')')) => return Err(self.unclosed(b')', line)),
