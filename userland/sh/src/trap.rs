@@ -403,10 +403,13 @@ impl Shell {
         let (status, pipe_status, line) = (self.status, self.pipe_status.clone(), self.line);
         self.traps.running.push(signal);
         let outer = self.trap_status.replace(status);
+        // Its failures concern `set -e` also where the command that it runs for is a condition.
+        let tested = std::mem::take(&mut self.tested);
         // Traps of the shell itself know the line of the command; those of signals count their own.
         let first = if signal < ERR { 1 } else { line };
         let result = self.in_text(|shell| shell.run_text(&text, first));
         self.trap_status = outer;
+        self.tested = tested;
         self.traps.running.pop();
         self.debug_status = self.status;
         match result {
@@ -471,9 +474,11 @@ impl Shell {
             self.trap_status = Some(status);
             self.traps.running.push(EXIT);
             let deeper = u32::from(self.traps.ends_deeper);
+            let tested = std::mem::take(&mut self.tested);
             self.sourcing_depth += deeper;
             let result = self.run_text(&text, 1);
             self.sourcing_depth -= deeper;
+            self.tested = tested;
             self.traps.running.pop();
             self.traps.set(EXIT, None);
             if !matches!(result, Err(Stop::Exit)) {

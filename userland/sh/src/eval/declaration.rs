@@ -62,7 +62,11 @@ impl Shell {
         }
         if self.options.xtrace {
             self.trace_words(&shown);
-            if matches!(name, "export" | "readonly") {
+            // Those of arrays are assigned in another way, which shows nothing.
+            let option =
+                |arg: &DeclArg| matches!(arg, DeclArg::Word(word) if word.first() == Some(&b'-') && word.len() > 1);
+            let arrays = |arg: &DeclArg| matches!(arg, DeclArg::Word(word) if word.iter().any(|byte| matches!(byte, b'a' | b'A')));
+            if matches!(name, "export" | "readonly") && !list.iter().skip(1).take_while(|arg| option(arg)).any(arrays) {
                 self.trace_declared(&list);
             }
         }

@@ -224,6 +224,10 @@ impl Shell {
                         && matches!(error.problem, Problem::Unclosed(b'\'' | b'"' | b'`' | b'}'));
                     let read = parser.text_of_line(line, error.line);
                     self.syntax_error(&error, read, origin);
+                    if self.options.errexit && matches!(error.place, Place::Elements | Place::OpenElement) {
+                        self.status = 2;
+                        return Err(Stop::Exit);
+                    }
                     if error.place == Place::OpenElement {
                         // The text ended there, which is a mistake of its own.
                         let ended = SyntaxError::new(Problem::End, error.line.max(parser.end_of_text()));

@@ -31,9 +31,11 @@ impl Shell {
         }
         let started = self.start_stages(stages)?;
         self.status = self.wait_stages(&started)?;
-        self.ended_line = match stages.last() {
-            Some(Command::Simple(simple)) => simple.line,
-            Some(Command::Compound(compound)) => compound.line,
+        // A stage that is a compound command does not move the line.
+        let simple = |stage: &Command| if let Command::Simple(simple) = stage { Some(simple.line) } else { None };
+        self.ended_line = match (stages.iter().rev().find_map(simple), stages.last()) {
+            (Some(line), _) => line,
+            (None, Some(Command::Compound(compound))) => compound.line,
             _ => self.ended_line,
         };
         self.run_pending_traps()
@@ -58,9 +60,7 @@ impl Shell {
             Err(errno) => return self.discard(format!("pipe error: {errno}")),
         };
         let table = self.io.table().clone();
-        self.io.set(1, Some(write));
-        let started = self.start_stages(first);
-        self.io.set_table(table.clone());
+        let started = self.start_stages_into(first, Some(write));
         self.io.close(write);
         let started = started?;
         self.io.set(0, Some(read));
@@ -77,6 +77,11 @@ impl Shell {
 
     /// Starts all stages with pipes between them, standard input and output at the ends being the shell's own.
     pub(crate) fn start_stages(&mut self, stages: &[Command]) -> Run<Vec<Stage>> {
+        self.start_stages_into(stages, None)
+    }
+
+    /// The same with another end for the output of the last one. Traps that run before a stage write where the shell does.
+    fn start_stages_into(&mut self, stages: &[Command], output: Option<Fd>) -> Run<Vec<Stage>> {
         self.io.flush();
         let before = self.status;
         let mut started = Vec::with_capacity(stages.len());
@@ -89,7 +94,16 @@ impl Shell {
             // Every stage sees the status of what ran before the pipeline.
             self.status = before;
             self.debug_before_fork(stage)?;
-            match self.start_connected(stage, at == 0, last, input.take()) {
+            let end = output.filter(|_| last).map(|fd| (fd, self.io.table().clone()));
+            if let Some((fd, _)) = end {
+                self.io.flush();
+                self.io.set(1, Some(fd));
+            }
+            let connected = self.start_connected(stage, at == 0, last, input.take());
+            if let Some((_, table)) = end {
+                self.io.set_table(table);
+            }
+            match connected {
                 Ok((stage, next, spill)) => {
                     spills.extend(spill.map(|spill| (started.len(), spill)));
                     started.push(stage);

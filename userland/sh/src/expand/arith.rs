@@ -48,6 +48,18 @@ impl Shell {
         }
     }
 
+    /// The same for a subscript, where a mistake in the expression gives up more than one in what is expanded for it.
+    pub(crate) fn evaluate_subscript(&mut self, arith: &Arith) -> Run<i64> {
+        match self.arith_value(arith) {
+            Ok(value) => Ok(value),
+            Err(Fault::Stop(stop)) => Err(stop),
+            Err(fault) => {
+                let failed = self.arith_failed(fault);
+                self.abandon(failed)
+            }
+        }
+    }
+
     /// As [`Self::evaluate`], with a name before what is wrong.
     pub(crate) fn evaluate_for(&mut self, param: &Param, arith: &Arith) -> Run<i64> {
         match self.arith_value(arith) {
@@ -269,7 +281,7 @@ impl Shell {
                     return Ok(value);
                 };
                 if let Some(subscript) = subscript {
-                    self.check_set(name)?;
+                    self.check_set(name, subscript)?;
                     if self.is_no_subscript(subscript)? {
                         let old = self.element_value(name, subscript)?;
                         let value = self.eval(value, values)?;
@@ -279,6 +291,9 @@ impl Shell {
                     }
                 }
                 let key = self.place(name, subscript.as_ref())?.unwrap_or(Key::Whole);
+                if subscript.is_some() {
+                    self.check_there(name)?;
+                }
                 let old = self.value_at(name, &key)?;
                 let value = self.eval(value, values)?;
                 let value = binary(*op, old, value, *at)?;
@@ -287,7 +302,7 @@ impl Shell {
             }
             Expr::Step { name, subscript, by, prefix } => {
                 if let Some(subscript) = subscript {
-                    self.check_set(name)?;
+                    self.check_set(name, subscript)?;
                     if self.is_no_subscript(subscript)? {
                         let old = self.element_value(name, subscript)?;
                         self.refuse_place(name);
@@ -295,6 +310,9 @@ impl Shell {
                     }
                 }
                 let key = self.place(name, subscript.as_ref())?.unwrap_or(Key::Whole);
+                if subscript.is_some() {
+                    self.check_there(name)?;
+                }
                 let old = self.value_at(name, &key)?;
                 let new = old.wrapping_add(*by);
                 self.set_number(name, subscript.as_ref(), key, new)?;
@@ -330,8 +348,17 @@ impl Shell {
                 && self.expand_text(&subscript.key)?.is_empty()))
     }
 
-    /// With `set -u`, an array that is not there ends the script before its subscript is looked at.
-    fn check_set(&mut self, name: &Name) -> Result<(), Fault> {
+    /// With `set -u`, an array that is not there ends the script before its subscript is looked at. What a subscript holds has been
+    /// expanded by then, with the expression that it stands in.
+    fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
+        let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
+        if self.options.nounset && (self.arith_levels > 0 || subscript.key.parts.iter().all(plain)) {
+            return self.check_there(name);
+        }
+        Ok(())
+    }
+
+    fn check_there(&mut self, name: &Name) -> Result<(), Fault> {
         if !self.options.nounset || self.vars.get(name).is_some() || self.is_computed(name) {
             return Ok(());
         }
@@ -368,7 +395,7 @@ impl Shell {
     }
 
     fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
-        self.check_set(name)?;
+        self.check_set(name, subscript)?;
         if self.is_no_subscript(subscript)? {
             self.complain([&name[..], b"[]: bad array subscript"].concat());
             if self.options.errexit {

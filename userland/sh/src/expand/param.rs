@@ -74,7 +74,8 @@ impl Shell {
         if param.indirect {
             return self.expand_indirect(param, out, place);
         }
-        if let (Op::Length, Target::Var(name), Index::At | Index::Star, true) =
+        // A subscript is not even looked at then.
+        if let (Op::Length, Target::Var(name), Index::At | Index::Star | Index::One(_), true) =
             (&param.op, &param.target, &param.index, self.options.nounset)
             && self.has_no_elements(name)
         {
@@ -91,7 +92,11 @@ impl Shell {
                 {
                     return self.discard_expansion([&name[..], b": unbound variable"].concat());
                 }
-                (Index::One(_), Some(Value::Indexed(_) | Value::Assoc(_))) => {
+                // An element of what is no array is not there to bash.
+                (Index::One(_), Some(Value::Text(_))) => {
+                    return self.discard_expansion([&name[..], b": unbound variable"].concat());
+                }
+                (Index::One(_), None | Some(Value::Indexed(_) | Value::Assoc(_))) => {
                     let length = match self.content(&param.target, &param.index)? {
                         Content::One(text) => super::op::char_count(&text),
                         _ => 0,

@@ -102,9 +102,9 @@ impl Shell {
             "((" => "((",
             _ => std::mem::take(&mut self.running),
         };
-        let index = self.evaluate(&subscript.index);
+        let index = self.evaluate_subscript(&subscript.index);
         self.running = running;
-        self.abandon(index).map(Key::Index)
+        index.map(Key::Index)
     }
 
     /// Assigns and says whether it was allowed; a refusal has been complained about.
