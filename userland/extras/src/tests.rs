@@ -80,11 +80,15 @@ fn stat_prints_fields_with_widths() {
 fn numbers_of_dd_have_units_and_factors() {
     for (text, wanted) in [("1", 1), ("2k", 2048), ("3kB", 3000), ("1M", 1 << 20), ("2x3", 6), ("4b", 2048), ("5w", 10)]
     {
-        assert_eq!(dd::number(text), Some(wanted), "{text}");
+        assert_eq!(dd::number(text), dd::Number::Is(wanted), "{text}");
     }
-    for text in ["", "x", "1q", "-1", "99999999999999999999", "999999999G999"] {
-        assert_eq!(dd::number(text), None, "{text}");
+    for text in ["", "x", "1q", "-1", "1x", "1tB", "999999999G999"] {
+        assert_eq!(dd::number(text), dd::Number::None, "{text}");
     }
+    for text in ["99999999999999999999", "1Y", "2x99999999999999999999"] {
+        assert_eq!(dd::number(text), dd::Number::TooLarge, "{text}");
+    }
+    assert_eq!(dd::number("00x99999999999999999999"), dd::Number::Is(0));
 }
 
 #[test]

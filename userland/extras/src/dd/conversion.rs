@@ -16,6 +16,8 @@ pub(super) struct Converter {
     lower: bool,
     upper: bool,
     swap: bool,
+    /// The first byte of a pair whose second is still to come.
+    odd: Option<u8>,
     behind: Option<&'static [u8; 256]>,
     records: Option<Records>,
     /// Bytes of a record; 0 when there are none.
@@ -60,6 +62,7 @@ impl Converter {
             lower: has("lcase"),
             upper: has("ucase"),
             swap: has("swab"),
+            odd: None,
             behind,
             records,
             length,
@@ -69,11 +72,6 @@ impl Converter {
             spaces: 0,
             truncated: 0,
         })
-    }
-
-    /// Whether bytes are held back, so that blocks are no longer those of the input.
-    pub(super) fn regroups(&self) -> bool {
-        self.records.is_some()
     }
 
     /// What a short block is filled with where it must be whole.
@@ -102,8 +100,25 @@ impl Converter {
         }
         translate(piece, self.behind);
         if self.swap {
-            piece.chunks_exact_mut(2).for_each(<[u8]>::reverse);
+            let swapped = self.swapped(piece);
+            return self.record(&swapped, out);
         }
+        self.record(piece, out);
+    }
+
+    /// The bytes of pairs in the other order; pairs go on from block to block.
+    fn swapped(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut swapped = Vec::with_capacity(piece.len() + 1);
+        for byte in piece {
+            match self.odd.take() {
+                Some(first) => swapped.extend([*byte, first]),
+                None => self.odd = Some(*byte),
+            }
+        }
+        swapped
+    }
+
+    fn record(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         match self.records {
             None => out.extend_from_slice(piece),
             Some(Records::Block) => piece.iter().for_each(|byte| self.block(*byte, out)),
@@ -146,6 +161,9 @@ impl Converter {
 
     /// Adds what is missing at the end.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        if let Some(last) = self.odd.take() {
+            self.record(&[last], out);
+        }
         match self.records {
             Some(Records::Block) if self.column > 0 => self.fill(out),
             Some(Records::Unblock) if self.column > 0 => out.push(self.newline),
