@@ -10,6 +10,8 @@ pub(super) struct Form {
     pub(super) width: usize,
     pub(super) left: bool,
     pub(super) zeros: bool,
+    /// How many digits zeros fill.
+    pub(super) digits: usize,
     pub(super) grouping: bool,
     pub(super) precision: Option<usize>,
 }
@@ -21,20 +23,18 @@ impl Form {
         let mut form = Self::default();
         let mut at = 0;
         let byte = |at: usize| text.get(at).copied();
+        let mut signs = 0;
         loop {
             match (byte(at), byte(at + 1)) {
                 (None, _) => return Err(format!("format {} has no % directive", shown())),
-                (Some(b'%'), Some(b'%')) => {
-                    form.before.extend_from_slice(b"%%");
-                    at += 2;
-                }
+                (Some(b'%'), Some(b'%')) => at += 2,
                 (Some(b'%'), _) => break,
-                (Some(other), _) => {
-                    form.before.push(other);
-                    at += 1;
-                }
+                (Some(_), _) => at += 1,
             }
+            signs += 1;
         }
+        // GNU takes as many bytes as there are signs, though two stand for one of them.
+        form.before = text.get(..signs).unwrap_or_default().to_vec();
         at += 1;
         loop {
             match byte(at) {
@@ -57,6 +57,9 @@ impl Form {
             form.width = width
                 .filter(|width| *width < 1 << 24)
                 .ok_or_else(|| format!("invalid format {} (width overflow)", shown()))?;
+        }
+        if form.zeros && !form.left {
+            (form.digits, form.width) = (form.width, 0);
         }
         at += length;
         if byte(at) == Some(b'.') {
@@ -90,24 +93,17 @@ impl Form {
 
     /// The number with what belongs around it.
     pub(super) fn dress(&self, number: &[u8]) -> Vec<u8> {
+        let (sign, digits) = number.split_at_checked(usize::from(number.starts_with(b"-"))).unwrap_or((b"", number));
+        let zeros = vec![b'0'; self.digits.saturating_sub(number.len())];
+        let number = [sign, &zeros, digits].concat();
         let missing = self.width.saturating_sub(number.len());
         let mut out = self.before.clone();
-        match (self.left, self.zeros) {
-            (true, _) => {
-                out.extend_from_slice(number);
-                out.resize(out.len() + missing, b' ');
-            }
-            (false, true) => {
-                let (sign, digits) =
-                    number.split_at_checked(usize::from(number.starts_with(b"-"))).unwrap_or((b"", number));
-                out.extend_from_slice(sign);
-                out.resize(out.len() + missing, b'0');
-                out.extend_from_slice(digits);
-            }
-            (false, false) => {
-                out.resize(out.len() + missing, b' ');
-                out.extend_from_slice(number);
-            }
+        if self.left {
+            out.extend_from_slice(&number);
+            out.resize(out.len() + missing, b' ');
+        } else {
+            out.resize(out.len() + missing, b' ');
+            out.extend_from_slice(&number);
         }
         out.extend_from_slice(&self.behind);
         out

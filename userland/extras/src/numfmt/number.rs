@@ -57,6 +57,9 @@ pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Number, String> {
     let mut precision = 0;
     if let [b'.', fraction @ ..] = rest {
         precision = digits(fraction);
+        if fraction.starts_with(b".") {
+            return Err(format!("invalid suffix in input: {}", shown(text)));
+        }
         if precision == 0 {
             return Err(invalid());
         }

@@ -4,7 +4,7 @@ use tidebox_gnu::answer::Answer;
 use tidebox_gnu::choice::choose;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::{cited, quoted};
+use tidebox_gnu::message::cited;
 
 use super::form::Form;
 use super::number::{Round, Scale};
@@ -205,7 +205,11 @@ fn unit(value: &[u8]) -> Result<f64, Answer> {
     let invalid = || Answer::Failure(format!("invalid unit size: {}", cited(value)), 1);
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, suffix) = value.split_at_checked(digits).unwrap_or((value, b""));
-    let number: f64 = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()).ok_or_else(invalid)?;
+    let number: u64 = match std::str::from_utf8(number) {
+        // A unit alone is one of it.
+        Ok("") if !suffix.is_empty() => 1,
+        number => number.ok().and_then(|number| number.parse().ok()).ok_or_else(invalid)?,
+    };
     let power = |letter: &u8| b"KMGTPEZY".iter().position(|unit| unit == letter).map(|at| at as i32 + 1);
     let factor = match suffix {
         [] => 1.0,
@@ -213,21 +217,19 @@ fn unit(value: &[u8]) -> Result<f64, Answer> {
         [letter, b'i'] => 1024_f64.powi(power(letter).ok_or_else(invalid)?),
         _ => return Err(invalid()),
     };
-    if number > 0.0 { Ok(number * factor) } else { Err(invalid()) }
+    if number > 0 { Ok(number as f64 * factor) } else { Err(invalid()) }
 }
 
 /// `N`, `N-`, `N-M`, `-M` and `-`, separated by commas or blanks.
 fn fields(list: &[u8]) -> Result<Vec<(u64, u64)>, Answer> {
     let wrong = |what: &str| Answer::Usage(what.to_owned(), 1);
-    if list == b"-" {
-        return Ok(vec![(1, u64::MAX)]);
-    }
     let number = |text: &[u8]| -> Result<u64, Answer> {
         if text.iter().any(|byte| !byte.is_ascii_digit()) {
             return Err(Answer::Usage(format!("invalid field value {}", cited(text)), 1));
         }
         let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-        match number.ok_or_else(|| Answer::Failure(format!("field number {} is too large", quoted(text)), 1))? {
+        let too_large = || wrong(&format!("field number {} is too large", cited(text)));
+        match number.filter(|number| *number < u64::MAX).ok_or_else(too_large)? {
             0 => Err(wrong("fields are numbered from 1")),
             number => Ok(number),
         }
@@ -242,8 +244,8 @@ fn fields(list: &[u8]) -> Result<Vec<(u64, u64)>, Answer> {
             }
             Some(dash) => {
                 let (low, high) = (part.get(..dash).unwrap_or_default(), part.get(dash + 1..).unwrap_or_default());
-                if low.is_empty() && high.is_empty() {
-                    return Err(wrong("invalid range with no endpoint: -"));
+                if !low.iter().any(|byte| !byte.is_ascii_digit()) && high.contains(&b'-') {
+                    return Err(wrong("invalid field range"));
                 }
                 let low = if low.is_empty() { 1 } else { number(low)? };
                 let high = if high.is_empty() { u64::MAX } else { number(high)? };
