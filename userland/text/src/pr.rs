@@ -196,6 +196,10 @@ impl Print<'_> {
         self.number = later(self.number, lines);
         if settings.extremities {
             if settings.form_feed {
+                // A page without lines keeps the end of one.
+                if page.fed && page.rows() == 0 {
+                    self.out.push(b'\n');
+                }
                 self.out.push(b'\x0c');
             } else {
                 self.out.resize(self.out.len() + left + settings::FOOTER, b'\n');

@@ -106,12 +106,13 @@ fn sorted(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Fa
 fn merged(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
     let mut files = options.files.clone();
     // What is read while it is written anew is copied first.
-    let same = |file: &[u8], output: &[u8]| match (tidebox_rt::stat(file, true), tidebox_rt::stat(output, true)) {
+    let state = |file: &[u8]| if file == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(file, true) };
+    let same = |file: &[u8], output: &[u8]| match (state(file), tidebox_rt::stat(output, true)) {
         (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
         _ => false,
     };
     if let Some(output) = &options.output {
-        for file in files.iter_mut().filter(|file| file.as_slice() != b"-" && same(file, output)) {
+        for file in files.iter_mut().filter(|file| same(file, output)) {
             let mut input = Input::open(file).map_err(|errno| about("open failed", file, errno))?;
             *file = spill.write(options.end, |sink| {
                 loop {

@@ -93,7 +93,8 @@ enum Separator {
 impl Separator {
     fn pattern(source: Vec<u8>) -> Result<Self, Failure> {
         let options = regex::Options {
-            dialect: Dialect::Basic,
+            // GNU's sets no syntax, and what it has then is that of Emacs.
+            dialect: Dialect::Emacs,
             ignore_case: false,
             whole_line: false,
             whole_word: false,

@@ -209,6 +209,13 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Settings, Vec<Vec<u8>>), 
         match item {
             Item::Operand(name) => {
                 let pages = name.strip_prefix(b"+").filter(|_| reader.settings.first_page == 0);
+                let wrong = pages.filter(|pages| !begins_with_numbers(pages));
+                if let Some(pages) = wrong {
+                    return Err(Failure::Unsupported(format!(
+                        "invalid + argument '{}'",
+                        String::from_utf8_lossy(pages)
+                    )));
+                }
                 match pages.and_then(range) {
                     Some(pages) => (reader.settings.first_page, reader.settings.last_page) = pages,
                     None => files.push(name),
@@ -223,6 +230,13 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Settings, Vec<Vec<u8>>), 
         }
     }
     Ok((reader.finish()?, files))
+}
+
+/// Whether digits stand where the numbers of a range begin.
+fn begins_with_numbers(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let last = text.get(digits..).unwrap_or_default().strip_prefix(b":");
+    digits > 0 && last.is_none_or(|last| last.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// `FIRST[:LAST]`.
@@ -296,7 +310,12 @@ impl Reader {
         match key {
             COLUMNS => self.columns(&String::from_utf8_lossy(&text))?,
             PAGES => {
-                let wrong = || Failure::Unsupported(format!("invalid page range {}", cited(&text)));
+                let wrong = || {
+                    Failure::Unsupported(match begins_with_numbers(&text) {
+                        true => format!("invalid page range {}", cited(&text)),
+                        false => format!("invalid --pages argument '{}'", String::from_utf8_lossy(&text)),
+                    })
+                };
                 (settings.first_page, settings.last_page) = range(&text).ok_or_else(wrong)?;
             }
             'a' => settings.across = true,
