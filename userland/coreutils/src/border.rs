@@ -17,6 +17,8 @@ const PRIVATE: u32 = 0o077;
 pub(crate) enum Turn {
     /// It runs with these.
     Run(Vec<OsString>),
+    /// So it does, but fails in the end whatever comes of them.
+    RunAndFail(Vec<OsString>),
     /// The answer is known without it, and was told.
     Answer(i32),
     /// It ends with this message.
@@ -43,6 +45,7 @@ pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>) -> Turn {
         "shred" => shred(arguments),
         "seq" => seq(arguments),
         "shuf" => shuf(arguments),
+        "tr" => Turn::Run(tr(arguments)),
         "truncate" => truncate(arguments),
         "uniq" => uniq(arguments),
         _ => Turn::Run(arguments),
@@ -73,6 +76,17 @@ fn cut(arguments: Vec<OsString>) -> Vec<OsString> {
         }
     };
     arguments.into_iter().enumerate().map(other).collect()
+}
+
+/// The first operand of `tr` ends its options, none of which takes a value.
+fn tr(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_operand = |word: &OsString| word == "--" || word == "-" || !word.as_encoded_bytes().starts_with(b"-");
+    if let Some(at) = arguments.iter().skip(1).position(is_operand)
+        && arguments.get(at + 1).is_some_and(|word| word != "--")
+    {
+        arguments.insert(at + 1, OsString::from("--"));
+    }
+    arguments
 }
 
 /// `uniq +N` of old skips characters.
@@ -185,12 +199,13 @@ fn truncate(arguments: Vec<OsString>) -> Turn {
     let Some(items) = grammar::items("truncate", &arguments) else {
         return Turn::Run(arguments);
     };
-    let (mut size, mut reference, mut files) = (None, false, 0);
+    let (mut size, mut reference, mut blocks, mut files) = (None, false, false, 0);
     for (name, item) in items {
         match (item, name) {
             (Item::Operand(_), _) => files += 1,
             (Item::Option('s', value), _) | (Item::Option(_, value), "size") => size = value,
             (Item::Option('r', _), _) | (_, "reference") => reference = true,
+            (Item::Option('o', _), _) | (_, "io-blocks") => blocks = true,
             _ => {}
         }
     }
@@ -198,12 +213,38 @@ fn truncate(arguments: Vec<OsString>) -> Turn {
     let (by_size, by_reference) = (option("--size"), option("--reference"));
     match size {
         None if !reference => Turn::Usage(format!("you must specify either {by_size} or {by_reference}"), 1),
-        Some(size) if reference && !size.first().is_some_and(|first| b"+-<>/%".contains(first)) => {
+        Some(size) if reference && !size.trim_ascii_start().first().is_some_and(|first| b"+-<>/%".contains(first)) => {
             Turn::Usage(format!("you must specify a relative {by_size} with {by_reference}"), 1)
         }
+        None if blocks => Turn::Usage(format!("{} was specified but {by_size} was not", option("--io-blocks")), 1),
         _ if files == 0 => Turn::Usage("missing file operand".to_owned(), 1),
-        _ => Turn::Run(arguments),
+        _ => without_pipes(arguments),
     }
+}
+
+/// A named pipe has no size. Whoever opens it without waiting is told that nobody reads it.
+fn without_pipes(arguments: Vec<OsString>) -> Turn {
+    let is_pipe = |name: &[u8]| tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Pipe);
+    let items = grammar::items("truncate", &arguments).unwrap_or_default();
+    let files: Vec<Vec<u8>> = items
+        .into_iter()
+        .filter_map(|(_, item)| match item {
+            Item::Operand(file) => Some(file),
+            Item::Option(..) => None,
+        })
+        .collect();
+    let (pipes, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_pipe(file));
+    for pipe in &pipes {
+        complain("truncate", &format!("cannot open {} for writing: No such device or address", quoted(pipe)));
+    }
+    if pipes.is_empty() {
+        return Turn::Run(arguments);
+    }
+    if others.is_empty() {
+        return Turn::Answer(1);
+    }
+    let stays = |word: &OsString| !pipes.iter().any(|pipe| pipe == word.as_encoded_bytes());
+    Turn::RunAndFail(arguments.into_iter().filter(stays).collect())
 }
 
 /// The files of `join -a` and `-v` are 1 and 2.
@@ -261,9 +302,15 @@ fn od(mut arguments: Vec<OsString>) -> Turn {
             full => full,
         });
     }
+    let mut files = Vec::new();
     for (name, item) in grammar::items("od", &arguments).unwrap_or_default() {
-        let Item::Option(letter, Some(radix)) = item else {
-            continue;
+        let (letter, radix) = match item {
+            Item::Option(letter, Some(radix)) => (letter, radix),
+            Item::Option(..) => continue,
+            Item::Operand(file) => {
+                files.push(file);
+                continue;
+            }
         };
         // Only the first letter counts.
         let radix = radix.first().map_or('\0', |first| char::from(*first));
@@ -272,7 +319,21 @@ fn od(mut arguments: Vec<OsString>) -> Turn {
             return Turn::Refuse(message, 1);
         }
     }
-    Turn::Run(arguments)
+    // After files that are not there uutils would not say where the others end. What looks like an offset may be one.
+    let is_missing = |file: &Vec<u8>| {
+        !file.first().is_none_or(|first| b"+-0123456789".contains(first)) && tidebox_rt::stat(file, true).is_err()
+    };
+    let missing: Vec<Vec<u8>> = files.iter().filter(|file| is_missing(file)).cloned().collect();
+    if missing.is_empty() || missing.len() == files.len() {
+        return Turn::Run(arguments);
+    }
+    for file in &missing {
+        let reason = tidebox_rt::stat(file, true).err().map_or("", tidebox_rt::Errno::text);
+        complain("od", &format!("{}: {reason}", named(file)));
+    }
+    Turn::RunAndFail(
+        arguments.into_iter().filter(|word| !missing.iter().any(|file| file == word.as_encoded_bytes())).collect(),
+    )
 }
 
 /// A word of short options, without its dash, as clap reads it. What stands behind a letter that takes a value is one.
@@ -313,30 +374,4 @@ fn paste(arguments: Vec<OsString>) -> Turn {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::ffi::OsString;
-
-    use super::{Turn, prepare};
-
-    fn words(text: &str) -> Vec<OsString> {
-        text.split(' ').map(OsString::from).collect()
-    }
-
-    fn prepared(line: &str) -> Turn {
-        let arguments = words(line);
-        let tool = line.split(' ').next().unwrap_or_default();
-        prepare(tool, arguments)
-    }
-
-    #[test]
-    fn characters_of_cut_are_bytes() {
-        assert_eq!(prepared("cut -c1-2 -- -c3"), Turn::Run(words("cut -b1-2 -- -c3")));
-        assert_eq!(prepared("cut --characters=3 f"), Turn::Run(words("cut --bytes=3 f")));
-    }
-
-    #[test]
-    fn the_old_form_of_uniq_skips_characters() {
-        assert_eq!(prepared("uniq +3 f"), Turn::Run(words("uniq -s3 f")));
-        assert_eq!(prepared("uniq -- +3"), Turn::Run(words("uniq -- +3")));
-    }
-}
+mod tests;

@@ -116,7 +116,7 @@ pub(crate) fn items(tool: &str, arguments: &[OsString]) -> Option<Vec<(&'static 
 fn read(grammar: &Grammar, arguments: &[OsString]) -> Result<(), String> {
     let (long, names) = long_options(grammar.long);
     let words = arguments.iter().skip(1).map(|word| word.as_encoded_bytes().to_vec()).collect();
-    let permute = !matches!(grammar.name, "printenv" | "seq");
+    let permute = !matches!(grammar.name, "printenv" | "seq" | "tr");
     let mut parser = Parser::new(Spec { short: grammar.short, long: &long, permute }, words);
     let mut operands = Vec::new();
     let mut several = false;

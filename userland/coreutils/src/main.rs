@@ -73,6 +73,10 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
     }
     match border::prepare(tool.name, arguments) {
         Turn::Run(arguments) => (tool.main)(grammar::for_clap(tool.name, arguments).into_iter()),
+        Turn::RunAndFail(arguments) => {
+            (tool.main)(grammar::for_clap(tool.name, arguments).into_iter());
+            1
+        }
         Turn::Answer(code) => code,
         Turn::Refuse(message, code) => {
             message::complain(tool.name, &message);
