@@ -68,17 +68,13 @@ impl Pattern {
         self.grouped()?.captures(text, from).map_err(|error| self.explain(&error))
     }
 
-    /// Letters that have a backslash for no reason, outside of lists.
+    /// Letters that have a backslash for no reason, also in lists.
     pub(crate) fn unknown_escapes(source: &[u8]) -> Vec<u8> {
         let mut found = Vec::new();
         let mut rest = source;
-        while let Some(at) = memchr::memchr2(b'\\', b'[', rest) {
+        while let Some(at) = memchr::memchr(b'\\', rest) {
             let after = rest.get(at + 1..).unwrap_or_default();
-            if rest.get(at) == Some(&b'[') {
-                rest = bracket(after).map_or(after, |(_, after)| after);
-                continue;
-            }
-            let known = b"ntrfvab01234567xyB<>wWsS`'/\\[]^$.*+?{}()|-&";
+            let known = b"ntrfvab01234567xyB<>wWsS`'/\\[]^$.*+?{}()|-";
             if let Some(letter) = after.first()
                 && !known.contains(letter)
             {
