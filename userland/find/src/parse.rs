@@ -12,6 +12,9 @@ use crate::primary::{self, Primary};
 /// Parentheses within parentheses. More would only serve to exhaust the stack.
 const MOST_NESTING: usize = 200;
 
+/// The highest level of `-O` that GNU's takes.
+const MOST_OPTIMISED: u64 = 65_535;
+
 const HELP: &str = include_str!("help.txt");
 
 const VERSION: &str =
@@ -141,12 +144,28 @@ fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<Follow, String> {
                 rest.pop_front();
                 break;
             }
-            option if option.starts_with(b"-O") => {}
+            option if option.starts_with(b"-O") => optimisation(option.get(2..).unwrap_or_default())?,
             _ => break,
         }
         rest.pop_front();
     }
     Ok(follow)
+}
+
+/// The level behind `-O`, which changes nothing here: searches are as quick as they can be.
+fn optimisation(level: &[u8]) -> Result<(), String> {
+    let digits = level.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let shown = String::from_utf8_lossy(level);
+    match shown.parse::<u64>() {
+        _ if level.is_empty() => Err("The -O option must be immediately followed by a decimal integer".to_owned()),
+        _ if digits == 0 => Err("Please specify a decimal number immediately after -O".to_owned()),
+        _ if digits < level.len() => Err(format!("Invalid optimisation level {shown}")),
+        Ok(level) if level <= MOST_OPTIMISED => Ok(()),
+        Ok(level) => Err(format!(
+            "Optimisation level {level} is too high.  If you want to find files very quickly, consider using GNU locate."
+        )),
+        Err(_) => Err(format!("Invalid optimisation level {shown}: Numerical result out of range")),
+    }
 }
 
 fn begins_expression(argument: &[u8]) -> bool {

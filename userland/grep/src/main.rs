@@ -45,6 +45,12 @@ fn run() -> i32 {
             print!("{text}");
             return 0;
         }
+        Request::NoSuchChoice(message) => {
+            complain("grep", &message);
+            eprintln!("{}", options::USAGE);
+            // The one mistake that is not told by the code of trouble.
+            return 1;
+        }
         Request::Fail(message) => {
             complain("grep", &message);
             return TROUBLE;

@@ -95,6 +95,8 @@ pub(crate) enum Request {
     Search(Box<Options>),
     /// Only text is printed.
     Say(String),
+    /// An option has a word that is none of those to choose from.
+    NoSuchChoice(String),
     /// The command line reads well but asks for what cannot be.
     Fail(String),
 }
@@ -171,6 +173,8 @@ const LONG: &[Long] = &[
 enum Stop {
     /// With the usage, and a message before it.
     Usage(Option<String>),
+    /// With the usage after a message about a word that is none of those to choose from.
+    NoSuchChoice(String),
     /// With a message only.
     Fail(String),
     /// With text on stdout.
@@ -188,6 +192,7 @@ pub(crate) fn parse(program: &str, arguments: Vec<Vec<u8>>) -> Result<Request, O
     match Reader::new(program).read(arguments) {
         Ok(options) => Ok(Request::Search(Box::new(options))),
         Err(Stop::Usage(message)) => Err(message),
+        Err(Stop::NoSuchChoice(message)) => Ok(Request::NoSuchChoice(message)),
         Err(Stop::Fail(message)) => Ok(Request::Fail(message)),
         Err(Stop::Say(text)) => Ok(Request::Say(text)),
     }

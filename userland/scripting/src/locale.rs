@@ -1,7 +1,9 @@
 //! `locale`: which locale is set. There are `C` and `C.UTF-8`.
 
+use tidebox_gnu::answer::{Answer, Ending};
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::message::complain;
 
 use crate::print;
 
@@ -19,6 +21,9 @@ const CATEGORIES: &[&str] = &[
     "LC_MEASUREMENT",
     "LC_IDENTIFICATION",
 ];
+
+/// The exit code of a command line that is wrong.
+const MISUSE: i32 = 64;
 
 const HELP: &str = "\
 Usage: locale [OPTION...] NAME
@@ -43,8 +48,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     ];
     let mut keyword = false;
     let names = CommandLine::new("locale", "amk?", &long, HELP).read(arguments, |key, _| match key {
-        'a' => Err(print("locale", b"C\nC.utf8\nPOSIX\n")),
-        'm' => Err(print("locale", b"ANSI_X3.4-1968\nUTF-8\n")),
+        'a' => Err(Answer::Print(b"C\nC.utf8\nPOSIX\n".to_vec())),
+        'm' => Err(Answer::Print(b"ANSI_X3.4-1968\nUTF-8\n".to_vec())),
         _ => {
             keyword = true;
             Ok(())
@@ -52,7 +57,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     });
     let names = match names {
         Ok(names) => names,
-        Err(code) => return code,
+        // Of all tools this one has other words for it, and the code that says so.
+        Err(Answer::Usage(message, _)) => {
+            complain("locale", &message);
+            eprintln!("Try `locale --help' or `locale --usage' for more information.");
+            return MISUSE;
+        }
+        Err(answer) => return answer.end("locale"),
     };
     if names.is_empty() {
         return print("locale", settings().as_bytes());

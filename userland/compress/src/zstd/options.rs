@@ -179,7 +179,6 @@ impl Read {
             ) => {}
             (
                 "--long"
-                | "--adapt"
                 | "--threads"
                 | "--memory"
                 | "--memlimit"
@@ -191,6 +190,15 @@ impl Read {
                 | "--auto-threads",
                 Some(_),
             ) => {}
+            ("--adapt", Some(bounds)) => {
+                let is_bound = |bound: &str| {
+                    let level = bound.strip_prefix("min=").or(bound.strip_prefix("max="));
+                    level.is_some_and(|level| level.strip_prefix('-').unwrap_or(level).parse::<u32>().is_ok())
+                };
+                if !bounds.split(',').all(is_bound) {
+                    return Err(self.bad());
+                }
+            }
             ("--threads" | "--memory" | "--memlimit" | "--stream-size" | "--size-hint", None) => {
                 self.value(b"")?;
             }

@@ -30,7 +30,7 @@ impl Reader {
 
     pub(super) fn directories(&mut self, value: &[u8]) -> Result<(), Stop> {
         let words: &[&[&str]] = &[&["read"], &["recurse"], &["skip"]];
-        let chosen = choose("--directories", value, words).map_err(|message| Stop::Usage(Some(message)))?;
+        let chosen = choose("--directories", value, words).map_err(Stop::NoSuchChoice)?;
         self.options.directories = match chosen {
             0 => Directories::Read,
             1 => Directories::Recurse,

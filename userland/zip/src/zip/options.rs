@@ -97,6 +97,54 @@ const LONG: &[(&str, &str)] = &[
     ("store", "0"),
 ];
 
+/// Reads the patterns behind `-x` and `-i`. The first is taken whatever it looks like; in the same word it is the only one.
+fn patterns(
+    letter: u8,
+    attached: &[u8],
+    words: &mut std::iter::Peekable<std::vec::IntoIter<Vec<u8>>>,
+    list: &mut Vec<Vec<u8>>,
+) -> Result<(), i32> {
+    if !attached.is_empty() {
+        return pattern_or_file(letter, attached.to_vec(), list);
+    }
+    let Some(first) = words.next() else {
+        let what = if letter == b'x' { "exclude" } else { "include only" };
+        let letter = char::from(letter);
+        return Err(invalid(&format!("option '{letter}' ({what} files matching patterns) requires a value")));
+    };
+    pattern_or_file(letter, first, list)?;
+    while let Some(word) = words.next_if(|word| word != b"@" && (word.len() < 2 || word.first() != Some(&b'-'))) {
+        pattern_or_file(letter, word, list)?;
+    }
+    words.next_if(|word| word == b"@");
+    Ok(())
+}
+
+/// A pattern, or `@` and the name of a file with one on each line.
+fn pattern_or_file(letter: u8, word: Vec<u8>, list: &mut Vec<Vec<u8>>) -> Result<(), i32> {
+    let Some(file) = word.strip_prefix(b"@") else {
+        list.push(word);
+        return Ok(());
+    };
+    if file.is_empty() {
+        return Err(invalid("missing file after @"));
+    }
+    let text = std::fs::read(tidebox_gnu::message::bytes_path(file)).map_err(|error| {
+        let (letter, reason) = ([letter], tidebox_gnu::message::reason(&error));
+        Out::default().put(&[b"zip I/O error: ", reason.as_bytes(), b"\n"]);
+        Out::default().put(&[
+            b"zip error: File not found or no read permission (",
+            &letter,
+            b" pattern file '",
+            &word,
+            b"')\n",
+        ]);
+        18
+    })?;
+    list.extend(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
+    Ok(())
+}
+
 pub(crate) fn invalid(message: &str) -> i32 {
     Out::default().put(&[b"\nzip error: Invalid command arguments (", message.as_bytes(), b")\n"]);
     16
@@ -186,17 +234,7 @@ impl Options {
                 (b'0'..=b'9', _) => self.level = u32::from(letter - b'0'),
                 (b'x' | b'i', _) => {
                     let list = if *letter == b'x' { &mut self.exclude } else { &mut self.include };
-                    if !rest.is_empty() {
-                        list.push(rest.to_vec());
-                        return Ok(());
-                    }
-                    while let Some(word) =
-                        words.next_if(|word| word != b"@" && (word.len() < 2 || word.first() != Some(&b'-')))
-                    {
-                        list.push(word);
-                    }
-                    words.next_if(|word| word == b"@");
-                    return Ok(());
+                    return patterns(*letter, rest, words, list);
                 }
                 // A password is asked for at a terminal, which there never is.
                 (b'e', _) => return Err(invalid("stderr is not a tty")),
