@@ -82,7 +82,9 @@ fn words(path: &[u8], operand: &[u8], errno: Errno) -> String {
     let is_link =
         path.ends_with(b"/") && tidebox_rt::stat(bare, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink);
     match () {
-        () if path != operand => format!("failed to remove directory {}: {}", quoted(path), errno.text()),
+        () if path != operand && errno != Errno::NOTDIR => {
+            format!("failed to remove directory {}: {}", quoted(path), errno.text())
+        }
         () if is_link
             && errno == Errno::NOTDIR
             && tidebox_rt::stat(bare, true).map_or(true, |stat| stat.kind() == FileKind::Dir) =>

@@ -29,7 +29,7 @@ pub(crate) fn parse(word: &[u8]) -> Result<(Owner, Option<String>), String> {
             let Some((user, group)) = text.split_once('.').filter(|_| group.is_none()) else {
                 return Err(message);
             };
-            let owner = read(user, Some(group), word)?;
+            let owner = read(user, Some(group), word).map_err(|_| message)?;
             Ok((owner, Some(format!("warning: '.' should be ':': {}", curly(word)))))
         }
     }
@@ -42,7 +42,12 @@ fn read(user: &str, group: Option<&str>, word: &[u8]) -> Result<Owner, String> {
     }
     match group {
         None => {}
-        // A colon alone behind a user stands for the user's own group, which has the same number here.
+        // A colon alone behind a user stands for the user's own group, which has the same number here. A number has none.
+        Some("")
+            if !user.is_empty() && user.strip_prefix('+').unwrap_or(user).bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            return Err(format!("invalid spec: {}", curly(word)));
+        }
         Some("") => owner.group = owner.user,
         Some(group) => {
             owner.group = Some(id(Kind::Group, group).ok_or_else(|| format!("invalid group: {}", curly(word)))?);

@@ -21,6 +21,7 @@ Prints how much room each FILE takes, folders with everything in them.
       --si              as -h, with powers of 1000
   -b, --bytes           print bytes as files are long
       --apparent-size   count how long files are, not the room they take
+      --inodes          count files, not the room they take
   -k, -m                print units of 1 KiB (the default), 1 MiB
   -B, --block-size=SIZE print units of SIZE bytes; K, M, G may follow
   -l, --count-links     count a file once for each of its names
@@ -175,7 +176,9 @@ impl Options {
             INODES => (self.inodes, self.unit) = (true, Unit::Bytes(1)),
             LIST => self.list = Some(value),
             't' | THRESHOLD => {
-                let option = if key == 't' { "-t" } else { "--threshold" };
+                // Of a zero that is negative the long name is told.
+                let is_zero = value.strip_prefix(b"-").is_some_and(|digits| digits.iter().all(|digit| *digit == b'0'));
+                let option = if key == 't' && !is_zero { "-t" } else { "--threshold" };
                 let wrong = || Answer::Failure(wrong_size(option, &value), 1);
                 self.threshold = Some(threshold(&value).ok_or_else(wrong)?);
             }

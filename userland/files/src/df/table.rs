@@ -107,15 +107,17 @@ pub(super) fn narrowest(field: &str) -> usize {
 }
 
 pub(super) fn table(options: &Options, mut mounts: Vec<Mount>) -> String {
+    let columns = columns(options);
     if options.total {
         let sum = |pick: &dyn Fn(&Mount) -> Option<(u64, u64)>| {
             mounts.iter().filter_map(pick).reduce(|a, b| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)))
         };
         let dash = || "-".to_owned();
         let (bytes, inodes) = (sum(&|mount| mount.bytes), sum(&|mount| mount.inodes));
-        mounts.push(Mount { source: "total".to_owned(), kind: dash(), target: dash(), file: dash(), bytes, inodes });
+        // It is called so in the first column that can tell.
+        let target = if columns.contains(&"source") { dash() } else { "total".to_owned() };
+        mounts.push(Mount { source: "total".to_owned(), kind: dash(), target, file: dash(), bytes, inodes });
     }
-    let columns = columns(options);
     let mut rows = vec![columns.iter().map(|field| header(field, options)).collect::<Vec<String>>()];
     rows.extend(mounts.iter().map(|mount| columns.iter().map(|field| value(field, mount, options)).collect()));
     let width = |column: usize| {
