@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Disposition};
 
 use crate::ir::Bytes;
-use crate::state::{Run, Shell, Stop};
+use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
 
 /// Signals that have names, by number, as on Linux.
 pub(crate) const SIGNALS: &[(u8, &str)] = &[
@@ -407,7 +407,7 @@ impl Shell {
         let tested = std::mem::take(&mut self.tested);
         // Traps of the shell itself know the line of the command; those of signals count their own.
         let first = if signal < ERR { 1 } else { line };
-        let result = self.in_text(|shell| shell.run_text(&text, first));
+        let result = self.in_text(|shell| shell.run_trap_text(signal, &text, first));
         self.trap_status = outer;
         self.tested = tested;
         self.traps.running.pop();
@@ -421,6 +421,19 @@ impl Shell {
             }
             Err(stop) => Err(stop),
         }
+    }
+
+    /// Runs the text of a trap, whose kind stands before the line of a mistake in it.
+    fn run_trap_text(&mut self, signal: u8, text: &[u8], line: u32) -> Run {
+        let origin: &[u8] = match signal {
+            EXIT => b"exit trap",
+            ERR => b"error trap",
+            DEBUG => b"debug trap",
+            RETURN => b"return trap",
+            _ => b"trap",
+        };
+        let source = self.current_source();
+        self.descend(TEXT_LEVELS, |shell| shell.run_source(text, line, source, origin))
     }
 
     /// Runs `inner` one step deeper in what `set -x` shows.
@@ -476,7 +489,7 @@ impl Shell {
             let deeper = u32::from(self.traps.ends_deeper);
             let tested = std::mem::take(&mut self.tested);
             self.sourcing_depth += deeper;
-            let result = self.run_text(&text, 1);
+            let result = self.run_trap_text(EXIT, &text, 1);
             self.sourcing_depth -= deeper;
             self.tested = tested;
             self.traps.running.pop();

@@ -241,8 +241,11 @@ impl Shell {
                         ran = true;
                         continue;
                     }
-                    // Of `eval` and its kind it is only the command's failure.
+                    // Of `eval` and its kind it is only the command's failure, but for commands of a substitution.
                     return match self.levels {
+                        1.. if error.ends_all() && !self.options.interactive && !self.traps.is_running(trap::EXIT) => {
+                            Err(Stop::Exit)
+                        }
                         0 if self.options.interactive && self.options.from_stdin => Ok(()),
                         0 => Err(Stop::Exit),
                         _ if self.sourcing_depth > 0 && self.traps.innermost().is_none() => self.fatal_in_posix(),
@@ -356,16 +359,13 @@ impl Shell {
         // Where standard error is closed there is nobody to tell.
         let _ = self.io.write(2, &lines);
         self.line = saved;
+        let whole = error.ends_all() && !self.options.errexit;
+        let text = self.levels > 0 && origin != b"command substitution" && !self.traps.is_running(trap::EXIT);
         self.status = match (error.place, &error.problem) {
             (Place::Elements | Place::OpenElement, _) => 1,
-            (Place::Substitution, problem)
-                if self.options.from_string
-                    && self.levels == 0
-                    && !self.options.errexit
-                    && (shows_line || matches!(problem, Problem::Condition { ended: false, .. })) =>
-            {
-                127
-            }
+            _ if whole && text && (self.forked || self.io.is_capturing()) => 1,
+            _ if whole && (text || self.levels == 0) && self.options.from_string => 127,
+            _ if whole && text && self.traps.innermost().is_none() => 1,
             // A script ends at such an error with the status that it has.
             (_, Problem::Condition { ended, .. }) if self.levels == 0 && !self.options.errexit => match self.status {
                 0 if *ended => 2,

@@ -64,6 +64,14 @@ impl SyntaxError {
         error
     }
 
+    /// Whether it is one for which bash gives up more than the text: commands of a substitution that are none, and do not just end
+    /// too early.
+    pub(crate) fn ends_all(&self) -> bool {
+        let whole =
+            matches!(self.problem, Problem::Unexpected(_) | Problem::Near(_) | Problem::Condition { ended: false, .. });
+        self.place == Place::Substitution && whole
+    }
+
     /// Whether more text could make it a program.
     pub(crate) fn is_incomplete(&self) -> bool {
         matches!(self.problem, Problem::End | Problem::Unclosed(_) | Problem::Condition { wants_more: true, .. })
