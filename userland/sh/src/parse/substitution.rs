@@ -15,10 +15,12 @@ impl Parser<'_> {
         let waiting = std::mem::take(&mut self.pending);
         let quoted = std::mem::take(&mut self.between_quotes);
         let outer = std::mem::replace(&mut self.quoted_substitution, quoted);
-        // bash looks them up when it runs the commands.
-        let aliases = self.aliases.take();
+        // bash looks them up when it runs the commands, and POSIX wants them known before.
+        let aliases = if self.posix { None } else { Some(self.aliases.take()) };
         let body = self.optional_list();
-        self.aliases.put_back(aliases);
+        if let Some(aliases) = aliases {
+            self.aliases.put_back(aliases);
+        }
         (self.between_quotes, self.quoted_substitution) = (quoted, outer);
         let own = std::mem::replace(&mut self.pending, waiting);
         if !own.is_empty() && self.peek() == Some(b')') {
