@@ -1,5 +1,7 @@
 //! `[[ ]]`.
 
+mod brackets;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -176,6 +178,9 @@ impl Shell {
 
     /// An operand of `-eq` and its kind in which elements of arrays may stand: their subscripts are expanded once.
     fn cond_side(&mut self, word: &Word) -> Run<Option<i64>> {
+        if let Some(text) = self.nested_brackets(word)? {
+            return self.cond_number(&text);
+        }
         match crate::parse::arith_of_source(&word.raw) {
             Some(arith) => {
                 let value = self.arith_value(&arith);
