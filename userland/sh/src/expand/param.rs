@@ -307,7 +307,14 @@ impl Shell {
     fn emit_own(&mut self, param: &Param, content: Content, out: &mut Out, place: Place) -> Run {
         let is_variable = matches!(param.target, Target::Var(_));
         let is_list = matches!(&content, Content::Many { star, .. } if is_variable || !star);
-        let place = Place { quoted: place.quoted || (out.quotes_lists && is_list), ..place };
+        // In a pattern elements mean themselves where IFS does not begin with a blank; those of `*` where it is empty.
+        let themselves = matches!(out.mode, super::Mode::Pattern | super::Mode::Regex)
+            && match &content {
+                Content::Many { star: false, .. } => self.ifs().first().is_some_and(|&byte| byte != b' '),
+                Content::Many { star: true, .. } => is_variable && self.ifs().is_empty(),
+                _ => false,
+            };
+        let place = Place { quoted: place.quoted || themselves || (out.quotes_lists && is_list), ..place };
         if is_variable {
             self.emit_content(content, out, place)
         } else {

@@ -110,10 +110,10 @@ impl<'a> Fields<'a> {
         {
             return only;
         }
-        let mut end = self.line.text.len();
-        while end > start && self.is_space(end - 1) {
-            end -= 1;
-        }
+        // Of several words white space at the end goes even where a backslash took its meaning.
+        let goes = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n') && self.ifs.contains(byte);
+        let rest = self.line.text.get(start..).unwrap_or_default();
+        let end = rest.iter().rposition(|byte| !goes(byte)).map_or(start, |last| start + last + 1);
         self.line.value(start, end)
     }
 }
