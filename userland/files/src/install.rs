@@ -250,17 +250,13 @@ impl Install {
 
     /// Makes a folder and what is missing above it, and tells of each.
     fn make_folders(&mut self, folder: &[u8]) -> bool {
-        let path = bytes_path(folder);
-        let missing: Vec<_> = path
-            .ancestors()
-            .filter(|above| !above.as_os_str().is_empty())
-            .take_while(|above| !above.is_dir())
-            .collect();
-        for path in missing.into_iter().rev() {
+        for path in named_on_the_way(folder).into_iter().map(bytes_path).filter(|path| !path.is_dir()) {
             let shown = quoted(path_bytes(path));
             if let Err(error) = fs::create_dir(path) {
                 let shown = curly(path_bytes(path));
-                self.complain(&format!("cannot create directory {shown}: {}", reason(&error)));
+                let on_the_way = path_bytes(path) != folder && error.kind() == std::io::ErrorKind::AlreadyExists;
+                let why = if on_the_way { Errno::NOTDIR.text().to_owned() } else { reason(&error) };
+                self.complain(&format!("cannot create directory {shown}: {why}"));
                 return false;
             }
             // What is made on the way has the usual mode, whatever the umask says.
@@ -281,4 +277,21 @@ impl Install {
 
 fn above(path: &[u8]) -> Vec<u8> {
     bytes_path(path).parent().map(|folder| path_bytes(folder).to_vec()).unwrap_or_default()
+}
+
+/// The folder and those above it, the first one first. What is only `.` or `..` has nothing to make.
+fn named_on_the_way(folder: &[u8]) -> Vec<&[u8]> {
+    let ends = (1..=folder.len()).filter(|end| folder.get(*end).is_none_or(|byte| *byte == b'/'));
+    let named = |path: &&[u8]| {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        !matches!(name, b"" | b"." | b"..")
+    };
+    let mut paths: Vec<&[u8]> = ends.filter_map(|end| folder.get(..end)).filter(named).collect();
+    // Slashes at the end belong to the last name.
+    if let Some(last) = paths.last_mut()
+        && folder.get(last.len()..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'/'))
+    {
+        *last = folder;
+    }
+    paths
 }
