@@ -1,16 +1,16 @@
 //! Our adapters beside the providers' own clients, on the same emulators in one run.
 //!
 //! `cargo bench --bench providers`, or with the names of providers behind `--`. Medians of a command that prints a word and of a
-//! MiB in each direction. Three things are told apart:
-//! - wall time: what the emulated sandbox takes by itself, what our adapter takes and what the client for Python takes, and what ours adds
-//!   to the sandbox's own time as a share of what the client adds. The emulator's receiving and answering is in both;
-//! - processor time of the client's side alone, where nothing is the emulator's: of the one thread that our adapter has, and of
-//!   the process of the client, and ours as a share of it. What the system takes to hand bytes to a connection is in both, and stands
-//!   in the first lines for a program that does nothing else;
+//! MiB in each direction, of the whole call and of the work of the client's side:
+//! - the whole call: what it takes by itself, through our adapter and through the client for Python, and what ours adds as a share of what
+//!   the client adds. By itself a call is the adapter's own request, sent again by a program that does nothing else, so that
+//!   receiving and answering are in it. Where that cannot be done it is a call of the emulated sandbox, without an emulator: frames
+//!   of Deno and Modal are numbered, and so are commands anywhere but at E2B;
+//! - the processor time of the client's side: of that bare program, of the one thread that our adapter has, and of the process of
+//!   the client; ours as a share of the client's, in all and in what is added to the bare program's;
 //! - round trips: how often a call waits for the other side, which is what it costs over a distance.
 
-use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use tidebox::{ExecuteRequest, SandboxBackend, Selector, Upload};
 use tidebox_emulators::{Emulator, House, Serving};
 use tokio::runtime::{Builder, Runtime};
 
+#[path = "providers/bare.rs"]
+mod bare;
 #[path = "providers/distance.rs"]
 mod distance;
 #[path = "../tests/remote_providers/driver.rs"]
@@ -35,6 +37,13 @@ const WORK: [&str; 3] = ["execute", "upload", "download"];
 struct Amount {
     count: usize,
     kib: usize,
+}
+
+impl Amount {
+    /// How often a file goes each way.
+    fn transfers(self) -> usize {
+        (self.count / 5).max(1)
+    }
 }
 
 /// Deno's client for Python waits for ever for a file whose message is longer than a MiB.
@@ -53,96 +62,116 @@ struct Cost {
 /// The cost of each of [`WORK`]: of one command, and of one transfer.
 type Costs = [Cost; 3];
 
-/// Everything that is said of one side.
-struct Side {
-    near: Costs,
-    far: Costs,
+/// How often everything near is measured, one after the other, so that a machine that is slower for a while is so for all.
+const ROUNDS: usize = 5;
+
+/// What one provider's figures are.
+struct Figures {
+    alone: Costs,
+    bare: [Option<Cost>; 3],
+    ours: Costs,
+    theirs: Result<Costs, String>,
+    ours_far: Costs,
+    theirs_far: Result<Costs, String>,
 }
 
 fn main() {
     // `cargo test --bench` only wants to know that it works.
     let is_once = std::env::args().any(|argument| argument == "--test") || !std::env::args().any(|a| a == "--bench");
     let amount = if is_once { Amount { count: 1, kib: 1024 } } else { Amount { count: 100, kib: 16 << 10 } };
+    let rounds = if is_once { 1 } else { ROUNDS };
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let runtime = Runtime::new().expect("a runtime");
-    eprintln!("processor time of a bare program for a MiB, {}", bare(amount));
     eprintln!(
-        "| provider | | sandbox alone | ours | its client | ratio of what is added | ours, processor | its client | ratio | \
-         ours, round trips | its client |"
+        "| provider | | by itself | ours | its client | ratio of what is added | processor: bare | ours | its client | ratio \
+         | ratio of what is added | ours, round trips | its client |"
     );
-    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|");
+    eprintln!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for provider in PROVIDERS.iter().filter(|name| wanted.is_empty() || wanted.iter().any(|wanted| wanted == *name)) {
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let near = runtime.block_on(tidebox::emulate(provider, listen, "key-of-the-bench", tidebox::sandbox));
-        let near = near.expect("the emulator serves");
-        let far = runtime.block_on(far(provider)).expect("the emulator serves");
         let amount = if *provider == "deno" { Amount { kib: DENO_KIB, ..amount } } else { amount };
-        let seldom = Amount { count: FAR_COUNT.min(amount.count), ..amount };
-        let alone = runtime.block_on(alone(&near, amount));
-        let client = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let ours = Side { near: client.block_on(ours(&near, amount)), far: client.block_on(ours(&far, seldom)) };
-        let theirs = theirs(&near, amount).and_then(|near| Ok(Side { near, far: theirs(&far, seldom)? }));
-        if let Err(missing) = &theirs {
+        let figures = measure(&runtime, provider, amount, rounds);
+        if let Err(missing) = &figures.theirs {
             eprintln!("{provider}: its own client is not there: {missing}");
         }
-        show(provider, amount, alone, &ours, theirs.ok().as_ref());
-        runtime.block_on(near.end());
-        runtime.block_on(far.end());
+        show(provider, amount, &figures);
     }
 }
 
-fn show(provider: &str, amount: Amount, alone: Costs, ours: &Side, theirs: Option<&Side>) {
+fn measure(runtime: &Runtime, provider: &str, amount: Amount, rounds: usize) -> Figures {
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let near = runtime.block_on(tidebox::emulate(provider, listen, "key-of-the-bench", tidebox::sandbox));
+    let near = near.expect("the emulator serves");
+    let (far, heard) = runtime.block_on(far(provider)).expect("the emulator serves");
+    let client = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let requests = client.block_on(requests(&far, &heard, amount));
+    let again = |request: &Option<Vec<u8>>| {
+        let cost = bare::cost(far.address(), request.as_ref()?, amount.transfers());
+        Some(cost.expect("the emulator takes the request again"))
+    };
+    let (mut alone_costs, mut bare_costs, mut our_costs, mut their_costs) = (vec![], vec![], vec![], vec![]);
+    for _ in 0..rounds {
+        alone_costs.push(runtime.block_on(alone(&near, amount)));
+        bare_costs.push(requests.each_ref().map(again));
+        our_costs.push(client.block_on(ours(&near, amount)));
+        their_costs.push(theirs(&near, amount));
+    }
+    let seldom = Amount { count: FAR_COUNT.min(amount.count), ..amount };
+    let figures = Figures {
+        alone: middles(alone_costs),
+        bare: [0, 1, 2].map(|at| bare_costs.iter().map(|costs| costs[at]).collect::<Option<Vec<_>>>().map(middle)),
+        ours: middles(our_costs),
+        theirs: their_costs.into_iter().collect::<Result<Vec<_>, _>>().map(middles),
+        ours_far: client.block_on(ours(&far, seldom)),
+        theirs_far: theirs(&far, seldom),
+    };
+    runtime.block_on(near.end());
+    runtime.block_on(far.end());
+    figures
+}
+
+fn show(provider: &str, amount: Amount, figures: &Figures) {
     for (at, what) in WORK.iter().enumerate() {
         // A transfer is told by the MiB, its round trips as they were.
         let unit = if *what == "execute" { 1.0 } else { amount.kib as f64 / 1024.0 };
         let millis = |seconds: f64| format!("{:.3} ms", seconds / unit * 1e3);
-        let trips = |side: &Side| format!("{:.1}", distance::round_trips(side.far[at].wall - side.near[at].wall));
-        let share = |ours: f64, theirs: f64| format!("{:.2}", ours / theirs);
-        // What is within the noise of the sandbox itself adds nothing.
-        let added = |side: &Side| (side.near[at].wall - alone[at].wall).max(0.0);
-        let client = theirs.map(|theirs| {
-            let (own, their) = (ours.near[at].processor, theirs.near[at].processor);
-            let added = share(added(ours), added(theirs));
-            [millis(theirs.near[at].wall), added, millis(their), share(own, their), trips(theirs)]
+        let trips = |near: Costs, far: Costs| format!("{:.1}", distance::round_trips(far[at].wall - near[at].wall));
+        let (bare, ours) = (figures.bare[at], figures.ours[at]);
+        let least = Cost {
+            wall: bare.map_or(figures.alone[at].wall, |bare| bare.wall),
+            processor: bare.map_or(0.0, |bare| bare.processor),
+        };
+        let client = figures.theirs.as_ref().ok().zip(figures.theirs_far.as_ref().ok()).map(|(near, far)| {
+            let theirs = near[at];
+            [
+                millis(theirs.wall),
+                added(ours.wall, theirs.wall, least.wall),
+                millis(theirs.processor),
+                added(ours.processor, theirs.processor, 0.0),
+                added(ours.processor, theirs.processor, least.processor),
+                trips(*near, *far),
+            ]
         });
-        let [wall, added, processor, ratio, far] = client.unwrap_or_else(|| std::array::from_fn(|_| "-".to_owned()));
-        let (alone, whole, own) = (millis(alone[at].wall), millis(ours.near[at].wall), millis(ours.near[at].processor));
-        let away = trips(ours);
+        let [wall, added, processor, whole_ratio, ratio, their_trips] =
+            client.unwrap_or_else(|| std::array::from_fn(|_| "-".to_owned()));
+        let bare = bare.map_or_else(|| "-".to_owned(), |bare| millis(bare.processor));
+        let (least, whole, own) = (millis(least.wall), millis(ours.wall), millis(ours.processor));
+        let our_trips = trips(figures.ours, figures.ours_far);
         eprintln!(
-            "| {provider} | {what} | {alone} | {whole} | {wall} | {added} | {own} | {processor} | {ratio} | {away} | {far} |"
+            "| {provider} | {what} | {least} | {whole} | {wall} | {added} | {bare} | {own} | {processor} | {whole_ratio} \
+             | {ratio} | {our_trips} | {their_trips} |"
         );
     }
 }
 
-/// What the system itself takes to hand over bytes, and to take them: everything else is a client's own.
-fn bare(Amount { count, kib }: Amount) -> String {
-    let content = vec![7; kib << 10];
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("an address");
-    let address = listener.local_addr().expect("an address");
-    let echo = std::thread::spawn(move || {
-        let (mut client, _) = listener.accept().expect("a client");
-        let mut buffer = vec![0; kib << 10];
-        while client.read_exact(&mut buffer).is_ok() {
-            client.write_all(&buffer).expect("the client reads");
-        }
-    });
-    let mut connection = TcpStream::connect(address).expect("it listens");
-    let mut buffer = vec![0; kib << 10];
-    let [mut sent, mut received] = [Vec::new(), Vec::new()];
-    for _ in 0..=(count / 10).max(1) {
-        sent.push(clocked(|| connection.write_all(&content).expect("it reads")));
-        received.push(clocked(|| connection.read_exact(&mut buffer).expect("it writes")));
-    }
-    drop(connection);
-    echo.join().expect("it ends with its client");
-    let [sent, received] = [sent, received].map(|costs| median(costs).processor / kib as f64 * 1024.0 * 1e3);
-    format!("sent {sent:.3} ms, received {received:.3} ms")
+/// What ours adds to the least, as a share of what the client adds. What is within the noise of the least adds nothing.
+fn added(ours: f64, theirs: f64, least: f64) -> String {
+    if theirs <= least { "none".to_owned() } else { format!("{:.2}", (ours - least).max(0.0) / (theirs - least)) }
 }
 
-fn clocked<T>(work: impl FnOnce() -> T) -> Cost {
+fn clocked<T>(work: impl FnOnce() -> T) -> (Cost, T) {
     let (begun, processor) = (Instant::now(), processor_time());
-    work();
-    Cost { wall: begun.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }
+    let done = work();
+    (Cost { wall: begun.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
 }
 
 /// What this thread has worked.
@@ -150,8 +179,8 @@ fn processor_time() -> Duration {
     ClockId::CLOCK_THREAD_CPUTIME_ID.now().expect("the system counts it").into()
 }
 
-/// The emulator at a distance.
-async fn far(provider: &str) -> std::io::Result<Serving> {
+/// The emulator at a distance, and who can hear what is sent to it.
+async fn far(provider: &str) -> std::io::Result<(Serving, bare::Heard)> {
     let make = |_| {
         let made = tidebox::sandbox().and_then(|builder| Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>));
         Box::pin(std::future::ready(made)) as tidebox::BoxFuture<'static, _>
@@ -168,6 +197,31 @@ async fn alone(serving: &Serving, amount: Amount) -> Costs {
     costs(&(Arc::new(sandbox) as Arc<dyn SandboxBackend>), driver::home(serving.provider()), amount).await
 }
 
+/// What each of [`WORK`] sends, for a program that does nothing else.
+async fn requests(far: &Serving, heard: &bare::Heard, amount: Amount) -> [Option<Vec<u8>>; 3] {
+    let provider = tidebox::remote::provider(far.provider(), far.options()).expect("the options are good");
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+    let path = format!("{}/large", driver::home(far.provider())).into_bytes();
+    let file = || vec![Upload::new(path.clone(), content(amount.kib))];
+    // The first calls open connections.
+    sandbox.execute(ExecuteRequest::new("echo hi")).await.expect("it runs");
+    sandbox.upload_files(file()).await.expect("a transfer");
+    heard.listen();
+    sandbox.execute(ExecuteRequest::new("echo hi")).await.expect("it runs");
+    // A number by which a service knows a command that it was asked for before makes the second one another thing.
+    let command = heard.take_request().filter(|_| far.provider() == "e2b");
+    heard.listen();
+    sandbox.upload_files(file()).await.expect("a transfer");
+    let upload = heard.take_request();
+    heard.listen();
+    sandbox.download_files(vec![path.clone()]).await.expect("a transfer");
+    [command, upload, heard.take_request()]
+}
+
+fn content(kib: usize) -> Vec<u8> {
+    (0..=255).cycle().take(kib << 10).collect()
+}
+
 /// The same through our adapter.
 async fn ours(serving: &Serving, amount: Amount) -> Costs {
     let provider = tidebox::remote::provider(serving.provider(), serving.options()).expect("the options are good");
@@ -177,16 +231,16 @@ async fn ours(serving: &Serving, amount: Amount) -> Costs {
     costs
 }
 
-async fn costs(sandbox: &Arc<dyn SandboxBackend>, root: &str, Amount { count, kib }: Amount) -> Costs {
+async fn costs(sandbox: &Arc<dyn SandboxBackend>, root: &str, amount: Amount) -> Costs {
     let path = format!("{root}/large").into_bytes();
-    let content: Vec<u8> = (0..=255).cycle().take(kib << 10).collect();
+    let content = content(amount.kib);
     let (mut execute, mut upload, mut download) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..=count {
+    for _ in 0..=amount.count {
         let (cost, response) = timed(sandbox.execute(ExecuteRequest::new("echo hi"))).await;
         execute.push(cost);
         assert_eq!(response.expect("it runs").stdout_text(), "hi\n");
     }
-    for _ in 0..=(count / 10).max(1) {
+    for _ in 0..=amount.transfers() {
         let file = vec![Upload::new(path.clone(), content.clone())];
         let (cost, results) = timed(sandbox.upload_files(file)).await;
         upload.push(cost);
@@ -210,6 +264,15 @@ async fn timed<T>(work: impl Future<Output = T>) -> (Cost, T) {
 /// The median of each figure, without the first call, which opens connections.
 fn median(mut costs: Vec<Cost>) -> Cost {
     costs.remove(0);
+    middle(costs)
+}
+
+/// The median over rounds.
+fn middles(rounds: Vec<Costs>) -> Costs {
+    [0, 1, 2].map(|at| middle(rounds.iter().map(|costs| costs[at]).collect()))
+}
+
+fn middle(costs: Vec<Cost>) -> Cost {
     let middle = |figure: fn(&Cost) -> f64| {
         let mut figures: Vec<f64> = costs.iter().map(figure).collect();
         figures.sort_unstable_by(f64::total_cmp);

@@ -282,13 +282,13 @@ def measure(client, count, kib):
     path = f"{client.home}/large"
     content = bytes(range(256)) * (4 * kib)
     print("execute", medians(count, lambda: client.run("echo hi")))
-    print("upload", medians(max(count // 10, 1), lambda: client.upload(path, content)))
+    print("upload", medians(max(count // 5, 1), lambda: client.upload(path, content)))
     got = [b""]
 
     def download():
         got[0] = client.download(path)
 
-    print("download", medians(max(count // 10, 1), download))
+    print("download", medians(max(count // 5, 1), download))
     assert bytes(got[0]) == content
     client.delete()
 
