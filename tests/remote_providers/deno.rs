@@ -94,6 +94,19 @@ async fn long_files_go_in_pieces_and_come_back_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_whose_sending_is_given_up_stays_as_it_was() {
+    let serving = emulator("deno").await;
+    let sandbox = made(&serving).await;
+    let file = |content: Vec<u8>| vec![Upload::new("/home/app/file", content)];
+    sandbox.upload_files(file(b"before".to_vec())).await.expect("a transfer")[0].result.as_ref().expect("it is stored");
+    let given_up = tokio::time::timeout(Duration::from_millis(20), sandbox.upload_files(file(vec![7; 64 << 20]))).await;
+    assert!(given_up.is_err(), "64 MiB take longer");
+    // What was sent of it has had its time.
+    let response = sandbox.execute(ExecuteRequest::new("sleep 0.2; cat /home/app/file")).await.expect("it runs");
+    assert_eq!(response.stdout_text(), "before");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_is_no_longer_good_is_told_as_such_and_never_shown() {
     let serving = emulator("deno").await;
     let options = serving.options().with_api_key("ddo_another-planted-key");

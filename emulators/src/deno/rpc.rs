@@ -47,12 +47,28 @@ pub(super) struct Peer {
 #[derive(Debug, Default)]
 struct Inbox {
     bytes: Vec<u8>,
-    over: bool,
-    waiting: Option<tokio::sync::oneshot::Sender<Vec<u8>>>,
+    /// How it ended, if it did: with all of its bytes or without.
+    end: Option<End>,
+    waiting: Option<tokio::sync::oneshot::Sender<Outcome<Vec<u8>>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Whole,
+    Broken,
+}
+
+impl Inbox {
+    fn content(self, end: End) -> Outcome<Vec<u8>> {
+        match end {
+            End::Whole => Ok(self.bytes),
+            End::Broken => Err(error("Error", "ECONNRESET", "the stream broke off")),
+        }
+    }
 }
 
 /// The result of a call.
-pub(super) type Outcome = Result<Value, Value>;
+pub(super) type Outcome<T = Value> = Result<T, Value>;
 
 #[derive(Debug, Deserialize)]
 struct Call {
@@ -227,35 +243,25 @@ impl Peer {
                 let data = params["data"].as_str().and_then(|data| BASE64.decode(data).ok()).unwrap_or_default();
                 inbox.entry(stream).or_default().bytes.extend(data);
             }
-            "$sandbox.stream.end" | "$sandbox.stream.error" => {
-                let entry = inbox.entry(stream).or_default();
-                entry.over = true;
-                if let Some(waiting) = entry.waiting.take() {
-                    let bytes = std::mem::take(&mut entry.bytes);
-                    inbox.remove(&stream);
-                    // Who waited may have gone.
-                    let _ = waiting.send(bytes);
-                }
-            }
+            "$sandbox.stream.end" => end(&mut inbox, stream, End::Whole),
+            "$sandbox.stream.error" => end(&mut inbox, stream, End::Broken),
             _ => {}
         }
     }
 
     /// Everything that comes on a stream of the client's.
-    pub(super) async fn whole(&self, stream: u64) -> Result<Vec<u8>, Value> {
+    pub(super) async fn whole(&self, stream: u64) -> Outcome<Vec<u8>> {
         let coming = {
             let mut inbox = self.inbox();
             let entry = inbox.entry(stream).or_default();
-            if entry.over {
-                let bytes = std::mem::take(&mut entry.bytes);
-                inbox.remove(&stream);
-                return Ok(bytes);
+            if let Some(end) = entry.end {
+                return inbox.remove(&stream).unwrap_or_default().content(end);
             }
             let (waiting, coming) = tokio::sync::oneshot::channel();
             entry.waiting = Some(waiting);
             coming
         };
-        coming.await.map_err(|_| error("Error", "ECONNRESET", "the stream ended"))
+        coming.await.unwrap_or_else(|_| Err(error("Error", "ECONNRESET", "the stream ended")))
     }
 
     fn environment(&self, method: &str, params: &Value) -> Outcome {
@@ -277,4 +283,19 @@ impl Peer {
             }
         })
     }
+}
+
+/// A stream of the client's ends, for who waits for it or will.
+fn end(inbox: &mut BTreeMap<u64, Inbox>, stream: u64, end: End) {
+    let mut entry = inbox.remove(&stream).unwrap_or_default();
+    if let Some(waiting) = entry.waiting.take() {
+        // Who waited may have gone.
+        let _ = waiting.send(entry.content(end));
+        return;
+    }
+    if end == End::Broken {
+        entry.bytes = Vec::new();
+    }
+    entry.end = Some(end);
+    inbox.insert(stream, entry);
 }

@@ -125,9 +125,9 @@ impl Connection {
     }
 
     /// Calls with a content that flows beside the call, without an answer for each piece: `params` says of which number its stream is.
-    /// Once there is an answer nothing more is sent.
+    /// Once there is an answer, or nobody waits for one any more, nothing more of it is sent.
     pub(super) async fn ask_with(
-        &self,
+        self: &Arc<Self>,
         operation: &'static str,
         method: &str,
         params: impl FnOnce(u64) -> Value,
@@ -141,14 +141,17 @@ impl Connection {
         let late = || Error::new(ErrorKind::Timeout, operation, "the sandbox did not answer in time");
         let in_time = async |text| within(CALL_TIME, self.send(text)).await.unwrap_or_else(|| Err(late()));
         in_time(wire::begin_stream(stream)).await?;
+        let flowing = Flowing { connection: self, stream: Some(stream) };
         let mut called = self.begin(operation, method, &params(stream)).await?;
         for piece in content.chunks(PIECE_BYTES) {
             if let Ok(Some(answer)) = called.answered.try_recv() {
-                in_time(wire::end_stream(stream)).await?;
+                flowing.ended();
+                in_time(wire::break_stream(stream)).await?;
                 return Ok(answer);
             }
             in_time(wire::enqueue(stream, piece)).await?;
         }
+        flowing.ended();
         in_time(wire::end_stream(stream)).await?;
         match within(CALL_TIME, called.answered).await {
             Some(answered) => answered.map_err(|_| locked(&self.shared).gone(operation)),
@@ -182,6 +185,29 @@ impl Connection {
             shared.claimed.extend(open.into_iter().map(|stream| (stream, sender.clone())));
         }
         Hearing { shared: &self.shared, streams: streams.to_vec(), pieces }
+    }
+}
+
+/// A stream of ours on its way. The service keeps what came of it until its end, so one that is given up is said to be broken.
+struct Flowing<'a> {
+    connection: &'a Arc<Connection>,
+    stream: Option<u64>,
+}
+
+impl Flowing<'_> {
+    fn ended(mut self) {
+        self.stream = None;
+    }
+}
+
+impl Drop for Flowing<'_> {
+    fn drop(&mut self) {
+        let Some(stream) = self.stream else { return };
+        let connection = Arc::clone(self.connection);
+        spawn(async move {
+            // On a connection that is gone there are no streams either.
+            let _ = within(CALL_TIME, connection.send(wire::break_stream(stream))).await;
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -153,9 +154,38 @@ async fn a_long_file_that_is_refused_is_not_sent_to_its_end() {
     let mut lines = flowing(&content, 2);
     let refusal = json!({ "constructorName": "PermissionDenied", "code": "EACCES", "message": "Permission denied" });
     lines.push(Line::Theirs(json!({ "jsonrpc": "2.0", "id": 0, "result": { "error": refusal } }).to_string()));
-    lines.push(Line::Ours(serde_json::from_str(&wire::end_stream(1)).expect("JSON")));
+    lines.push(broken());
     let refused = store(lines, &content).await.expect_err("it is refused");
     assert_eq!(refused.code, FileErrorCode::PermissionDenied);
+}
+
+/// What is said of a stream that is not sent to its end.
+fn broken() -> Line {
+    let error = json!({ "constructorName": "Error", "message": "the rest of the file is not sent" });
+    let params = json!({ "streamId": 1, "error": error });
+    Line::Ours(json!({ "jsonrpc": "2.0", "method": "$sandbox.stream.error", "params": params }))
+}
+
+#[tokio::test]
+async fn a_long_file_that_is_given_up_is_said_to_be_broken_and_the_connection_goes_on() {
+    let content = vec![7; 64 << 20];
+    let mut lines = flowing(&content, 2);
+    let path = SandboxPath::parse("/a/b").expect("a path");
+    let next = wire::call(1, "writeFile", &json!({ "path": "/a/b", "content": wire::text(b"short") }));
+    lines.extend([broken(), Line::Ours(next)]);
+    lines.push(Line::Theirs(json!({ "jsonrpc": "2.0", "id": 1, "result": { "ok": null } }).to_string()));
+    let sandbox = sandbox(lines).await;
+    {
+        let mut storing = sandbox.store(vec![(path.clone(), Upload::new("/a/b", content))]);
+        // Each message takes a turn: the stream, the call and two pieces.
+        for _ in 0..4 {
+            let pending = std::future::poll_fn(|context| Poll::Ready(storing.as_mut().poll(context).is_pending()));
+            assert!(pending.await, "it takes more turns");
+        }
+    }
+    tokio::task::yield_now().await;
+    let stored = sandbox.store(vec![(path, Upload::new("/a/b", b"short".to_vec()))]).await.expect("a transfer");
+    assert!(stored[0].result.is_ok(), "{stored:?}");
 }
 
 #[tokio::test]

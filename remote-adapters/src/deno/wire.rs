@@ -181,6 +181,13 @@ pub fn end_stream(stream: u64) -> String {
     notify("end", &json!({ "streamId": stream }))
 }
 
+/// `$sandbox.stream.error`: nothing more comes, and what came is not all of it. The reason is an error as the client for JavaScript writes
+/// it; that for Python sends its words alone.
+pub fn break_stream(stream: u64) -> String {
+    let reason = json!({ "constructorName": "Error", "message": "the rest of the file is not sent" });
+    notify("error", &json!({ "streamId": stream, "error": reason }))
+}
+
 fn notify(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "method": format!("$sandbox.stream.{method}"), "params": params }).to_string()
 }
