@@ -15,6 +15,7 @@ mod quoting;
 mod reference;
 mod special;
 mod substitution;
+mod tilde;
 mod transform;
 mod variable;
 mod word;

@@ -1,0 +1,96 @@
+//! `${!name}`: the value of one parameter names another.
+
+use super::Content;
+use super::label::{shown_index, target_name};
+use crate::expand::lossy;
+use crate::expand::word::{Out, Place};
+use crate::ir::{Index, Name, Op, Param, Target, Test};
+use crate::parse::token::name_len;
+use crate::state::{Run, Shell};
+use crate::vars::{self, Meant};
+
+impl Shell {
+    /// `${!name}`: the value names the parameter that is meant.
+    #[inline(never)]
+    pub(super) fn expand_indirect(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
+        if let Target::Var(name) = &param.target
+            && let Some(var) = self.vars.get(name).filter(|var| var.has(vars::NAMEREF))
+            && matches!(param.index, Index::None)
+        {
+            let target = match self.vars.meant(name) {
+                Meant::Variable(target) => Content::One(target.to_vec()),
+                _ => match var.scalar() {
+                    Some(target) => Content::One(target.clone()),
+                    None => return self.discard_expansion([&name[..], b": invalid indirect expansion"].concat()),
+                },
+            };
+            return self.apply(param, (&param.target, &param.index), target, out, place);
+        }
+        let name = match self.content(&param.target, &param.index)? {
+            Content::One(name) => name,
+            // A positional parameter or an element that is not there names nothing, and nobody complains; nor do all of them.
+            Content::Many { values, .. } if values.is_empty() && matches!(param.target, Target::Special(_)) => {
+                return self.apply(param, (&param.target, &Index::None), Content::Unset, out, place);
+            }
+            Content::Many { values, .. } => values.join(&b' '),
+            // Nor does a variable without a value name anything.
+            Content::Unset if self.may_name_nothing(param) => {
+                if matches!(param.op, Op::Test { kind: Test::Assign, .. }) {
+                    let message = format!("!{}: invalid indirect expansion", lossy(&target_name(&param.target)));
+                    return self.discard_expansion(message);
+                }
+                return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
+            }
+            Content::Unset => {
+                let index = shown_index(&param.index);
+                let message = format!("{}{index}: invalid indirect expansion", lossy(&target_name(&param.target)));
+                return self.discard_expansion(message);
+            }
+        };
+        let Some((target, index)) = self.reference(&name)? else {
+            return self.discard_expansion(format!("{}: invalid variable name", lossy(&name)));
+        };
+        let content = self.content(&target, &index)?;
+        self.apply(param, (&target, &index), content, out, place)
+    }
+
+    fn may_name_nothing(&self, param: &Param) -> bool {
+        match (&param.target, &param.index) {
+            (Target::Positional(_), _) => true,
+            (Target::Var(name), Index::None | Index::One(_)) => match self.vars.meant(name) {
+                Meant::Own => self.vars.get(name).is_some() || self.vars.is_local(name),
+                Meant::Variable(meant) => self.vars.get(&meant).is_some(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// The parameter that text names: a name, a name with subscript, a number, a special one.
+    pub(super) fn reference(&mut self, text: &[u8]) -> Run<Option<(Target, Index)>> {
+        if let [byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0')] = text {
+            return Ok(Some((Target::Special(*byte), Index::None)));
+        }
+        let zeros = text.iter().take_while(|&&byte| byte == b'0').count();
+        let digits = text.get(zeros..).unwrap_or_default();
+        if let Some(number) = crate::parse::plain_number(digits).and_then(|n| usize::try_from(n).ok()) {
+            return Ok(Some((Target::Positional(number), Index::None)));
+        }
+        if text.first().is_some_and(u8::is_ascii_digit) && text.iter().all(u8::is_ascii_digit) {
+            return Ok(Some((Target::Positional(usize::MAX), Index::None)));
+        }
+        let len = name_len(text);
+        let name: Name = text.get(..len).unwrap_or_default().into();
+        match text.get(len..).unwrap_or_default() {
+            _ if len == 0 => Ok(None),
+            b"" => Ok(Some((Target::Var(name), Index::None))),
+            b"[@]" => Ok(Some((Target::Var(name), Index::At))),
+            b"[*]" => Ok(Some((Target::Var(name), Index::Star))),
+            [b'[', key @ .., b']'] => {
+                let subscript = crate::parse::subscript_from_text(key);
+                Ok(Some((Target::Var(name), Index::One(subscript))))
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Home directories: `~`, `~name`, `~+`, `~-` and entries of the directory stack.
+
+use crate::ir::{Bytes, Part};
+use crate::state::Shell;
+
+impl Shell {
+    /// The home directory that a text with a tilde begins with, and what follows it up to the next part.
+    pub(super) fn leading_home(&mut self, parts: &[Part]) -> Option<(Bytes, Bytes)> {
+        let Part::Lit(text) = parts.first()? else { return None };
+        let inside = text.strip_prefix(b"~")?;
+        let slash = inside.iter().position(|&byte| byte == b'/');
+        if slash.is_none() && parts.len() > 1 {
+            return None;
+        }
+        let (name, rest) = inside.split_at(slash.unwrap_or(inside.len()));
+        Some((self.tilde(name), rest.to_vec()))
+    }
+
+    /// The home directory that `~` or `~name` means; the text itself when there is none.
+    pub(crate) fn tilde(&mut self, name: &[u8]) -> Bytes {
+        let found = match name {
+            b"" => Some(self.lookup(b"HOME").unwrap_or_else(|| b"/workspace".to_vec())),
+            b"+" => Some(self.cwd.clone()),
+            b"-" => self.lookup(b"OLDPWD"),
+            b"root" => Some(b"/root".to_vec()),
+            [b'+' | b'-', digits @ ..] | digits if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+                // An entry of the directory stack, counted from its start or its end.
+                let count = self.dir_stack.len() + 1;
+                let number = crate::parse::plain_number(digits).and_then(|n| usize::try_from(n).ok());
+                let at = match name.first() {
+                    Some(b'-') => number.and_then(|n| count.checked_sub(n + 1)),
+                    _ => number,
+                };
+                match at {
+                    Some(0) => Some(self.cwd.clone()),
+                    Some(at) => self.dir_stack.get(at - 1).cloned(),
+                    None => None,
+                }
+            }
+            b"tidebox" => Some(b"/workspace".to_vec()),
+            _ => None,
+        };
+        found.unwrap_or_else(|| [b"~", name].concat())
+    }
+}
