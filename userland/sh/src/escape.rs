@@ -100,7 +100,7 @@ fn number(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
 /// Appends a code point in the manner of UTF-8, also one that is no character, as bash does.
 /// Without such characters in the locale it stays an escape.
 fn push_char(out: &mut Bytes, code: u32) {
-    if code > 0x7f && !crate::pattern::writes_unicode() {
+    if code > 0x7f && !crate::character::writes_unicode() {
         let text = if code <= 0xffff { format!("\\u{code:04X}") } else { format!("\\U{code:08X}") };
         out.extend_from_slice(text.as_bytes());
         return;

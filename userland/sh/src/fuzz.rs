@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "as in the shell itself")]
 
 mod builtins;
+mod character;
 mod escape;
 mod eval;
 mod expand;

@@ -4,6 +4,7 @@
 //! comes from `tidebox-rt`; outside the sandbox that is the operating system, so that the tests run beside real bash.
 
 mod builtins;
+mod character;
 mod escape;
 mod eval;
 mod expand;

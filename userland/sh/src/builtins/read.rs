@@ -214,7 +214,7 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
         quoted.push(false);
         // A byte that goes on with a character does not start another.
         missing = match byte {
-            _ if crate::pattern::in_bytes() => 0,
+            _ if crate::character::in_bytes() => 0,
             0x80..=0xbf if missing > 0 => missing - 1,
             0xc2..=0xdf => 1,
             0xe0..=0xef => 2,

@@ -72,7 +72,7 @@ impl Shell {
             commands: 0,
             options: None,
         });
-        let bytes = crate::pattern::in_bytes();
+        let bytes = crate::character::in_bytes();
         self.vars.push_scope();
         let getopts = self.getopts_at;
         let traced = self.options.functrace || self.traced_functions.contains(&function.name);
@@ -126,8 +126,8 @@ impl Shell {
         if ends {
             self.run_exit_trap();
         }
-        if crate::pattern::locale_touched() {
-            crate::pattern::set_bytes(bytes);
+        if crate::character::locale_touched() {
+            crate::character::set_bytes(bytes);
             self.note_locale();
         }
         if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {

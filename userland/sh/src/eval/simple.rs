@@ -65,7 +65,7 @@ impl Shell {
             .is_some_and(|name| builtins::find(name).is_some() || self.functions.contains_key(name.as_slice()));
         let tells = own || self.vars.get(b"LC_ALL").is_some();
         let quiet = std::mem::replace(&mut self.quiet_locale, !tells);
-        let bytes = crate::pattern::in_bytes();
+        let bytes = crate::character::in_bytes();
         self.vars.push_temporary();
         let assigned = self.temporary_assigns(&simple.assigns);
         self.quiet_locale = quiet;
@@ -89,8 +89,8 @@ impl Shell {
         }
         self.vars.pop_scope();
         // What was assigned for the command alone has its old meaning again.
-        if crate::pattern::locale_touched() {
-            crate::pattern::set_bytes(bytes);
+        if crate::character::locale_touched() {
+            crate::character::set_bytes(bytes);
         }
         // Output that is taken in memory stands for a process that would have ended.
         self.quiet_locale = !own || self.forked || self.io.is_capturing();

@@ -29,7 +29,7 @@ impl Shell {
         self.options.xtrace = traced;
         self.status = status;
         self.substituted = substituted;
-        let len = crate::pattern::char_len(&expanded);
+        let len = crate::character::char_len(&expanded);
         let first = expanded.get(..len).unwrap_or_default().to_vec();
         [first.repeat(self.sourcing_depth as usize), expanded].concat()
     }

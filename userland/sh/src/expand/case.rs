@@ -1,7 +1,7 @@
 //! Upper and lower case, character by character, as the C library changes it.
 
+use crate::character::char_at;
 use crate::ir::Bytes;
-use crate::pattern::char_at;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {

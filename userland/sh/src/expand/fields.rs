@@ -1,5 +1,6 @@
 //! The fields that words become while they are expanded.
 
+use crate::character;
 use crate::ir::Bytes;
 use crate::pattern;
 use crate::state::Shell;
@@ -235,7 +236,7 @@ impl Out {
                 self.plain(before);
             }
             let Some(&separator) = after.first() else { break };
-            let len = if wide { pattern::char_len(after) } else { 1 };
+            let len = if wide { character::char_len(after) } else { 1 };
             rest = after.get(len..).unwrap_or_default();
             if matches!(separator, b' ' | b'\t' | b'\n') {
                 self.end_at_blank();
@@ -310,7 +311,7 @@ fn wide_separator(text: &[u8], ifs: &[u8]) -> Option<usize> {
     let chars = |text: &'_ [u8]| -> Vec<(usize, usize)> {
         let mut at = 0;
         std::iter::from_fn(|| {
-            let len = pattern::char_len(text.get(at..)?).max(1);
+            let len = character::char_len(text.get(at..)?).max(1);
             at += len;
             (at <= text.len()).then_some((at - len, len))
         })

@@ -39,10 +39,10 @@ impl Shell {
     pub(crate) fn note_locale(&self) {
         let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
         let named = names.iter().find_map(|name| self.locale_variable(name));
-        crate::pattern::name_unicode(named.as_ref().is_none_or(|name| names_unicode(name)));
+        crate::character::name_unicode(named.as_ref().is_none_or(|name| names_unicode(name)));
         match named.map(|name| known(&name)) {
-            Some(Some(Known::C)) => crate::pattern::set_bytes(true),
-            None | Some(Some(Known::Utf8)) => crate::pattern::set_bytes(false),
+            Some(Some(Known::C)) => crate::character::set_bytes(true),
+            None | Some(Some(Known::Utf8)) => crate::character::set_bytes(false),
             Some(None) => {}
         }
     }
@@ -51,12 +51,12 @@ impl Shell {
     pub(crate) fn start_locale(&mut self) {
         let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
         let Some(name) = names.iter().find_map(|name| self.locale_variable(name)) else { return };
-        crate::pattern::name_unicode(names_unicode(&name));
+        crate::character::name_unicode(names_unicode(&name));
         match known(&name) {
             Some(Known::Utf8) => {}
-            Some(Known::C) => crate::pattern::set_bytes(true),
+            Some(Known::C) => crate::character::set_bytes(true),
             None => {
-                crate::pattern::set_bytes(true);
+                crate::character::set_bytes(true);
                 if self.locale_variable(b"LC_ALL").is_some() {
                     let text = [&self.name[..], b": warning: setlocale: LC_ALL: cannot change locale (", &name, b")\n"];
                     // Where standard error is closed there is nobody to tell.

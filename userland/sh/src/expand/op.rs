@@ -2,8 +2,9 @@
 
 use super::case::{self, Case};
 use super::param::Content;
+use crate::character::char_len;
 use crate::ir::{Arith, Bytes, Index, Op, Param, Replace, Target, Word};
-use crate::pattern::{Pattern, Style, char_len};
+use crate::pattern::{Pattern, Style};
 use crate::state::{Run, Shell};
 use crate::vars::Value;
 

@@ -1,7 +1,7 @@
 //! Quoting values so that the shell reads them back.
 
+use crate::character;
 use crate::ir::Bytes;
-use crate::pattern;
 
 /// `'..'`, with quotes inside taken out and escaped.
 pub(crate) fn single_quote(text: &[u8]) -> Bytes {
@@ -23,7 +23,7 @@ pub(crate) fn single_quote(text: &[u8]) -> Bytes {
 /// `$'..'`; bytes that are no characters are written in octal.
 pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
     let mut out = b"$'".to_vec();
-    if pattern::in_bytes() {
+    if character::in_bytes() {
         for &byte in text {
             match byte {
                 0..=127 => ansi_escape(&[byte], &mut out),
@@ -72,7 +72,7 @@ fn ansi_escape(text: &[u8], out: &mut Bytes) {
 /// Whether text must be written as `$'..'` to stay on one line.
 pub(crate) fn needs_ansi(text: &[u8]) -> bool {
     text.iter().any(|&b| b < 32 || b == 127)
-        || (!text.is_ascii() && (pattern::in_bytes() || std::str::from_utf8(text).map_or(true, shows_nothing)))
+        || (!text.is_ascii() && (character::in_bytes() || std::str::from_utf8(text).map_or(true, shows_nothing)))
 }
 
 /// Whether a text has a character that is none to look at: a control character, the end of a line or a paragraph, or

@@ -1,7 +1,8 @@
 //! From the text of an expression to its tree.
 
 use super::Trouble;
-use crate::pattern::{Class, Item, char_at, class_named};
+use crate::character::char_at;
+use crate::pattern::{Class, Item, class_named};
 
 /// Levels of groups within groups.
 const MAX_DEPTH: u32 = 200;

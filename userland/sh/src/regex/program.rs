@@ -2,7 +2,8 @@
 
 use super::Trouble;
 use super::parse::{Node, Parsed, Place};
-use crate::pattern::{Item, char_at, char_len, in_set};
+use crate::character::{char_at, char_len};
+use crate::pattern::{Item, in_set};
 
 /// Instructions of one program. Repetitions are written out, so a short text may ask for very many.
 const MAX_STEPS: usize = 200_000;

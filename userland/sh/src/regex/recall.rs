@@ -3,7 +3,7 @@
 use super::program::{Program, Step, is_at, same_letter, taken};
 use super::search::Registers;
 use super::{Groups, Trouble};
-use crate::pattern::{char_at, char_len};
+use crate::character::{char_at, char_len};
 
 /// Steps of one search before it gives up; back-references can make it exponential.
 const MAX_EFFORT: u32 = 5_000_000;

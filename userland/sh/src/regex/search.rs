@@ -2,7 +2,7 @@
 
 use super::Groups;
 use super::program::{Program, Step, is_at, taken};
-use crate::pattern::char_len;
+use crate::character::char_len;
 
 /// Steps that are reached, in order, each with where its match would start.
 struct Reached {

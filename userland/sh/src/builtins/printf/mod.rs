@@ -514,7 +514,7 @@ fn general(value: f64, precision: usize, alternate: bool) -> String {
 
 /// The number of the first character, or of its first byte where it is none.
 fn code_of_first(text: &[u8]) -> u32 {
-    let char = text.get(..crate::pattern::char_len(text)).unwrap_or_default();
+    let char = text.get(..crate::character::char_len(text)).unwrap_or_default();
     let decoded =
         if char.len() > 1 { std::str::from_utf8(char).ok().and_then(|char| char.chars().next()) } else { None };
     decoded.map_or_else(|| text.first().copied().map_or(0, u32::from), u32::from)

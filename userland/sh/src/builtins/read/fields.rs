@@ -1,8 +1,8 @@
 //! Fields of a line that `read` has read.
 
 use super::End;
+use crate::character::char_len;
 use crate::ir::Bytes;
-use crate::pattern::char_len;
 
 /// What was read.
 pub(super) struct Line {

@@ -128,7 +128,7 @@ impl Shell {
         let fields = out.mode == crate::expand::Mode::Fields;
         if star && (place.quoted || !fields) {
             let ifs = self.ifs();
-            let separator = ifs.get(..crate::pattern::char_len(&ifs)).unwrap_or_default();
+            let separator = ifs.get(..crate::character::char_len(&ifs)).unwrap_or_default();
             let joined = values.join(separator);
             return if place.quoted {
                 self.emit(&joined, out, place)

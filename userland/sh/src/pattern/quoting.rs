@@ -1,0 +1,79 @@
+//! Which text is a pattern, and how text becomes a pattern of exactly it.
+
+use crate::ir::Bytes;
+
+/// Whether text holds a byte that makes it a pattern.
+pub(crate) fn has_special(text: &[u8], extended: bool) -> bool {
+    text.iter().any(|b| matches!(b, b'*' | b'?' | b'['))
+        || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
+}
+
+/// Whether text that is a whole word is a pattern. A bracket alone, as in `[ a = b ]`, is none.
+pub(crate) fn is_pattern(text: &[u8], extended: bool) -> bool {
+    text.iter().any(|b| matches!(b, b'*' | b'?'))
+        || text
+            .iter()
+            .position(|&b| b == b'[')
+            .is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(&b']')))
+        || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
+}
+
+/// Whether text with backslashes before what is quoted is a pattern of paths: a bracket closes before the next slash.
+pub(crate) fn is_glob(text: &[u8], extended: bool) -> bool {
+    let (mut at, mut open) = (0, false);
+    while let Some(&byte) = text.get(at) {
+        let next = text.get(at + 1).copied();
+        match byte {
+            b'*' | b'?' => return true,
+            b'[' => open = true,
+            b']' if open => return true,
+            b'/' => open = false,
+            b'+' | b'@' | b'!' if extended && next == Some(b'(') => return true,
+            b'\\' if next != Some(b'/') || open => at += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether text ends within a bracket that may be closed by what follows.
+pub(crate) fn leaves_open(text: &[u8]) -> bool {
+    let (mut at, mut open) = (0, false);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'[' => open = true,
+            b']' | b'/' => open = false,
+            _ => {}
+        }
+        at += 1;
+    }
+    open
+}
+
+/// Whether the last byte is a backslash that quotes what follows.
+pub(crate) fn ends_in_backslash(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// Whether quoted text that follows a pattern needs a backslash that [`escape_into`] does not write, because every quoted
+/// character takes one and the last of the pattern is left without its own.
+pub(crate) fn needs_backslash(pattern: &[u8], text: &[u8]) -> bool {
+    ends_in_backslash(pattern) && text.first().is_some_and(|&first| !is_special(first))
+}
+
+/// Whether a byte may mean something else in a pattern.
+fn is_special(byte: u8) -> bool {
+    b"*?[]\\()|@!+-^".contains(&byte)
+}
+
+/// Text as a pattern that matches exactly it.
+pub(crate) fn escape_into(out: &mut Bytes, text: &[u8]) {
+    for &byte in text {
+        if is_special(byte) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+}
