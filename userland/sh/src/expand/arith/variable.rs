@@ -1,0 +1,134 @@
+//! Variables and elements of arrays in expressions.
+
+use std::rc::Rc;
+
+use super::{Fault, Value};
+use crate::expand::lossy;
+use crate::ir::{Name, Part, Subscript};
+use crate::parse::plain_number;
+use crate::state::{Shell, Stop};
+use crate::vars::{self, Key};
+
+impl Shell {
+    /// Where an assignment goes, its subscript being evaluated once; `None` when there is nothing in the brackets.
+    pub(super) fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Option<Key>, Fault> {
+        Ok(match subscript {
+            Some(subscript) if self.is_no_subscript(subscript)? => None,
+            Some(subscript) => Some(self.key_of(name, subscript)?),
+            None => Some(Key::Whole),
+        })
+    }
+
+    /// Complains of an assignment to brackets with nothing in them. The expression goes on with the value.
+    pub(super) fn refuse_place(&mut self, name: &Name) {
+        let message = [b"`", &name[..], b"[]': not a valid identifier"].concat();
+        if self.running.is_empty() { self.complain(message) } else { self.complain_builtin(message) }
+    }
+
+    /// Whether nothing stands in the brackets, or what comes out as nothing.
+    pub(super) fn is_no_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
+        let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Double(_));
+        let parts = &subscript.key.parts;
+        Ok(subscript.key.raw.is_empty()
+            // In a text that is evaluated, as by `let`, it is 0.
+            || (self.arith_levels == 0
+                && parts.iter().all(expands)
+                && crate::parse::simple::is_pure(parts, false)
+                && self.expand_text(&subscript.key)?.is_empty()))
+    }
+
+    /// With `set -u`, an array that is not there ends the script before its subscript is looked at. What a subscript holds has been
+    /// expanded by then, with the expression that it stands in.
+    pub(super) fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
+        let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
+        if self.options.nounset && (self.arith_levels > 0 || subscript.key.parts.iter().all(plain)) {
+            return self.check_there(name);
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_there(&mut self, name: &Name) -> Result<(), Fault> {
+        if !self.options.nounset || self.vars.get(name).is_some() || self.is_computed(name) {
+            return Ok(());
+        }
+        let stop = self.abort_unset(format!("{}: unbound variable", lossy(name)));
+        stop.map_err(Fault::Stop)
+    }
+
+    pub(super) fn value_at(&mut self, name: &Name, key: &Key) -> Value {
+        if *key == Key::Whole {
+            return self.var_value(name);
+        }
+        match self.element(name, key) {
+            Some(text) => self.nested_value(&text),
+            None => Ok(0),
+        }
+    }
+
+    pub(super) fn var_value(&mut self, name: &Name) -> Value {
+        if let Some(var) = self.vars.get(name)
+            && !var.has(vars::NAMEREF)
+            && let Some(text) = var.scalar()
+            && let Some(number) = plain_number(text)
+        {
+            return Ok(number);
+        }
+        match self.lookup(name) {
+            Some(text) => self.nested_value(&text),
+            None if self.options.nounset => {
+                let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
+                stop.map_err(Fault::Stop)
+            }
+            None => Ok(0),
+        }
+    }
+
+    pub(super) fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
+        self.check_set(name, subscript)?;
+        if self.is_no_subscript(subscript)? {
+            self.complain([&name[..], b"[]: bad array subscript"].concat());
+            if self.options.errexit {
+                self.status = 1;
+                return Err(Fault::Stop(Stop::Exit));
+            }
+            // bash looks twice.
+            self.complain([&name[..], b"[]: bad array subscript"].concat());
+            return Ok(0);
+        }
+        let key = self.key_of(name, subscript)?;
+        match self.element(name, &key) {
+            Some(text) => self.nested_value(&text),
+            None if self.options.nounset && self.vars.get(name).is_none() => {
+                let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
+                stop.map_err(Fault::Stop)
+            }
+            None => Ok(0),
+        }
+    }
+
+    pub(super) fn set_number(
+        &mut self,
+        name: &Name,
+        subscript: Option<&Rc<Subscript>>,
+        key: Key,
+        value: i64,
+    ) -> Result<(), Fault> {
+        if let Some(subscript) = subscript
+            && self.is_no_place(name, &key)
+            && !self.is_constant(name)
+        {
+            // It is shown as it is written, and the expression goes on with the value.
+            self.complain([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
+            return Ok(());
+        }
+        if self.lends && key == Key::Whole {
+            self.assign_below(name, value.to_string().into_bytes())?;
+        }
+        if self.assign(name, key, false, value.to_string().into_bytes())? {
+            self.forget_computed(name);
+            return Ok(());
+        }
+        // Only a constant ends the expression; with a subscript that is none it goes on with the value.
+        if self.is_constant(name) { Err(Fault::Reported) } else { Ok(()) }
+    }
+}
