@@ -1,5 +1,9 @@
 //! The state of one shell.
 
+mod depth;
+mod environment;
+mod failure;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -14,7 +18,9 @@ use crate::positional::Positional;
 use crate::regex::Regex;
 use crate::session::Session;
 use crate::trap::Traps;
-use crate::vars::{self, Map, Value, Var, Vars};
+use crate::vars::{Map, Vars};
+
+pub(crate) use depth::TEXT_LEVELS;
 
 /// Why evaluation goes no further. The status is in the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +66,6 @@ pub(crate) struct Frame {
     /// The options to put back at the end, after `local -`.
     pub(crate) options: Option<Box<Options>>,
 }
-
-/// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. `eval`,
-/// `source` and calls within compound commands, without end, come to this message within the engine's 3 MiB of native stack.
-const MAX_LEVELS: u32 = 1600;
-/// Levels that every engine has room for. Where functions may nest less deep than 1,000, levels are fewer, too.
-const FEWEST_LEVELS: u32 = 200;
-/// What `eval`, `source` and traps count for.
-pub(crate) const TEXT_LEVELS: u32 = 2;
 
 #[derive(Debug)]
 pub(crate) struct Shell {
@@ -293,224 +291,6 @@ impl Shell {
             current: None,
             session: None,
         }
-    }
-
-    /// Takes over the environment and sets what every shell has. A restricted shell takes no functions and no options.
-    pub(crate) fn import_environment(&mut self, called: &[u8]) {
-        for line in rt::environ() {
-            let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
-            let name = line.get(..at).unwrap_or_default();
-            let trusted = !self.options.restricted_shell;
-            if trusted && self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
-                continue;
-            }
-            if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
-                if trusted {
-                    self.take_options(name, line.get(at + 1..).unwrap_or_default());
-                }
-                continue;
-            }
-            if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
-                self.vars.pass_on(line);
-                continue;
-            }
-            let value = line.get(at + 1..).unwrap_or_default();
-            if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
-                continue;
-            }
-            let value = Value::Text(value.to_vec());
-            self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
-        }
-        self.start_locale();
-        self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
-            Some(path) if path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
-            _ => rt::getcwd().unwrap_or_else(|_| b"/".to_vec()),
-        };
-        let cwd = self.cwd.clone();
-        self.set_exported(b"PWD", cwd);
-        if self.vars.get(b"OLDPWD").is_none() {
-            self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
-        }
-        for (name, buckets) in [(&b"BASH_ALIASES"[..], 64), (b"BASH_CMDS", 256)] {
-            let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
-            self.vars.insert(name.into(), Var { value, flags: 0 });
-        }
-        let level =
-            self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v.trim_ascii()));
-        // Beyond a bound it begins anew.
-        let level = match level.unwrap_or(0).saturating_add(1) {
-            i64::MIN..0 => 0,
-            level @ 0..1000 => level,
-            high => {
-                let why = format!(": warning: shell level ({high}) too high, resetting to 1\n");
-                // Where standard error is closed there is nobody to tell.
-                let _ = self.io.write(2, &[called, why.as_bytes()].concat());
-                1
-            }
-        };
-        self.set_exported(b"SHLVL", level.to_string().into_bytes());
-        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
-            self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
-        }
-        let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
-        self.vars.insert(Name::from(&b"OPTIND"[..]), index);
-        // The path by which this shell was started, or how it is called.
-        let started = self.vars.get(b"_").and_then(Var::scalar);
-        self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
-        self.vars.remove(b"_");
-        if self.vars.get(b"PATH").is_none() {
-            let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();
-            self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
-        }
-    }
-
-    /// Whether a path names the working directory, as an inherited `PWD` claims.
-    fn is_cwd(&self, path: &[u8]) -> bool {
-        let here = rt::stat(b".", true);
-        here.is_ok() && rt::stat(path, true).map(|s| (s.dev, s.ino)).ok() == here.map(|s| (s.dev, s.ino)).ok()
-    }
-
-    pub(crate) fn set_exported(&mut self, name: &[u8], value: Bytes) {
-        let var = self.vars.entry(&name.into());
-        var.value = Value::Text(value);
-        var.flags |= vars::EXPORT;
-    }
-
-    /// What messages start with: the script, where in it, and what reads it when that is not the shell itself.
-    pub(crate) fn message_prefix(&self, origin: &[u8]) -> Bytes {
-        if self.options.interactive {
-            // Who types the commands knows where they are.
-            let mut line = self.base_name().to_vec();
-            line.extend_from_slice(b": ");
-            return line;
-        }
-        let source = self.frames.last().map_or(&self.script, |frame| &frame.source);
-        let mut line = if source.is_empty() { self.name.clone() } else { source.to_vec() };
-        if !origin.is_empty() {
-            line.extend_from_slice(b": ");
-            line.extend_from_slice(origin);
-        }
-        line.extend_from_slice(b": line ");
-        line.extend_from_slice(self.line.to_string().as_bytes());
-        line.extend_from_slice(b": ");
-        line
-    }
-
-    /// The name of the shell without the directories before it.
-    pub(crate) fn base_name(&self) -> &[u8] {
-        self.name.rsplit(|&b| b == b'/').next().unwrap_or_default()
-    }
-
-    /// How an error ends that a script does not survive: an interactive shell gives up the command only.
-    pub(crate) fn fatal(&self) -> Stop {
-        if self.options.interactive && !self.forked { Stop::Discard } else { Stop::Exit }
-    }
-
-    /// As [`Self::fatal`] in posix mode, where special builtins are concerned; else nothing ends.
-    pub(crate) fn fatal_in_posix(&self) -> Run {
-        let spared = !self.options.posix || self.options.interactive || self.commanded > 0;
-        if spared { Ok(()) } else { Err(Stop::Exit) }
-    }
-
-    /// Writes a message of the shell to standard error, in bash's form.
-    pub(crate) fn complain(&mut self, text: impl AsRef<[u8]>) {
-        let mut line = self.message_prefix(b"");
-        line.extend_from_slice(text.as_ref());
-        line.push(b'\n');
-        // Where standard error is closed there is nobody to tell.
-        let _ = self.io.write(2, &line);
-    }
-
-    /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
-    pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
-        self.end_of_expansion()
-    }
-
-    /// Ends the shell because of an expansion that was complained about.
-    pub(crate) fn end_of_expansion<T>(&mut self) -> Run<T> {
-        let string = self.options.from_string && !self.options.interactive;
-        let outermost = self.subshell == u32::from(self.expands_alone);
-        let status = if string && outermost && !self.substituting && !self.options.errexit { 127 } else { 1 };
-        self.status = status;
-        if string && !self.io.is_capturing() && !self.expands_alone {
-            // A command string ends right here, in the function and with the redirections that this stands in.
-            self.run_exit_trap();
-        }
-        // The EXIT trap that it ends leaves the status of the shell alone.
-        if self.traps.is_running(crate::trap::EXIT) {
-            self.status = self.trap_status.unwrap_or(status);
-        }
-        Err(self.fatal())
-    }
-
-    /// As [`Self::complain`], with the name of the builtin that runs.
-    pub(crate) fn complain_builtin(&mut self, text: impl AsRef<[u8]>) {
-        let mut line = self.running.as_bytes().to_vec();
-        line.extend_from_slice(b": ");
-        line.extend_from_slice(text.as_ref());
-        self.complain(line);
-    }
-
-    /// Complains and gives up the command that was read, with status 1.
-    pub(crate) fn discard<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
-        self.status = 1;
-        Err(Stop::Discard)
-    }
-
-    /// The same for an expansion that is none, with which `set -e` ends the shell wherever it stands.
-    pub(crate) fn discard_expansion<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
-        self.status = 1;
-        Err(if self.options.errexit { Stop::Exit } else { Stop::Discard })
-    }
-
-    /// Makes an error give up what the shell itself has read: the command in a script, and all of a command string.
-    pub(crate) fn abandon<T>(&self, result: Run<T>) -> Run<T> {
-        match result {
-            Err(Stop::Discard) if self.options.from_string => Err(Stop::Exit),
-            Err(Stop::Discard) => Err(Stop::Abandon),
-            other => other,
-        }
-    }
-
-    /// Complains and ends the shell with `status`.
-    pub(crate) fn abort<T>(&mut self, status: u8, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
-        self.status = status;
-        Err(Stop::Exit)
-    }
-
-    /// Ends the shell because memory ran out, in the words of bash.
-    pub(crate) fn out_of_memory<T>(&mut self, wanted: usize) -> Run<T> {
-        self.abort(2, format!("xrealloc: cannot allocate {wanted} bytes"))
-    }
-
-    /// Runs `inner` one level deeper, or ends the shell when it is too deep for the stack.
-    pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
-        self.descend(1, inner)
-    }
-
-    /// Runs `inner` this many levels deeper.
-    pub(crate) fn descend<T>(&mut self, levels: u32, inner: impl FnOnce(&mut Self) -> Run<T>) -> Run<T> {
-        let deep = self.levels + levels;
-        if deep > FEWEST_LEVELS && deep > self.most_levels() {
-            return self.abort(1, "evaluation is nested too deeply");
-        }
-        self.levels += levels;
-        let result = inner(self);
-        self.levels -= levels;
-        result
-    }
-
-    fn most_levels(&mut self) -> u32 {
-        (self.sandbox_nesting() / 5).saturating_mul(8).clamp(FEWEST_LEVELS, MAX_LEVELS)
-    }
-
-    /// How deep the sandbox lets functions nest.
-    pub(crate) fn sandbox_nesting(&mut self) -> u32 {
-        *self.nesting.get_or_insert_with(|| rt::limits().map_or(1000, |limits| limits.nesting))
     }
 
     /// Runs `inner` where a failing command is no reason for `set -e` to end the shell.

@@ -1,0 +1,90 @@
+//! What a shell starts with: the environment, and the variables that every shell has.
+
+use tidebox_rt as rt;
+
+use super::Shell;
+use crate::ir::{Bytes, Name};
+use crate::vars::{self, Value, Var};
+
+impl Shell {
+    /// Takes over the environment and sets what every shell has. A restricted shell takes no functions and no options.
+    pub(crate) fn import_environment(&mut self, called: &[u8]) {
+        for line in rt::environ() {
+            let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
+            let name = line.get(..at).unwrap_or_default();
+            let trusted = !self.options.restricted_shell;
+            if trusted && self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
+                continue;
+            }
+            if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
+                if trusted {
+                    self.take_options(name, line.get(at + 1..).unwrap_or_default());
+                }
+                continue;
+            }
+            if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
+                self.vars.pass_on(line);
+                continue;
+            }
+            let value = line.get(at + 1..).unwrap_or_default();
+            if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
+                continue;
+            }
+            let value = Value::Text(value.to_vec());
+            self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
+        }
+        self.start_locale();
+        self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
+            Some(path) if path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
+            _ => rt::getcwd().unwrap_or_else(|_| b"/".to_vec()),
+        };
+        let cwd = self.cwd.clone();
+        self.set_exported(b"PWD", cwd);
+        if self.vars.get(b"OLDPWD").is_none() {
+            self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
+        }
+        for (name, buckets) in [(&b"BASH_ALIASES"[..], 64), (b"BASH_CMDS", 256)] {
+            let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
+            self.vars.insert(name.into(), Var { value, flags: 0 });
+        }
+        let level =
+            self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v.trim_ascii()));
+        // Beyond a bound it begins anew.
+        let level = match level.unwrap_or(0).saturating_add(1) {
+            i64::MIN..0 => 0,
+            level @ 0..1000 => level,
+            high => {
+                let why = format!(": warning: shell level ({high}) too high, resetting to 1\n");
+                // Where standard error is closed there is nobody to tell.
+                let _ = self.io.write(2, &[called, why.as_bytes()].concat());
+                1
+            }
+        };
+        self.set_exported(b"SHLVL", level.to_string().into_bytes());
+        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
+            self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
+        }
+        let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
+        self.vars.insert(Name::from(&b"OPTIND"[..]), index);
+        // The path by which this shell was started, or how it is called.
+        let started = self.vars.get(b"_").and_then(Var::scalar);
+        self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
+        self.vars.remove(b"_");
+        if self.vars.get(b"PATH").is_none() {
+            let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();
+            self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
+        }
+    }
+
+    /// Whether a path names the working directory, as an inherited `PWD` claims.
+    fn is_cwd(&self, path: &[u8]) -> bool {
+        let here = rt::stat(b".", true);
+        here.is_ok() && rt::stat(path, true).map(|s| (s.dev, s.ino)).ok() == here.map(|s| (s.dev, s.ino)).ok()
+    }
+
+    pub(crate) fn set_exported(&mut self, name: &[u8], value: Bytes) {
+        let var = self.vars.entry(&name.into());
+        var.value = Value::Text(value);
+        var.flags |= vars::EXPORT;
+    }
+}
