@@ -1,0 +1,187 @@
+//! When traps run, and what they leave behind.
+
+use std::rc::Rc;
+
+use tidebox_rt::{self as rt, Disposition};
+
+use super::{CHLD, DEBUG, ERR, EXIT, RETURN};
+use crate::ir::Bytes;
+use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
+
+impl Shell {
+    /// Whether any signal is noted rather than left to the kernel.
+    pub(crate) fn notes_signals(&self) -> bool {
+        self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty())
+    }
+
+    /// Takes over what the kernel noted. A signal without a trap of its own is noted only for the EXIT trap, and deadly.
+    pub(crate) fn note_signals(&mut self) {
+        let set = rt::sig_take().unwrap_or(0);
+        self.traps.pending |= set;
+        let deadly = (1..=31).find(|signal| set >> signal & 1 == 1 && self.traps.get(*signal).is_none());
+        if let Some(signal) = deadly {
+            self.die_of(signal);
+        }
+    }
+
+    /// Noted signals, in order of number, which are then no longer noted.
+    pub(crate) fn take_signals(&mut self) -> Vec<u8> {
+        self.note_signals();
+        let set = std::mem::take(&mut self.traps.pending);
+        (1..=31).filter(|signal| set >> signal & 1 == 1).collect()
+    }
+
+    /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
+    pub(crate) fn run_pending_traps(&mut self) -> Run {
+        if self.notes_signals() {
+            for signal in self.take_signals() {
+                match signal {
+                    CHLD => self.reap(),
+                    signal => self.run_trap(signal)?,
+                }
+            }
+            self.run_child_traps()?;
+        }
+        Ok(())
+    }
+
+    /// Runs the trap for children that have ended, once for each.
+    pub(crate) fn run_child_traps(&mut self) -> Run {
+        while self.traps.takes_child() {
+            self.run_trap(CHLD)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of signals that were ignored when the shell started: only a shell that somebody types into can trap them.
+    pub(crate) fn note_ignored(&mut self) {
+        if self.traps.fixed.is_some() {
+            return;
+        }
+        let ignored = if self.options.interactive { 0 } else { self.ignored_now() };
+        let fixed = (1..32).filter(|signal| ignored >> signal & 1 == 1 && !self.traps.unheard.contains(signal));
+        let fixed: Vec<u8> = fixed.filter(|signal| self.traps.get(*signal).is_none()).collect();
+        for signal in &fixed {
+            self.traps.set(*signal, Some(Bytes::new()));
+        }
+        self.traps.fixed = Some(fixed.into_iter().fold(0, |set, signal| set | 1 << signal));
+    }
+
+    /// The signals that this process ignores; bit *n* is signal *n*.
+    fn ignored_now(&mut self) -> u64 {
+        let Ok(fd) = rt::open(b"/proc/self/status", rt::Open { read: true, ..rt::Open::default() }) else { return 0 };
+        let text = self.read_all(fd);
+        // Reading is over whatever closing says.
+        let _ = rt::close(fd);
+        let digits = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"SigIgn:"));
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).map_or(0, |set| set << 1)
+    }
+
+    /// Runs the trap of `signal`, if it has one. The status stays what it was.
+    #[inline(never)]
+    pub(crate) fn run_trap(&mut self, signal: u8) -> Run {
+        let Some(text) = self.traps.get(signal).map(Rc::clone) else { return Ok(()) };
+        if text.is_empty() || self.traps.running.contains(&signal) {
+            return Ok(());
+        }
+        let (status, pipe_status, line) = (self.status, self.pipe_status.clone(), self.line);
+        self.traps.running.push(signal);
+        let outer = self.trap_status.replace(status);
+        // Its failures concern `set -e` also where the command that it runs for is a condition.
+        let tested = std::mem::take(&mut self.tested);
+        // Traps of the shell itself know the line of the command; those of signals count their own.
+        let first = if signal < ERR { 1 } else { line };
+        let result = self.in_text(|shell| shell.run_trap_text(signal, &text, first));
+        self.trap_status = outer;
+        self.tested = tested;
+        self.traps.running.pop();
+        self.debug_status = self.status;
+        match result {
+            Ok(()) | Err(Stop::Discard) => {
+                self.status = status;
+                self.pipe_status = pipe_status;
+                self.line = line;
+                Ok(())
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Runs the text of a trap, whose kind stands before the line of a mistake in it.
+    fn run_trap_text(&mut self, signal: u8, text: &[u8], line: u32) -> Run {
+        let origin: &[u8] = match signal {
+            EXIT => b"exit trap",
+            ERR => b"error trap",
+            DEBUG => b"debug trap",
+            RETURN => b"return trap",
+            _ => b"trap",
+        };
+        let source = self.current_source();
+        self.descend(TEXT_LEVELS, |shell| shell.run_source(text, line, source, origin))
+    }
+
+    /// Runs `inner` one step deeper in what `set -x` shows.
+    pub(crate) fn in_text<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        self.sourcing_depth += 1;
+        let result = inner(self);
+        self.sourcing_depth -= 1;
+        result
+    }
+
+    /// The DEBUG trap before a command; false when `extdebug` wants the command left out.
+    #[inline(never)]
+    pub(crate) fn run_debug_trap(&mut self) -> Run<bool> {
+        if self.traps.get(DEBUG).is_none_or(|text| text.is_empty()) || self.traps.is_running(DEBUG) {
+            return Ok(true);
+        }
+        self.run_trap(DEBUG)?;
+        if !self.options.extdebug || self.debug_status == 0 {
+            return Ok(true);
+        }
+        if self.debug_status == 2 && (self.sourcing > 0 || self.frames.iter().any(|frame| frame.is_function)) {
+            return Err(Stop::Return);
+        }
+        self.status = 0;
+        Ok(false)
+    }
+
+    /// Runs the EXIT trap, which sees the status of the last command, and lets the signal do what it does by default.
+    pub(crate) fn die_of(&mut self, signal: u8) {
+        self.finish();
+        let own = rt::getids().map_or(0, |ids| ids.pid);
+        let _ = rt::sig_set(u32::from(signal), Disposition::Default);
+        let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(signal));
+        // Not reached where signals work.
+        rt::exit(128_u8.saturating_add(signal))
+    }
+
+    /// Runs the EXIT trap and writes out what is buffered; the last thing that a shell does.
+    pub(crate) fn finish(&mut self) -> u8 {
+        self.run_exit_trap();
+        self.io.flush();
+        self.status
+    }
+
+    /// Runs the EXIT trap, once. Functions that `exit` leaves are still there for it.
+    pub(crate) fn run_exit_trap(&mut self) {
+        let trap = self.traps.get(EXIT).map(Rc::clone);
+        // It shows itself while it runs, and runs once.
+        if let Some(text) = trap.filter(|_| !self.traps.is_running(EXIT) && !self.traps.passes_exit) {
+            let status = self.status;
+            self.trap_status = Some(status);
+            self.traps.running.push(EXIT);
+            let deeper = u32::from(self.traps.ends_deeper);
+            let tested = std::mem::take(&mut self.tested);
+            self.sourcing_depth += deeper;
+            let result = self.run_trap_text(EXIT, &text, 1);
+            self.sourcing_depth -= deeper;
+            self.tested = tested;
+            self.traps.running.pop();
+            self.traps.set(EXIT, None);
+            if !matches!(result, Err(Stop::Exit)) {
+                self.status = status;
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Signals by number and by name.
+
+use super::{DEBUG, ERR, EXIT, RETURN};
+
+/// Signals that have names, by number, as on Linux.
+pub(crate) const SIGNALS: &[(u8, &str)] = &[
+    (1, "HUP"),
+    (2, "INT"),
+    (3, "QUIT"),
+    (4, "ILL"),
+    (5, "TRAP"),
+    (6, "ABRT"),
+    (7, "BUS"),
+    (8, "FPE"),
+    (9, "KILL"),
+    (10, "USR1"),
+    (11, "SEGV"),
+    (12, "USR2"),
+    (13, "PIPE"),
+    (14, "ALRM"),
+    (15, "TERM"),
+    (16, "STKFLT"),
+    (17, "CHLD"),
+    (18, "CONT"),
+    (19, "STOP"),
+    (20, "TSTP"),
+    (21, "TTIN"),
+    (22, "TTOU"),
+    (23, "URG"),
+    (24, "XCPU"),
+    (25, "XFSZ"),
+    (26, "VTALRM"),
+    (27, "PROF"),
+    (28, "WINCH"),
+    (29, "IO"),
+    (30, "PWR"),
+    (31, "SYS"),
+];
+
+/// The number of a signal or of another occasion for a trap.
+pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
+    if let Some(number) = crate::parse::plain_number(name) {
+        return u8::try_from(number).ok().filter(|n| *n < 65);
+    }
+    let name = name.to_ascii_uppercase();
+    let name = name.strip_prefix(b"SIG").unwrap_or(&name);
+    match name {
+        b"EXIT" => Some(EXIT),
+        b"ERR" => Some(ERR),
+        b"DEBUG" => Some(DEBUG),
+        b"RETURN" => Some(RETURN),
+        b"POLL" => Some(29),
+        b"IOT" => Some(6),
+        b"CLD" => Some(17),
+        b"RTMIN" => Some(34),
+        b"RTMAX" => Some(64),
+        _ => match (name.strip_prefix(b"RTMIN+"), name.strip_prefix(b"RTMAX-")) {
+            (Some(digits), _) => real_time(digits).and_then(|n| 34_u8.checked_add(n)),
+            (_, Some(digits)) => real_time(digits).and_then(|n| 64_u8.checked_sub(n)),
+            _ => SIGNALS.iter().find(|(_, known)| known.as_bytes() == name).map(|(number, _)| *number),
+        },
+    }
+}
+
+/// The distance of a real-time signal from the first or the last one.
+fn real_time(digits: &[u8]) -> Option<u8> {
+    u8::try_from(crate::parse::plain_number(digits)?).ok().filter(|n| *n <= 30)
+}
+
+/// The name by which `trap -p` and `kill -l` know a signal.
+pub(crate) fn signal_name(signal: u8) -> Option<std::borrow::Cow<'static, str>> {
+    let name = match signal {
+        EXIT => "EXIT",
+        ERR => "ERR",
+        DEBUG => "DEBUG",
+        RETURN => "RETURN",
+        34 => "RTMIN",
+        64 => "RTMAX",
+        35..=49 => return Some(format!("RTMIN+{}", signal - 34).into()),
+        50..=63 => return Some(format!("RTMAX-{}", 64 - signal).into()),
+        _ => SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)?,
+    };
+    Some(name.into())
+}
+
+/// All signals, in the columns of `kill -l` and `trap -l`.
+pub(crate) fn signal_table() -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for number in 1..=64 {
+        let Some(name) = signal_name(number) else { continue };
+        column += 1;
+        text.push_str(&format!("{number:2}) SIG{name}{}", if column % 5 == 0 { "\n" } else { "\t" }));
+    }
+    text.push('\n');
+    text
+}
