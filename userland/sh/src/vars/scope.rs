@@ -1,0 +1,303 @@
+//! All variables by name, and what calls in progress have replaced.
+
+use super::assoc::bash_hash;
+use super::map::Map;
+use super::{EXPORT, Meant, NAMEREF, Value, Var};
+use crate::ir::{Bytes, Name};
+
+/// References to references before bash gives up.
+const MAX_REFERENCES: u32 = 9;
+
+/// All variables. A function's locals replace the caller's here and are put back when it returns, so that finding a
+/// variable never walks scopes.
+#[derive(Debug, Default)]
+pub(crate) struct Vars {
+    map: Map<Name, Var>,
+    /// For each call in progress, and for commands with assignments before them, what was replaced.
+    saved: Vec<Scope>,
+    /// Lines of the environment whose names no variable can have.
+    passed: Vec<Bytes>,
+}
+
+/// Variables that come back when it ends.
+#[derive(Debug, Default)]
+struct Scope {
+    replaced: Vec<(Name, Option<Var>)>,
+    /// It is that of assignments before a command, and no function's.
+    temporary: bool,
+}
+
+impl Vars {
+    /// The variables of callers that have this name, too.
+    pub(crate) fn replaced<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = &'a Var> {
+        let replaced = self.saved.iter().flat_map(|scope| &scope.replaced);
+        replaced.filter(move |(known, _)| **known == *name).filter_map(|(_, var)| var.as_ref())
+    }
+
+    pub(crate) fn get(&self, name: &[u8]) -> Option<&Var> {
+        self.map.get(name)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: &[u8]) -> Option<&mut Var> {
+        self.map.get_mut(name)
+    }
+
+    pub(crate) fn entry(&mut self, name: &Name) -> &mut Var {
+        self.map.entry(Name::clone(name)).or_default()
+    }
+
+    pub(crate) fn insert(&mut self, name: Name, var: Var) {
+        self.map.insert(name, var);
+    }
+
+    pub(crate) fn remove(&mut self, name: &[u8]) -> Option<Var> {
+        self.map.remove(name)
+    }
+
+    /// All variables that are in force.
+    pub(crate) fn all(&self) -> &Map<Name, Var> {
+        &self.map
+    }
+
+    /// Ends every scope, so that what is left are the variables of the shell itself.
+    pub(crate) fn leave_scopes(&mut self) {
+        while !self.saved.is_empty() {
+            self.pop_scope();
+        }
+    }
+
+    /// All names, sorted.
+    pub(crate) fn names(&self) -> Vec<Name> {
+        let mut names: Vec<Name> = self.map.keys().map(Name::clone).collect();
+        names.sort();
+        names
+    }
+
+    /// `NAME=value` of everything exported, in the order of bash: what was assigned for the command first, then locals,
+    /// then the rest, each by bucket of its hash table.
+    pub(crate) fn environment(&self) -> Vec<Bytes> {
+        let mut lines = Vec::with_capacity(self.map.len());
+        for (name, var) in &self.map {
+            // A local without a value leaves programs what it hides from the script.
+            let var = if var.value == Value::Unset { self.hidden(name).unwrap_or(var) } else { var };
+            if var.has(EXPORT)
+                && name.as_ref() != b"_"
+                && let Value::Text(text) = &var.value
+            {
+                let mut line = Vec::with_capacity(name.len() + text.len() + 1);
+                line.extend_from_slice(name);
+                line.push(b'=');
+                line.extend_from_slice(text);
+                lines.push(((self.depth_of(name), bash_hash(name) & 1023), line));
+            }
+        }
+        for line in &self.passed {
+            let name = line.split(|&byte| byte == b'=').next().unwrap_or_default();
+            lines.push(((self.saved.len(), bash_hash(name) & 1023), line.clone()));
+        }
+        lines.sort();
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// The newest variable with a value that scopes have replaced.
+    fn hidden(&self, name: &[u8]) -> Option<&Var> {
+        let found = self.saved.iter().rev().flat_map(|scope| &scope.replaced).filter(|(saved, _)| &**saved == name);
+        found.filter_map(|(_, var)| var.as_ref()).find(|var| var.value != Value::Unset)
+    }
+
+    /// Takes over a line of the environment whose name no variable can have; programs get it again.
+    pub(crate) fn pass_on(&mut self, line: Bytes) {
+        self.passed.push(line);
+    }
+
+    /// Exchanges what the newest scope replaced with what is in force, so that it is as if it had not begun.
+    pub(crate) fn swap_newest(&mut self) {
+        let Some(scope) = self.saved.last_mut() else { return };
+        for (name, var) in &mut scope.replaced {
+            let outer = std::mem::replace(var, self.map.remove(name));
+            if let Some(outer) = outer {
+                self.map.insert(Name::clone(name), outer);
+            }
+        }
+    }
+
+    /// Whether the name is that of a variable outside all functions.
+    pub(crate) fn is_global(&self, name: &[u8]) -> bool {
+        let mut calls = self.saved.iter().filter(|scope| !scope.temporary);
+        !calls.any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
+    /// Takes a variable that was assigned for the newest call alone out of that scope, so that its value outlives the call.
+    pub(crate) fn keep_lent(&mut self, name: &[u8]) {
+        let call = self.saved.iter().rposition(|scope| !scope.temporary);
+        let lent = call.and_then(|at| self.saved.get_mut(at.checked_sub(1)?)).filter(|scope| scope.temporary);
+        if let Some(scope) = lent {
+            scope.replaced.retain(|(saved, _)| &**saved != name);
+        }
+    }
+
+    /// How many scopes lie within the one that a variable belongs to.
+    fn depth_of(&self, name: &[u8]) -> usize {
+        let scopes = self.saved.iter().rev();
+        let at = scopes.clone().position(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name));
+        at.unwrap_or_else(|| scopes.count())
+    }
+
+    /// Starts a scope, for a function's call.
+    pub(crate) fn push_scope(&mut self) {
+        self.saved.push(Scope::default());
+    }
+
+    /// Starts a scope for the assignments before a command.
+    pub(crate) fn push_temporary(&mut self) {
+        self.saved.push(Scope { temporary: true, ..Scope::default() });
+    }
+
+    /// Ends the newest scope and puts back what it replaced.
+    pub(crate) fn pop_scope(&mut self) {
+        for (name, var) in self.saved.pop().unwrap_or_default().replaced.into_iter().rev() {
+            match var {
+                Some(var) => self.map.insert(name, var),
+                None => self.map.remove(&name),
+            };
+        }
+    }
+
+    /// Makes `name` belong to the newest scope of assignments before a command; its value stays for now.
+    pub(crate) fn make_temporary(&mut self, name: &Name) {
+        if let Some(scope) = self.saved.last_mut()
+            && !scope.replaced.iter().any(|(saved, _)| saved == name)
+        {
+            scope.replaced.push((Name::clone(name), self.map.get(name).cloned()));
+        }
+    }
+
+    /// Takes a variable out of the scopes of assignments before commands, so that its value outlives them.
+    pub(crate) fn keep(&mut self, name: &[u8]) {
+        for scope in self.saved.iter_mut().rev().take_while(|scope| scope.temporary) {
+            scope.replaced.retain(|(saved, _)| &**saved != name);
+        }
+    }
+
+    /// Makes `name` local to the newest call; says whether it was so already.
+    pub(crate) fn make_local(&mut self, name: &Name) -> bool {
+        let mut lent = None;
+        for scope in self.saved.iter_mut().rev() {
+            let at = scope.replaced.iter().position(|(saved, _)| saved == name);
+            if scope.temporary {
+                // What an assignment before the command replaced is replaced by the local now.
+                if let Some(at) = at {
+                    lent = Some(scope.replaced.remove(at).1);
+                }
+                continue;
+            }
+            if at.is_some() {
+                return true;
+            }
+            match lent {
+                Some(old) => {
+                    scope.replaced.push((Name::clone(name), old));
+                    return true;
+                }
+                None => scope.replaced.push((Name::clone(name), self.map.remove(name))),
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Names that the newest call made local, sorted.
+    pub(crate) fn locals(&self) -> Vec<Name> {
+        let scope = self.saved.iter().rev().find(|scope| !scope.temporary);
+        let mut names: Vec<Name> =
+            scope.map(|scope| scope.replaced.iter().map(|(name, _)| Name::clone(name)).collect()).unwrap_or_default();
+        names.sort();
+        names
+    }
+
+    /// Whether the name was assigned for the newest call alone.
+    pub(crate) fn was_lent(&self, name: &[u8]) -> bool {
+        let mut scopes = self.saved.iter().rev().skip_while(|scope| scope.temporary).skip(1);
+        let lent = scopes.next().filter(|scope| scope.temporary);
+        lent.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
+    /// Whether the name was assigned for the command that runs alone.
+    pub(crate) fn lent_to_newest(&self, name: &[u8]) -> bool {
+        self.saved
+            .last()
+            .is_some_and(|scope| scope.temporary && scope.replaced.iter().any(|(saved, _)| &**saved == name))
+            || self.was_lent(name)
+    }
+
+    /// Whether the newest call has a local of this name.
+    pub(crate) fn is_local(&self, name: &[u8]) -> bool {
+        let scope = self.saved.iter().rev().find(|scope| !scope.temporary);
+        scope.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
+    /// Puts back what the newest scope that replaced `name` replaced, as `unset` does with a local of a caller.
+    pub(crate) fn uncover(&mut self, name: &[u8]) -> bool {
+        for scope in self.saved.iter_mut().rev() {
+            let Some(at) = scope.replaced.iter().position(|(saved, _)| &**saved == name) else { continue };
+            let (name, var) = scope.replaced.remove(at);
+            match var {
+                Some(var) => self.map.insert(name, var),
+                None => self.map.remove(&name),
+            };
+            return true;
+        }
+        false
+    }
+
+    /// Exchanges the variable in force with the shell's own, when calls have made the name local; says whether they have.
+    pub(crate) fn swap_global(&mut self, name: &[u8]) -> bool {
+        for scope in &mut self.saved {
+            if let Some((name, var)) = scope.replaced.iter_mut().find(|(saved, _)| &**saved == name) {
+                let outer = std::mem::replace(var, self.map.remove(name));
+                if let Some(outer) = outer {
+                    self.map.insert(Name::clone(name), outer);
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Follows references from `name` to what is meant.
+    pub(crate) fn meant(&self, name: &[u8]) -> Meant {
+        let mut at: Option<Name> = None;
+        for _ in 0..MAX_REFERENCES {
+            let current: &[u8] = at.as_deref().unwrap_or(name);
+            let target = match self.map.get(current) {
+                Some(var) if var.has(NAMEREF) => match &var.value {
+                    Value::Text(target) if !target.is_empty() => target,
+                    _ => return Meant::Nothing(current.into()),
+                },
+                _ => return at.map_or(Meant::Own, Meant::Variable),
+            };
+            if target == current
+                && self.saved.iter().any(|scope| scope.replaced.iter().any(|(saved, _)| **saved == **target))
+            {
+                return Meant::Global(current.into());
+            }
+            if target == current || target == name {
+                return Meant::Circle;
+            }
+            if let Some(bracket) = target.iter().position(|&b| b == b'[') {
+                let subscript = target.get(bracket + 1..target.len() - 1).unwrap_or_default();
+                return Meant::Element(target.get(..bracket).unwrap_or_default().into(), subscript.to_vec());
+            }
+            at = Some(target.as_slice().into());
+        }
+        Meant::Nothing(name.into())
+    }
+
+    /// The variable of this name outside all functions.
+    pub(crate) fn global(&self, name: &[u8]) -> Option<&Var> {
+        match self.saved.iter().flat_map(|scope| &scope.replaced).find(|(saved, _)| **saved == *name) {
+            Some((_, var)) => var.as_ref(),
+            None => self.map.get(name),
+        }
+    }
+}
