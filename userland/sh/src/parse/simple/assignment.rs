@@ -1,0 +1,129 @@
+//! Assignments, to lists too.
+
+use std::rc::Rc;
+
+use crate::ir::{Assign, AssignValue, Element, Name, Part, Subscript, Word};
+use crate::parse::token::{is_meta, name_len};
+use crate::parse::{Parse, Parser, Place, Problem, SyntaxError};
+
+impl Parser<'_> {
+    /// The assignment that comes next, if one does.
+    pub(in crate::parse) fn assignment(&mut self) -> Parse<Option<Assign>> {
+        let len = name_len(self.rest());
+        if len == 0 {
+            return Ok(None);
+        }
+        let (start, mark) = (self.pos, self.mark());
+        self.pos += len;
+        let subscript = match self.peek() {
+            Some(b'[') => self.subscript()?,
+            _ => None,
+        };
+        let append = self.starts_with(b"+=");
+        if !append && self.peek() != Some(b'=') {
+            self.back(mark);
+            return Ok(None);
+        }
+        let name: Name = self.slice(start, start + len).into();
+        self.pos += if append { 2 } else { 1 };
+        let value = if self.peek() == Some(b'(') {
+            let (from, line) = (self.pos, self.line);
+            let elements = self.elements().map_err(|error| match error.problem {
+                // The line that the list starts in is the one that is named.
+                Problem::End => SyntaxError::new(Problem::Unclosed(b')'), line).within(Place::Elements),
+                Problem::Unclosed(_) if error.place != Place::Elements => {
+                    SyntaxError { place: Place::OpenElement, ..error }
+                }
+                _ => error.within(Place::Elements),
+            })?;
+            if self.peek().is_none_or(is_meta) {
+                AssignValue::Array(elements)
+            } else {
+                // With text behind it, the list is text too.
+                self.word()?;
+                AssignValue::Word(self.word_with_list(from))
+            }
+        } else {
+            AssignValue::Word(self.assigned_word()?)
+        };
+        Ok(Some(Assign { name, subscript, append, value }))
+    }
+
+    /// The word from `start` on, in which a list in parentheses is text.
+    pub(super) fn word_with_list(&self, start: usize) -> Word {
+        let raw = self.slice(start, self.pos);
+        let mut parser = Parser::new(raw, self.line, Rc::clone(&self.source));
+        let literal = || Word { parts: vec![Part::Quoted(raw.to_vec())], raw: raw.into(), braces: false };
+        parser.whole_unquoted().unwrap_or_else(|_| literal())
+    }
+
+    /// `( .. )` of an array assignment.
+    pub(super) fn elements(&mut self) -> Parse<Vec<Element>> {
+        self.deeper(|p| {
+            p.pos += 1;
+            let mut elements = Vec::new();
+            loop {
+                p.skip_lines()?;
+                match p.peek() {
+                    Some(b')') => {
+                        p.pos += 1;
+                        return Ok(elements);
+                    }
+                    None => return Err(SyntaxError::new(Problem::End, p.line)),
+                    Some(_) => elements.push(p.element()?),
+                }
+            }
+        })
+    }
+
+    pub(super) fn element(&mut self) -> Parse<Element> {
+        let mark = self.mark();
+        if self.peek() == Some(b'[')
+            && let Some(subscript) = self.subscript()?
+        {
+            let append = self.starts_with(b"+=");
+            if append || self.peek() == Some(b'=') {
+                self.pos += if append { 2 } else { 1 };
+                let value = self.assigned_word()?;
+                let braced = braced_element(&subscript, append, &value, self.slice(mark.pos, self.pos));
+                return Ok(Element { subscript: Some(subscript), append, value, braced });
+            }
+        }
+        self.back(mark);
+        match self.word()? {
+            Some(value) => Ok(Element { subscript: None, append: false, value, braced: None }),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    /// The value of an assignment; a word that may be empty.
+    fn assigned_word(&mut self) -> Parse<Word> {
+        if self.peek().is_none_or(is_meta) && !self.starts_with(b"<(") && !self.starts_with(b">(") {
+            return Ok(Word::default());
+        }
+        let mut word = self.word()?.unwrap_or_default();
+        word.braces = false;
+        crate::parse::word::tilde_after_colons(&mut word);
+        Ok(word)
+    }
+}
+
+/// An element with a subscript as one word with braces to expand, if there are any. Its brackets make no pattern.
+fn braced_element(subscript: &Subscript, append: bool, value: &Word, raw: &[u8]) -> Option<Box<Word>> {
+    let unquoted = |word: &Word| crate::parse::word::has_braces(&word.parts);
+    if !unquoted(value) && !unquoted(&subscript.key) {
+        return None;
+    }
+    let mut parts = vec![Part::Quoted(b"[".to_vec())];
+    parts.extend(subscript.key.parts.iter().cloned());
+    parts.push(Part::Quoted(if append { b"]+=".to_vec() } else { b"]=".to_vec() }));
+    parts.extend(value.parts.iter().cloned());
+    crate::parse::word::may_brace(&parts).then(|| Box::new(Word { parts, raw: raw.into(), braces: true }))
+}
+
+/// The assignment that a text is, when it is one and nothing else.
+pub(crate) fn read_assignment(text: &[u8], line: u32) -> Option<Assign> {
+    let mut parser = Parser::new(text, line, Rc::from(&b""[..]));
+    let assign = parser.assignment().ok()??;
+    parser.peek().is_none().then_some(assign)
+}
