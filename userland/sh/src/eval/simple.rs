@@ -1,11 +1,15 @@
 //! Simple commands.
 
+mod assign;
+mod builtin;
+
 use std::rc::Rc;
 
-use super::declaration::{DeclArg, gather_assignments};
+use super::declaration::gather_assignments;
 use crate::builtins::{self, Builtin, Call};
-use crate::ir::{Arg, Assign, Bytes, Simple};
+use crate::ir::{Bytes, Simple};
 use crate::state::{Current, Run, Shell, Stop};
+use builtin::is_bare_exec;
 
 impl Shell {
     pub(crate) fn run_simple(&mut self, simple: &Rc<Simple>) -> Run {
@@ -188,37 +192,6 @@ impl Shell {
         if string { 127 } else { 1 }
     }
 
-    /// In posix mode a special builtin whose redirection fails ends the shell.
-    fn stop_after_special(&mut self, builtin: &str, result: Run<bool>) -> Run {
-        let applied = result?;
-        if !applied && builtins::is_special(builtin.as_bytes()) { self.fatal_in_posix() } else { Ok(()) }
-    }
-
-    /// A command without a name: its assignments stay, its redirections come and go.
-    #[inline(never)]
-    fn run_assignments(&mut self, simple: &Simple) -> Run {
-        simple.assigns.iter().try_for_each(|assign| {
-            if self.run_assign(assign)? {
-                return Ok(());
-            }
-            self.status = self.status_of_refusal();
-            Err(if self.options.posix {
-                self.fatal()
-            } else if self.options.errexit {
-                Stop::Exit
-            } else {
-                Stop::Discard
-            })
-        })?;
-        self.status = self.substituted.unwrap_or(0);
-        match self.redirect(&simple.redirects)? {
-            Some(undo) => self.undo(undo),
-            None => self.status = 1,
-        }
-        self.last_arg.clear();
-        if self.substituted.is_some() { self.run_pending_traps() } else { Ok(()) }
-    }
-
     /// Makes the redirections of a command. Their words do not see what is assigned for the command alone.
     pub(super) fn redirect_command(&mut self, simple: &Simple) -> Run<Option<super::redirect::Undo>> {
         if simple.assigns.is_empty() || simple.redirects.is_empty() {
@@ -241,189 +214,4 @@ impl Shell {
         self.undo(undo);
         result.map(|()| true)
     }
-
-    /// Assigns for the time of one command. One that is refused is complained about; says whether all were allowed.
-    #[inline(never)]
-    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
-        let mut allowed = true;
-        for assign in assigns {
-            if assign.subscript.is_some() {
-                let subscript = assign.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
-                self.complain([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
-                continue;
-            }
-            let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
-            if self.is_constant(&name) {
-                // Its value is not even expanded.
-                self.complain([&assign.name[..], b": readonly variable"].concat());
-                allowed = false;
-                continue;
-            }
-            self.vars.make_temporary(&name);
-            if let Some(var) = self.vars.get_mut(&name)
-                && !var.has(crate::vars::READONLY)
-                && !assign.append
-            {
-                // Attributes of the variable do not touch what is assigned for a command.
-                var.flags &= crate::vars::EXPORT;
-                if !matches!(var.value, crate::vars::Value::Text(_)) {
-                    var.value = crate::vars::Value::Unset;
-                }
-            }
-            if let crate::ir::AssignValue::Array(elements) = &assign.value {
-                // Such a list is only its text, as far as nothing in it is quoted.
-                let mut words = Vec::with_capacity(elements.len());
-                for element in elements {
-                    let value = self.expand_without_tildes(&element.value)?;
-                    words.push(match &element.subscript {
-                        Some(subscript) => {
-                            let key = self.expand_text(&subscript.key)?;
-                            let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
-                            [b"[", &key[..], operator, &value].concat()
-                        }
-                        None => value,
-                    });
-                }
-                let text = [b"(", &words.join(&b' ')[..], b")"].concat();
-                self.set_exported(&name, text);
-                continue;
-            }
-            // It is shown with the value that it has then, even when that was appended to.
-            self.lends = true;
-            let assigned = self.run_assign_shown(assign, false);
-            self.lends = false;
-            let assigned = assigned?;
-            if self.options.xtrace {
-                let value = self.lookup(&name).unwrap_or_default();
-                let value = if value.is_empty() { value } else { super::trace::quote(&value) };
-                self.trace_raw(&[&name[..], b"=", &value].concat());
-            }
-            if !assigned {
-                allowed = false;
-            } else if let Some(var) = self.vars.get_mut(&name) {
-                var.flags |= crate::vars::EXPORT;
-            }
-        }
-        Ok(allowed)
-    }
-
-    #[inline(never)]
-    fn call_simple(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
-        match builtin.call {
-            Call::Declare(run) if simple.declares => self.call_declaring(builtin.name, run, &simple.args, args),
-            // `command export name=value`, which in posix mode is a declaration still.
-            Call::Plain(_) if simple.declares && builtin.name == "command" => {
-                let before = args.iter().take_while(|word| word.as_slice() == b"command").count();
-                let (given, words) = (simple.args.get(before..), args.get(before..));
-                let (given, words) = (given.unwrap_or_default(), words.unwrap_or_default());
-                let Some(builtin) = words.first().and_then(|name| builtins::find(name)) else { return Ok(()) };
-                let Call::Declare(run) = builtin.call else { return Ok(()) };
-                self.commanded += 1;
-                let result = self.call_declaring(builtin.name, run, given, words);
-                self.commanded -= 1;
-                result
-            }
-            _ => {
-                let outer = self.note_references(builtin, simple, args);
-                let called = self.call_builtin(builtin, args);
-                if let Some(outer) = outer {
-                    self.references = outer;
-                }
-                called
-            }
-        }
-    }
-
-    /// Notes which arguments of a builtin are written as elements of arrays; answers what was noted before.
-    fn note_references(&mut self, builtin: &Builtin, simple: &Simple, args: &[Bytes]) -> Option<Vec<Bytes>> {
-        let looks = |word: &Bytes| word.len() > 3 && word.last() == Some(&b']');
-        if self.references.is_empty() && !args.iter().any(looks) {
-            return None;
-        }
-        let mut found = Vec::new();
-        let once = self.options.assoc_expand_once && matches!(builtin.name, "printf" | "read" | "wait");
-        if (once || builtin.name == "unset") && simple.args.len() == args.len() {
-            let written = |arg: &Arg| matches!(arg, Arg::Word(word) if crate::expand::names_element(&word.raw));
-            found.extend(simple.args.iter().zip(args).filter(|(arg, _)| written(arg)).map(|(_, word)| word.clone()));
-        }
-        Some(std::mem::replace(&mut self.references, found))
-    }
-
-    /// Runs a builtin with plain words; sets the status.
-    #[inline(never)]
-    pub(crate) fn call_builtin(&mut self, builtin: &'static Builtin, args: &[Bytes]) -> Run {
-        let outer = std::mem::replace(&mut self.running, builtin.name);
-        let result = match builtin.call {
-            Call::Plain(run) => run(self, args),
-            Call::Declare(run) => {
-                let list: Vec<DeclArg> = args.iter().cloned().map(DeclArg::Word).collect();
-                run(self, &list)
-            }
-        };
-        let done = self.builtin_done(result);
-        self.running = outer;
-        if let Some(last) = args.last() {
-            self.last_arg.clone_from(last);
-        }
-        done
-    }
-
-    pub(super) fn builtin_done(&mut self, result: Run<u8>) -> Run {
-        let status = match result {
-            Ok(status) => status,
-            Err(stop) => {
-                self.running = "";
-                return Err(stop);
-            }
-        };
-        self.status = if std::mem::take(&mut self.unwritten) { status.max(1) } else { status };
-        if self.traps.ignores_pipes() {
-            // Who wants to know that nobody reads is told at once.
-            self.io.flush();
-        }
-        if let Some(errno) = self.io.take_error()
-            && !matches!(self.running, "command" | "help")
-        {
-            self.complain_builtin(format!("write error: {errno}"));
-            self.status = 1;
-        }
-        let name = std::mem::take(&mut self.running);
-        // In posix mode a special builtin that is called the wrong way ends the shell.
-        if std::mem::take(&mut self.misused) && builtins::is_special(name.as_bytes()) {
-            self.fatal_in_posix()?;
-        }
-        Ok(())
-    }
-
-    /// `exec`: redirections that stay, and a program that takes the shell's place.
-    #[inline(never)]
-    fn run_exec(&mut self, simple: &Simple, args: &[Bytes]) -> Run {
-        let outer = std::mem::replace(&mut self.running, "exec");
-        let redirected = self.redirect_for_good(&simple.redirects);
-        self.running = outer;
-        if !redirected? {
-            self.status = 1;
-            return self.fatal_in_posix();
-        }
-        self.running = "exec";
-        let result = builtins::exec(self, args);
-        self.running = "";
-        match result {
-            Ok(status) => {
-                self.status = status;
-                if std::mem::take(&mut self.misused) {
-                    self.fatal_in_posix()?;
-                }
-                self.last_arg = args.last().cloned().unwrap_or_default();
-                Ok(())
-            }
-            Err(stop) => Err(stop),
-        }
-    }
-}
-
-/// Whether the words are `command exec` and no program.
-fn is_bare_exec(args: &[Bytes]) -> bool {
-    let mut words = args.iter().skip_while(|word| matches!(word.as_slice(), b"command" | b"-p" | b"--"));
-    words.next().is_some_and(|word| word == b"exec") && words.next().is_none()
 }

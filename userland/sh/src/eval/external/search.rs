@@ -1,0 +1,63 @@
+//! Where programs are found.
+
+use tidebox_rt::{self as rt, FileKind};
+
+use crate::ir::Bytes;
+use crate::state::Shell;
+
+/// The program that directories, with colons between them, hold. A file that may not be executed is found only when no
+/// other is.
+pub(crate) fn search(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
+    let mut second = None;
+    for dir in dirs.split(|&b| b == b':') {
+        let mut path = if dir.is_empty() { b".".to_vec() } else { dir.to_vec() };
+        path.push(b'/');
+        path.extend_from_slice(name);
+        let Ok(stat) = rt::stat(&path, true) else { continue };
+        if stat.kind() != FileKind::File {
+            continue;
+        }
+        if stat.mode & 0o111 != 0 && rt::access(&path, 1).is_ok() {
+            return Some(path);
+        }
+        second.get_or_insert(path);
+    }
+    second
+}
+
+impl Shell {
+    /// The file that a command's name means: the name itself if it has a slash, else what `PATH` finds.
+    pub(crate) fn find_program(&mut self, name: &[u8]) -> Option<Bytes> {
+        self.find_for(name, true)
+    }
+
+    /// The same. What looks for it in a process of its own, as the stage of a pipeline, leaves the shell nothing to
+    /// remember, which `remembers` says.
+    pub(super) fn find_for(&mut self, name: &[u8], remembers: bool) -> Option<Bytes> {
+        if name.contains(&b'/') {
+            return Some(name.to_vec());
+        }
+        if name.is_empty() {
+            return None;
+        }
+        let checked = self.options.posix || self.options.checkhash;
+        // What was found in the working directory is looked for again when it is not in the one of now.
+        if let Some((path, hits)) = self.hash.get_mut(name)
+            && (!(checked || path.starts_with(b"./")) || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))
+        {
+            *hits = hits.saturating_add(u32::from(remembers));
+            return Some(path.clone());
+        }
+        let path = self.search_path(name)?;
+        if self.options.hashall && remembers {
+            self.remember_program(name, path.clone(), 1);
+        }
+        Some(path)
+    }
+
+    /// Looks a name up in `PATH`.
+    pub(crate) fn search_path(&mut self, name: &[u8]) -> Option<Bytes> {
+        let dirs = self.lookup(b"PATH").unwrap_or_default();
+        search(&dirs, name)
+    }
+}

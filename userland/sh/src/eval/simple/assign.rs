@@ -1,0 +1,98 @@
+//! Assignments before commands and instead of them.
+
+use std::rc::Rc;
+
+use crate::ir::{Assign, Simple};
+use crate::state::{Run, Shell, Stop};
+
+impl Shell {
+    /// A command without a name: its assignments stay, its redirections come and go.
+    #[inline(never)]
+    pub(super) fn run_assignments(&mut self, simple: &Simple) -> Run {
+        simple.assigns.iter().try_for_each(|assign| {
+            if self.run_assign(assign)? {
+                return Ok(());
+            }
+            self.status = self.status_of_refusal();
+            Err(if self.options.posix {
+                self.fatal()
+            } else if self.options.errexit {
+                Stop::Exit
+            } else {
+                Stop::Discard
+            })
+        })?;
+        self.status = self.substituted.unwrap_or(0);
+        match self.redirect(&simple.redirects)? {
+            Some(undo) => self.undo(undo),
+            None => self.status = 1,
+        }
+        self.last_arg.clear();
+        if self.substituted.is_some() { self.run_pending_traps() } else { Ok(()) }
+    }
+
+    /// Assigns for the time of one command. One that is refused is complained about; says whether all were allowed.
+    #[inline(never)]
+    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
+        let mut allowed = true;
+        for assign in assigns {
+            if assign.subscript.is_some() {
+                let subscript = assign.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
+                self.complain([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
+                continue;
+            }
+            let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
+            if self.is_constant(&name) {
+                // Its value is not even expanded.
+                self.complain([&assign.name[..], b": readonly variable"].concat());
+                allowed = false;
+                continue;
+            }
+            self.vars.make_temporary(&name);
+            if let Some(var) = self.vars.get_mut(&name)
+                && !var.has(crate::vars::READONLY)
+                && !assign.append
+            {
+                // Attributes of the variable do not touch what is assigned for a command.
+                var.flags &= crate::vars::EXPORT;
+                if !matches!(var.value, crate::vars::Value::Text(_)) {
+                    var.value = crate::vars::Value::Unset;
+                }
+            }
+            if let crate::ir::AssignValue::Array(elements) = &assign.value {
+                // Such a list is only its text, as far as nothing in it is quoted.
+                let mut words = Vec::with_capacity(elements.len());
+                for element in elements {
+                    let value = self.expand_without_tildes(&element.value)?;
+                    words.push(match &element.subscript {
+                        Some(subscript) => {
+                            let key = self.expand_text(&subscript.key)?;
+                            let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
+                            [b"[", &key[..], operator, &value].concat()
+                        }
+                        None => value,
+                    });
+                }
+                let text = [b"(", &words.join(&b' ')[..], b")"].concat();
+                self.set_exported(&name, text);
+                continue;
+            }
+            // It is shown with the value that it has then, even when that was appended to.
+            self.lends = true;
+            let assigned = self.run_assign_shown(assign, false);
+            self.lends = false;
+            let assigned = assigned?;
+            if self.options.xtrace {
+                let value = self.lookup(&name).unwrap_or_default();
+                let value = if value.is_empty() { value } else { crate::eval::trace::quote(&value) };
+                self.trace_raw(&[&name[..], b"=", &value].concat());
+            }
+            if !assigned {
+                allowed = false;
+            } else if let Some(var) = self.vars.get_mut(&name) {
+                var.flags |= crate::vars::EXPORT;
+            }
+        }
+        Ok(allowed)
+    }
+}
