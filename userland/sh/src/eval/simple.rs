@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::declaration::gather_assignments;
 use crate::builtins::{self, Builtin, Call};
+use crate::function::Function;
 use crate::ir::{Bytes, Simple};
 use crate::state::{Current, Run, Shell, Stop};
 use builtin::is_bare_exec;
@@ -117,15 +118,7 @@ impl Shell {
             && let Some(function) = self.functions.get(name.as_slice()).map(Rc::clone)
             && !(self.options.posix && builtins::is_special(name))
         {
-            let last = args.last().cloned();
-            // A function in a pipeline is a subshell; the words of its call were none.
-            self.subshell += u32::from(std::mem::take(&mut self.piped));
-            let redirected = u32::from(!simple.redirects.is_empty());
-            self.traps.redirected_calls += redirected;
-            let result = self.with_redirects(simple, |shell| shell.call_function(&function, args));
-            self.traps.redirected_calls -= redirected;
-            self.last_arg = last.unwrap_or_default();
-            return result.map(drop);
+            return self.run_function(simple, &function, args);
         }
         let builtin = match simple.builtin {
             Some(builtin) => Some(builtin),
@@ -142,39 +135,25 @@ impl Shell {
                 }
                 self.call_simple(builtin, simple, &args)
             }
-            Some(Builtin { call: Call::Declare(run), name, .. }) if simple.declares => {
-                // The values are expanded before the redirections are made.
-                let list = self.declared_list(name, &simple.args, &args)?;
-                let result = self.with_redirects(simple, |shell| {
-                    shell.run_declaring(name, *run, &list)?;
-                    shell.io.flush();
-                    shell.running = name;
-                    let status = shell.status;
-                    shell.builtin_done(Ok(status))
-                });
-                self.stop_after_special(name, result)
+            Some(builtin @ Builtin { call: Call::Declare(_), .. }) if simple.declares => {
+                self.run_declaration(builtin, simple, &args)
             }
-            Some(builtin) => {
-                // What traps write goes where it went before the command.
-                let holds = builtin.name == "kill";
-                let result = self.with_redirects(simple, |shell| {
-                    shell.traps.holds = holds;
-                    let called = shell.call_simple(builtin, simple, &args);
-                    shell.traps.holds = false;
-                    called?;
-                    // What the builtin wrote goes where the redirections point, and a failure is its own.
-                    shell.io.flush();
-                    shell.running = builtin.name;
-                    let status = shell.status;
-                    shell.builtin_done(Ok(status))
-                });
-                if holds {
-                    self.run_pending_traps()?;
-                }
-                self.stop_after_special(builtin.name, result)
-            }
+            Some(builtin) => self.run_builtin(builtin, simple, &args),
             None => self.run_external(simple, &args),
         }
+    }
+
+    /// A call of a function, with the redirections of the call.
+    fn run_function(&mut self, simple: &Simple, function: &Rc<Function>, args: Vec<Bytes>) -> Run {
+        let last = args.last().cloned();
+        // A function in a pipeline is a subshell; the words of its call were none.
+        self.subshell += u32::from(std::mem::take(&mut self.piped));
+        let redirected = u32::from(!simple.redirects.is_empty());
+        self.traps.redirected_calls += redirected;
+        let result = self.with_redirects(simple, |shell| shell.call_function(function, args));
+        self.traps.redirected_calls -= redirected;
+        self.last_arg = last.unwrap_or_default();
+        result.map(drop)
     }
 
     /// A command whose name is that of a job resumes it, as `fg` does, or `bg` where `&` follows.

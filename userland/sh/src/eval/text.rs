@@ -1,8 +1,10 @@
 //! Commands that are read from a text and run one after the other.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::invoke::Lines;
+use crate::ir::List;
 use crate::parse::{Parser, Place, Problem, SyntaxError, Texts};
 use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
 use crate::trap;
@@ -24,20 +26,10 @@ impl Shell {
     }
 
     fn read_and_run(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
-        let clean: Vec<u8>;
-        // The end of the text is the end of its last line too, which the grammar tells from the end of everything.
-        let backslashes = text.iter().rev().take_while(|&&b| b == b'\\').count();
-        let ends = matches!(text.last(), None | Some(b'\n')) || backslashes % 2 == 1;
-        let text = if !ends || text.contains(&0) {
-            let newline = if ends { None } else { Some(b'\n') };
-            clean = text.iter().copied().filter(|&b| b != 0).chain(newline).collect();
-            &clean
-        } else {
-            text
-        };
+        let text = whole_lines(text);
         let name = if source.is_empty() { self.name_of_source() } else { source };
         let texts = Texts::default();
-        let mut parser = Parser::new(text, line, Rc::clone(&name));
+        let mut parser = Parser::new(&text, line, Rc::clone(&name));
         parser.set_texts(&texts);
         parser.set_condition_open(self.condition_open);
         // What the evaluator has used of the stack is not there for the parser.
@@ -55,87 +47,29 @@ impl Shell {
             parser.set_blind(std::mem::take(&mut self.quote_open));
             let from = parser.place();
             let list = match parser.next_list() {
-                Ok(Some(list)) => list,
-                Ok(None) => {
-                    if self.options.verbose {
-                        // Where standard error is closed there is nobody to show it to.
-                        let _ = self.io.write(2, parser.text_since(from, line));
-                    }
-                    break;
-                }
+                Ok(list) => list,
                 Err(error) => {
-                    self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
-                    self.condition_open = matches!(error.problem, Problem::Condition { .. });
-                    self.quote_open = error.place == Place::Commands
-                        && matches!(error.problem, Problem::Unclosed(b'\'' | b'"' | b'`' | b'}'));
-                    let read = parser.text_of_line(line, error.line);
-                    self.syntax_error(&error, read, origin);
-                    if self.options.errexit && matches!(error.place, Place::Elements | Place::OpenElement) {
-                        self.status = 2;
-                        return Err(Stop::Exit);
-                    }
-                    if error.place == Place::OpenElement {
-                        // The text ended there, which is a mistake of its own.
-                        let ended = SyntaxError::new(Problem::End, error.line.max(parser.end_of_text()));
-                        let status = self.status;
-                        self.syntax_error(&ended, b"", origin);
-                        self.status = status;
-                    }
+                    self.tell_mistake(&mut parser, &error, line, origin)?;
                     if matches!(error.place, Place::Elements | Place::OpenElement) {
                         // Only the line is given up.
                         parser.skip_line();
                         ran = true;
                         continue;
                     }
-                    // Of `eval` and its kind it is only the command's failure, but for commands of a substitution.
-                    return match self.levels {
-                        1.. if error.ends_all() && !self.options.interactive && !self.traps.is_running(trap::EXIT) => {
-                            Err(Stop::Exit)
-                        }
-                        0 if self.options.interactive && self.options.from_stdin => Ok(()),
-                        0 => Err(Stop::Exit),
-                        _ if self.sourcing_depth > 0 && self.traps.innermost().is_none() => self.fatal_in_posix(),
-                        _ => Ok(()),
-                    };
+                    return self.end_of_mistake(&error);
                 }
             };
             self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
             if self.options.verbose {
-                let read = parser.text_since(from, line);
                 // Where standard error is closed there is nobody to show it to.
-                let _ = self.io.write(2, read);
+                let _ = self.io.write(2, parser.text_since(from, line));
             }
+            let Some(list) = list else { break };
             if self.options.noexec {
                 continue;
             }
             ran = true;
-            self.commands += u32::from(self.levels == 0 && !self.options.from_string);
-            let last_line = parser.last_line();
-            self.line = last_line;
-            let mut given_up = false;
-            match self.run_list(&list) {
-                // What gives a command up in a subshell ends the subshell.
-                Err(Stop::Discard | Stop::Abandon) if self.forked => return Err(Stop::Exit),
-                Err(Stop::Abandon) if self.levels > 0 => return Err(Stop::Abandon),
-                Err(Stop::Discard | Stop::Abandon) => {
-                    self.status = self.status.max(1);
-                    self.pipe_status.clear();
-                    self.pipe_status.push(self.status);
-                    given_up = true;
-                }
-                other => other?,
-            }
-            if std::mem::take(&mut self.recounts) || given_up {
-                parser.recount(last_line, self.line);
-            }
-            self.run_pending_traps()?;
-            if self.levels == 0 {
-                self.notify_jobs();
-            }
-            // A command string is run as a whole all the same.
-            if self.options.onecmd && !self.options.from_string {
-                return Err(Stop::Exit);
-            }
+            self.run_read(&mut parser, &list)?;
         }
         // Where a backslash ends the text of `eval`, bash reads on as behind a word.
         self.quote_open = if origin == b"eval" { parser.cut_off } else { quote_open };
@@ -144,6 +78,72 @@ impl Shell {
             self.status = 0;
         }
         Ok(())
+    }
+
+    /// Runs what was read last.
+    fn run_read(&mut self, parser: &mut Parser<'_>, list: &List) -> Run {
+        self.commands += u32::from(self.levels == 0 && !self.options.from_string);
+        let last_line = parser.last_line();
+        self.line = last_line;
+        let mut given_up = false;
+        match self.run_list(list) {
+            // What gives a command up in a subshell ends the subshell.
+            Err(Stop::Discard | Stop::Abandon) if self.forked => return Err(Stop::Exit),
+            Err(Stop::Abandon) if self.levels > 0 => return Err(Stop::Abandon),
+            Err(Stop::Discard | Stop::Abandon) => {
+                self.status = self.status.max(1);
+                self.pipe_status.clear();
+                self.pipe_status.push(self.status);
+                given_up = true;
+            }
+            other => other?,
+        }
+        if std::mem::take(&mut self.recounts) || given_up {
+            parser.recount(last_line, self.line);
+        }
+        self.run_pending_traps()?;
+        if self.levels == 0 {
+            self.notify_jobs();
+        }
+        // A command string is run as a whole all the same.
+        if self.options.onecmd && !self.options.from_string { Err(Stop::Exit) } else { Ok(()) }
+    }
+
+    /// Tells of what the parser could not read.
+    #[inline(never)]
+    fn tell_mistake(&mut self, parser: &mut Parser<'_>, error: &SyntaxError, line: u32, origin: &[u8]) -> Run {
+        self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
+        self.condition_open = matches!(error.problem, Problem::Condition { .. });
+        self.quote_open =
+            error.place == Place::Commands && matches!(error.problem, Problem::Unclosed(b'\'' | b'"' | b'`' | b'}'));
+        let read = parser.text_of_line(line, error.line);
+        self.syntax_error(error, read, origin);
+        if self.options.errexit && matches!(error.place, Place::Elements | Place::OpenElement) {
+            self.status = 2;
+            return Err(Stop::Exit);
+        }
+        if error.place == Place::OpenElement {
+            // The text ended there, which is a mistake of its own.
+            let ended = SyntaxError::new(Problem::End, error.line.max(parser.end_of_text()));
+            let status = self.status;
+            self.syntax_error(&ended, b"", origin);
+            self.status = status;
+        }
+        Ok(())
+    }
+
+    /// What a mistake in the grammar ends. Of `eval` and its kind it is only the command's failure, but for commands of a
+    /// substitution.
+    fn end_of_mistake(&self, error: &SyntaxError) -> Run {
+        match self.levels {
+            1.. if error.ends_all() && !self.options.interactive && !self.traps.is_running(trap::EXIT) => {
+                Err(Stop::Exit)
+            }
+            0 if self.options.interactive && self.options.from_stdin => Ok(()),
+            0 => Err(Stop::Exit),
+            _ if self.sourcing_depth > 0 && self.traps.innermost().is_none() => self.fatal_in_posix(),
+            _ => Ok(()),
+        }
     }
 
     /// Warns of here-documents that ended with the text, whose first line was said to be `from` and is `to`. Where one has no
@@ -169,7 +169,7 @@ impl Shell {
 
     /// Tells of an error in a text; sets the status.
     #[inline(never)]
-    pub(crate) fn syntax_error(&mut self, error: &crate::parse::SyntaxError, text: &[u8], origin: &[u8]) {
+    pub(crate) fn syntax_error(&mut self, error: &SyntaxError, text: &[u8], origin: &[u8]) {
         let (mut messages, shows_line) = error.messages();
         if self.options.errexit {
             // The first one ends the shell.
@@ -220,4 +220,15 @@ impl Shell {
             _ => 2,
         };
     }
+}
+
+/// A text without NULs that ends with its last line, because the grammar tells the end of a line from the end of everything.
+fn whole_lines(text: &[u8]) -> Cow<'_, [u8]> {
+    let backslashes = text.iter().rev().take_while(|&&b| b == b'\\').count();
+    let ends = matches!(text.last(), None | Some(b'\n')) || backslashes % 2 == 1;
+    if ends && !text.contains(&0) {
+        return Cow::Borrowed(text);
+    }
+    let newline = if ends { None } else { Some(b'\n') };
+    Cow::Owned(text.iter().copied().filter(|&b| b != 0).chain(newline).collect())
 }

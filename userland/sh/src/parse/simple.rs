@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::token::is_meta;
 use super::{Parse, Parser};
 use crate::builtins;
-use crate::ir::{Arg, AssignValue, Command, Simple};
+use crate::ir::{Arg, Assign, AssignValue, Command, Redirect, Simple, Word};
 use purity::is_pure_assign;
 
 pub(crate) use assignment::read_assignment;
@@ -18,88 +18,125 @@ pub(crate) use purity::{has_pure_body, is_pure, is_pure_redirect};
 /// Builtins whose arguments may be assignments.
 const DECLARATIONS: &[&[u8]] = &[b"declare", b"typeset", b"local", b"export", b"readonly"];
 
+/// A simple command that is being read.
+#[derive(Default)]
+struct Reading {
+    line: u32,
+    assigns: Vec<Assign>,
+    args: Vec<Arg>,
+    redirects: Vec<Redirect>,
+    /// The arguments to come may be assignments.
+    declaration: bool,
+    /// The words so far are those of `command`, after which a declaration may follow.
+    commands: bool,
+    /// The builtin takes `name=(..)` as a word.
+    reads_lists: bool,
+    /// An assignment was read last.
+    assigned: bool,
+    /// Nothing was read but the first word.
+    alone: bool,
+}
+
 impl Parser<'_> {
+    /// A simple command.
     pub(super) fn simple(&mut self) -> Parse<Command> {
-        let mut line = self.line;
-        let (mut assigns, mut args, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut declaration, mut commands, mut reads_lists) = (false, false, false);
-        // Whether an assignment was read last.
-        let mut assigned = false;
-        // Whether nothing was read but the first word.
-        let mut alone = false;
+        let mut read = Reading { line: self.line, ..Reading::default() };
         loop {
             self.skip_blanks();
-            // The first word may be an alias too, but for a redirection between it and an assignment.
-            if args.is_empty() && (!redirects.is_empty() || !assigns.is_empty()) && (assigned || assigns.is_empty()) {
+            if read.may_take_alias() {
                 self.expand_alias();
             }
-            assigned = false;
+            read.assigned = false;
             let substitution = self.starts_with(b"<(") || self.starts_with(b">(");
-            if alone && !substitution && self.peek().is_none_or(is_meta) {
+            if read.alone && !substitution && self.peek().is_none_or(is_meta) {
                 let cut = self.peek().is_none() && self.src.ends_with(b"\\");
-                line = self.line.saturating_add(u32::from(cut));
-                alone = false;
+                read.line = self.line.saturating_add(u32::from(cut));
+                read.alone = false;
             }
             if let Some(redirect) = self.redirect()? {
-                if args.is_empty() && assigns.is_empty() && redirects.is_empty() {
-                    line = self.line;
+                if read.is_empty() {
+                    read.line = self.line;
                 }
-                redirects.push(redirect);
+                read.redirects.push(redirect);
                 continue;
             }
             let start = self.mark();
-            if (args.is_empty() || declaration)
+            if (read.args.is_empty() || read.declaration)
                 && let Some(assign) = self.assignment()?
             {
-                if let (false, AssignValue::Word(value)) = (args.is_empty(), &assign.value)
+                if let (false, AssignValue::Word(value)) = (read.args.is_empty(), &assign.value)
                     && super::word::may_brace(&value.parts)
                 {
                     // Braces make several arguments of it, before it is an assignment.
                     self.back(start);
-                    args.extend(self.word()?.map(Arg::Word));
+                    read.args.extend(self.word()?.map(Arg::Word));
                     continue;
                 }
-                if args.is_empty() {
-                    if assigns.is_empty() {
-                        line = self.line;
-                    }
-                    assigns.push(assign);
-                    assigned = true;
-                } else {
-                    args.push(Arg::Assign(assign));
-                }
+                read.take_assign(assign, self.line);
                 continue;
             }
             let Some(word) = self.word()? else { break };
-            if let (true, b'(', true) = (reads_lists, self.peek().unwrap_or(0), word.raw.ends_with(b"=")) {
+            if let (true, b'(', true) = (read.reads_lists, self.peek().unwrap_or(0), word.raw.ends_with(b"=")) {
                 // `eval name=(..)`: the list is part of the word as it stands.
                 self.elements()?;
                 self.word()?;
-                args.push(Arg::Word(self.word_with_list(start.pos)));
+                read.args.push(Arg::Word(self.word_with_list(start.pos)));
                 continue;
             }
-            let plain = args.is_empty() || self.posix;
-            let word = if plain { word } else { super::word::tilde_after_equals(word) };
-            let first = args.is_empty() && assigns.is_empty() && redirects.is_empty();
-            if first || alone {
-                // A command is where the token after its first word ends, because a function could begin there.
-                line = self.line;
-                alone = first;
-            }
-            if args.is_empty() {
-                reads_lists = matches!(word.literal(), Some(b"eval" | b"let"));
-                declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
-                commands = self.posix && word.literal() == Some(b"command");
-            } else if commands {
-                // There `command` leaves a declaration what it is.
-                declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
-                commands = word.literal() == Some(b"command");
-            }
-            args.push(Arg::Word(word));
+            read.take_word(word, self.line, self.posix);
         }
-        if args.is_empty() && assigns.is_empty() && redirects.is_empty() {
-            return Err(self.unexpected());
+        if read.is_empty() { Err(self.unexpected()) } else { Ok(Command::Simple(Rc::new(read.into_simple()))) }
+    }
+}
+
+impl Reading {
+    fn is_empty(&self) -> bool {
+        self.args.is_empty() && self.assigns.is_empty() && self.redirects.is_empty()
+    }
+
+    /// Whether the word to come may be an alias: the first one after others too, but for a redirection between it and an
+    /// assignment.
+    fn may_take_alias(&self) -> bool {
+        self.args.is_empty()
+            && (!self.redirects.is_empty() || !self.assigns.is_empty())
+            && (self.assigned || self.assigns.is_empty())
+    }
+
+    fn take_assign(&mut self, assign: Assign, line: u32) {
+        if !self.args.is_empty() {
+            self.args.push(Arg::Assign(assign));
+            return;
         }
+        if self.assigns.is_empty() {
+            self.line = line;
+        }
+        self.assigns.push(assign);
+        self.assigned = true;
+    }
+
+    fn take_word(&mut self, word: Word, line: u32, posix: bool) {
+        let plain = self.args.is_empty() || posix;
+        let word = if plain { word } else { super::word::tilde_after_equals(word) };
+        let first = self.is_empty();
+        if first || self.alone {
+            // A command is where the token after its first word ends, because a function could begin there.
+            self.line = line;
+            self.alone = first;
+        }
+        if self.args.is_empty() {
+            self.reads_lists = matches!(word.literal(), Some(b"eval" | b"let"));
+            self.declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
+            self.commands = posix && word.literal() == Some(b"command");
+        } else if self.commands {
+            // There `command` leaves a declaration what it is.
+            self.declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
+            self.commands = word.literal() == Some(b"command");
+        }
+        self.args.push(Arg::Word(word));
+    }
+
+    fn into_simple(self) -> Simple {
+        let Self { line, assigns, args, redirects, .. } = self;
         let builtin = match args.first() {
             Some(Arg::Word(word)) => word.literal().and_then(builtins::find),
             _ => None,
@@ -114,15 +151,6 @@ impl Parser<'_> {
         };
         let (pure_words, quiet_words) = (purity(false), purity(true));
         let declares = args.iter().any(|arg| matches!(arg, Arg::Assign(_)));
-        Ok(Command::Simple(Rc::new(Simple {
-            line,
-            assigns,
-            args,
-            redirects,
-            builtin,
-            pure_words,
-            quiet_words,
-            declares,
-        })))
+        Simple { line, assigns, args, redirects, builtin, pure_words, quiet_words, declares }
     }
 }

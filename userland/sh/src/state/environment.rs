@@ -10,28 +10,7 @@ impl Shell {
     /// Takes over the environment and sets what every shell has. A restricted shell takes no functions and no options.
     pub(crate) fn import_environment(&mut self, called: &[u8]) {
         for line in rt::environ() {
-            let Some(at) = line.iter().position(|&b| b == b'=') else { continue };
-            let name = line.get(..at).unwrap_or_default();
-            let trusted = !self.options.restricted_shell;
-            if trusted && self.import_function(name, line.get(at + 1..).unwrap_or_default()) {
-                continue;
-            }
-            if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
-                if trusted {
-                    self.take_options(name, line.get(at + 1..).unwrap_or_default());
-                }
-                continue;
-            }
-            if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
-                self.vars.pass_on(line);
-                continue;
-            }
-            let value = line.get(at + 1..).unwrap_or_default();
-            if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
-                continue;
-            }
-            let value = Value::Text(value.to_vec());
-            self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
+            self.import_line(line);
         }
         self.start_locale();
         self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
@@ -47,6 +26,49 @@ impl Shell {
             let value = Value::Assoc(vars::Assoc::with_buckets(buckets));
             self.vars.insert(name.into(), Var { value, flags: 0 });
         }
+        self.set_level(called);
+        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
+            self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
+        }
+        let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
+        self.vars.insert(Name::from(&b"OPTIND"[..]), index);
+        // The path by which this shell was started, or how it is called.
+        let started = self.vars.get(b"_").and_then(Var::scalar);
+        self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
+        self.vars.remove(b"_");
+        if self.vars.get(b"PATH").is_none() {
+            let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();
+            self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
+        }
+    }
+
+    /// Takes over one line of the environment: a function, options, a variable, or what only programs make something of.
+    fn import_line(&mut self, line: Bytes) {
+        let Some(at) = line.iter().position(|&b| b == b'=') else { return };
+        let (name, value) = (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default());
+        let trusted = !self.options.restricted_shell;
+        if trusted && self.import_function(name, value) {
+            return;
+        }
+        if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
+            if trusted {
+                self.take_options(name, value);
+            }
+            return;
+        }
+        if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
+            self.vars.pass_on(line);
+            return;
+        }
+        if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
+            return;
+        }
+        let value = Value::Text(value.to_vec());
+        self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
+    }
+
+    /// `SHLVL`: one more than that of whoever started the shell.
+    fn set_level(&mut self, called: &[u8]) {
         let level =
             self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v.trim_ascii()));
         // Beyond a bound it begins anew.
@@ -61,19 +83,6 @@ impl Shell {
             }
         };
         self.set_exported(b"SHLVL", level.to_string().into_bytes());
-        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
-            self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
-        }
-        let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
-        self.vars.insert(Name::from(&b"OPTIND"[..]), index);
-        // The path by which this shell was started, or how it is called.
-        let started = self.vars.get(b"_").and_then(Var::scalar);
-        self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
-        self.vars.remove(b"_");
-        if self.vars.get(b"PATH").is_none() {
-            let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();
-            self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
-        }
     }
 
     /// Whether a path names the working directory, as an inherited `PWD` claims.

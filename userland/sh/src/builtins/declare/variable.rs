@@ -7,7 +7,7 @@ use super::Wanted;
 use super::reference::{may_become_reference, no_reference, refer, resolve};
 use crate::eval::DeclArg;
 use crate::expand::lossy;
-use crate::ir::{Assign, AssignValue, Name};
+use crate::ir::{Assign, AssignValue, Bytes, Name};
 use crate::state::{Run, Shell, Stop};
 use crate::vars::{self, Key};
 use argument::{is_compound, read_argument};
@@ -35,6 +35,7 @@ pub(super) fn declare_one(shell: &mut Shell, arg: &DeclArg, wanted: &Wanted) -> 
     result
 }
 
+/// Declares a name that is no option; what cannot be a reference is refused here.
 fn declare_variable(shell: &mut Shell, declared: Declared<'_>, wanted: &Wanted) -> Run<bool> {
     let refers = wanted.on & vars::NAMEREF != 0;
     if refers && let Some(Given::Elements(_)) = declared.value {
@@ -52,6 +53,7 @@ fn declare_variable(shell: &mut Shell, declared: Declared<'_>, wanted: &Wanted) 
     with_value(shell, declared, wanted)
 }
 
+/// Declares a name that is not made a reference in vain: with what it is given, if anything.
 fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) -> Run<bool> {
     if let Some(answer) = resolve(shell, &mut declared, wanted) {
         return Ok(answer);
@@ -72,23 +74,14 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
             var.flags &= !(vars::INTEGER | vars::LOWER | vars::UPPER | vars::CAPITAL);
         }
     }
-    let mut array = subscript.is_some() || matches!(value, Some(Given::Elements(_)));
-    let mut compound = false;
-    if let Some(Given::Text(text)) = &value
-        && is_compound(text)
-        && !refers
-    {
-        compound = wanted.indexed || wanted.assoc || (wanted.base == 0 && shell.is_array(&name));
-        if !compound && array {
-            let text = format!("warning: {}: quoted compound array assignment deprecated", lossy(&shown));
-            shell.complain(text);
+    let list = matches!(value, Some(Given::Elements(_)));
+    let compound = match &value {
+        Some(Given::Text(text)) if !refers && is_compound(text) => {
+            is_list(shell, &name, subscript.is_some(), &shown, wanted)
         }
-        // An element of an array that is there already gets the text, unless the options ask for an array: then its
-        // subscript means nothing.
-        compound &= subscript.is_none() || wanted.indexed || wanted.assoc;
-        array |= compound;
-    }
-    if !prepare(shell, &name, wanted, array, value.is_some())? {
+        _ => false,
+    };
+    if !prepare(shell, &name, wanted, subscript.is_some() || list || compound, value.is_some())? {
         return Ok(false);
     }
     let good = match value {
@@ -101,7 +94,7 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
         }
         Some(Given::Elements(assign)) => assign_elements(shell, &name, assign)?,
         Some(Given::Text(text)) if refers => refer(shell, &name, &text, append, existed),
-        Some(Given::Text(_)) if compound && shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) => {
+        Some(Given::Text(_)) if is_refused(shell, &name, compound, wanted) => {
             shell.complain_builtin([&name[..], b": readonly variable"].concat());
             false
         }
@@ -109,34 +102,7 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
             assign_compound(shell, &name, &text, append)?;
             true
         }
-        // With an option for arrays `readonly` is `declare`, and complains as such.
-        Some(Given::Text(_))
-            if shell.running == "readonly"
-                && (wanted.indexed || wanted.assoc)
-                && shell.vars.get(&name).is_some_and(|var| var.has(vars::READONLY)) =>
-        {
-            shell.complain_builtin([&name[..], b": readonly variable"].concat());
-            false
-        }
-        Some(Given::Text(text)) => {
-            let key = match &subscript {
-                None => Some(Key::Whole),
-                Some(subscript) => shell.key_of_declared(&name, subscript)?,
-            };
-            let good = match key {
-                Some(key) => {
-                    // `set -a` exports no array that is declared with a value.
-                    let allexport = shell.options.allexport;
-                    shell.options.allexport &= !shell.is_array(&name);
-                    let assigned = shell.assign(&name, key, append, text);
-                    shell.options.allexport = allexport;
-                    assigned?
-                }
-                None => false,
-            };
-            shell.forget_computed(&name);
-            good
-        }
+        Some(Given::Text(text)) => assign_text(shell, &name, subscript.as_deref(), append, text)?,
     };
     if good {
         mark(shell, &name, wanted);
@@ -146,6 +112,45 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, wanted: &Wanted) ->
             shell.vars.keep_lent(&name);
         }
     }
+    Ok(good)
+}
+
+/// Whether a text in parentheses is a list for the variable. An element of an array that is there already gets the text,
+/// unless the options ask for an array: then its subscript means nothing.
+fn is_list(shell: &mut Shell, name: &Name, is_element: bool, shown: &[u8], wanted: &Wanted) -> bool {
+    let compound = wanted.indexed || wanted.assoc || (wanted.base == 0 && shell.is_array(name));
+    if !compound && is_element {
+        let text = format!("warning: {}: quoted compound array assignment deprecated", lossy(shown));
+        shell.complain(text);
+    }
+    compound && (!is_element || wanted.indexed || wanted.assoc)
+}
+
+/// Whether a constant refuses a text in the words of a declaration. With an option for arrays `readonly` is `declare`, and
+/// complains as such.
+fn is_refused(shell: &Shell, name: &Name, compound: bool, wanted: &Wanted) -> bool {
+    (compound || (shell.running == "readonly" && (wanted.indexed || wanted.assoc)))
+        && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
+}
+
+/// A text for the variable or one of its elements.
+fn assign_text(shell: &mut Shell, name: &Name, subscript: Option<&[u8]>, append: bool, text: Bytes) -> Run<bool> {
+    let key = match subscript {
+        None => Some(Key::Whole),
+        Some(subscript) => shell.key_of_declared(name, subscript)?,
+    };
+    let good = match key {
+        Some(key) => {
+            // `set -a` exports no array that is declared with a value.
+            let allexport = shell.options.allexport;
+            shell.options.allexport &= !shell.is_array(name);
+            let assigned = shell.assign(name, key, append, text);
+            shell.options.allexport = allexport;
+            assigned?
+        }
+        None => false,
+    };
+    shell.forget_computed(name);
     Ok(good)
 }
 
@@ -169,6 +174,7 @@ fn assign_compound(shell: &mut Shell, name: &Name, text: &[u8], append: bool) ->
     result
 }
 
+/// The elements of a list as the parser read it.
 fn assign_elements(shell: &mut Shell, name: &Name, assign: &Assign) -> Run<bool> {
     let AssignValue::Array(elements) = &assign.value else { return Ok(true) };
     let outer = std::mem::take(&mut shell.running);

@@ -96,12 +96,14 @@ struct Printf<'a> {
 }
 
 impl Printf<'_> {
+    /// The argument that comes next, if one is left.
     fn next(&mut self) -> Option<&Bytes> {
         let arg = self.args.get(self.at);
         self.at += usize::from(arg.is_some());
         arg
     }
 
+    /// Complains about an argument or the format.
     fn fail(&mut self, text: Bytes) {
         // Lines that are complete have been written before anything is complained about.
         if !self.keeps
@@ -144,6 +146,7 @@ impl Printf<'_> {
         }
     }
 
+    /// A width or a precision: digits, or `*` for the next argument.
     fn count<'b>(&mut self, text: &'b [u8]) -> (i64, &'b [u8]) {
         if text.first() == Some(&b'*') {
             let arg = self.next().cloned().unwrap_or_default();
@@ -203,30 +206,10 @@ impl Printf<'_> {
         after
     }
 
+    /// Converts the next argument.
     fn convert(&mut self, letter: u8, spec: &Spec) {
         match letter {
-            b's' | b'b' | b'q' | b'Q' => {
-                let arg = self.next().cloned().unwrap_or_default();
-                let text = match letter {
-                    b'b' => {
-                        let shell = &mut *self.shell;
-                        let complain = |missing: &str| shell.complain_builtin(missing);
-                        let (text, ended) = unescape(Escapes::Operand, &arg, complain);
-                        self.pad_text(spec, &text);
-                        self.ended |= ended;
-                        return;
-                    }
-                    b's' => arg,
-                    b'q' => shell_quote(&arg),
-                    _ => {
-                        // The precision is that of the argument and not of what the quotes make of it.
-                        let kept = spec.precision.and_then(|most| arg.get(..most)).unwrap_or(&arg);
-                        let quoted = shell_quote(kept);
-                        return self.pad_text(&Spec { precision: None, ..*spec }, &quoted);
-                    }
-                };
-                self.pad_text(spec, &text);
-            }
+            b's' | b'b' | b'q' | b'Q' => self.convert_text(letter, spec),
             b'c' => {
                 let arg = self.next().cloned().unwrap_or_default();
                 // An empty argument is C's empty string, whose first byte ends it.
@@ -237,21 +220,7 @@ impl Printf<'_> {
                 let value = self.integer(&arg);
                 self.pad_number(spec, value < 0, value.unsigned_abs().to_string(), "");
             }
-            b'u' | b'o' | b'x' | b'X' => {
-                let arg = self.next().cloned().unwrap_or_default();
-                let value = self.integer(&arg) as u64;
-                let (digits, prefix) = match letter {
-                    b'u' => (value.to_string(), ""),
-                    b'o' => (
-                        format!("{value:o}"),
-                        if spec.alternate && (value != 0 || spec.precision == Some(0)) { "0" } else { "" },
-                    ),
-                    b'x' => (format!("{value:x}"), if spec.alternate && value != 0 { "0x" } else { "" }),
-                    _ => (format!("{value:X}"), if spec.alternate && value != 0 { "0X" } else { "" }),
-                };
-                let plain = Spec { plus: false, space: false, ..*spec };
-                self.pad_number(&plain, false, digits, prefix);
-            }
+            b'u' | b'o' | b'x' | b'X' => self.convert_unsigned(letter, spec),
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                 let arg = self.next().cloned().unwrap_or_default();
                 let value = self.float(&arg);
@@ -276,6 +245,44 @@ impl Printf<'_> {
                 self.ended = true;
             }
         }
+    }
+
+    /// `%s`, `%b`, `%q`, `%Q`
+    fn convert_text(&mut self, letter: u8, spec: &Spec) {
+        let arg = self.next().cloned().unwrap_or_default();
+        match letter {
+            b's' => self.pad_text(spec, &arg),
+            b'q' => self.pad_text(spec, &shell_quote(&arg)),
+            b'b' => {
+                let shell = &mut *self.shell;
+                let complain = |missing: &str| shell.complain_builtin(missing);
+                let (text, ended) = unescape(Escapes::Operand, &arg, complain);
+                self.pad_text(spec, &text);
+                self.ended |= ended;
+            }
+            _ => {
+                // The precision is that of the argument and not of what the quotes make of it.
+                let kept = spec.precision.and_then(|most| arg.get(..most)).unwrap_or(&arg);
+                self.pad_text(&Spec { precision: None, ..*spec }, &shell_quote(kept));
+            }
+        }
+    }
+
+    /// `%u`, `%o`, `%x`, `%X`
+    fn convert_unsigned(&mut self, letter: u8, spec: &Spec) {
+        let arg = self.next().cloned().unwrap_or_default();
+        let value = self.integer(&arg) as u64;
+        let (digits, prefix) = match letter {
+            b'u' => (value.to_string(), ""),
+            b'o' => (
+                format!("{value:o}"),
+                if spec.alternate && (value != 0 || spec.precision == Some(0)) { "0" } else { "" },
+            ),
+            b'x' => (format!("{value:x}"), if spec.alternate && value != 0 { "0x" } else { "" }),
+            _ => (format!("{value:X}"), if spec.alternate && value != 0 { "0X" } else { "" }),
+        };
+        let plain = Spec { plus: false, space: false, ..*spec };
+        self.pad_number(&plain, false, digits, prefix);
     }
 
     /// `%f` and `%a` of plain decimals, with the precision that C's widest type has.

@@ -41,16 +41,7 @@ impl Shell {
             self.status = 127;
             return if self.survives_exec() { Ok(()) } else { Err(Stop::Exit) };
         };
-        // What is not found through PATH is named in full.
-        let (name, path) = match name.first() {
-            Some(b'/') => (name, path),
-            _ if name.contains(&b'/') => {
-                let rest = name.strip_prefix(b"./").unwrap_or(&name);
-                let whole = [self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", rest].concat();
-                (whole.clone(), whole)
-            }
-            _ => (name, path),
-        };
+        let (name, path) = self.full_path(name, path);
         self.io.flush();
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
@@ -63,37 +54,55 @@ impl Shell {
         let started = match self.spawn_with(&path, &words, &env) {
             Ok(pid) => Ok(pid),
             Err(Errno::NOEXEC) => self.start_script(&name, &path, &words)?,
-            Err(errno) => {
-                let status = if errno == Errno::NOENT { 127 } else { 126 };
-                let directory = rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
-                let text = if directory { "Is a directory" } else { errno.text() };
-                self.complain([&name[..], b": ", text.as_bytes()].concat());
-                if errno != Errno::NOENT && name.contains(&b'/') {
-                    self.complain([b"exec: ", &name[..], b": cannot execute: ", text.as_bytes()].concat());
-                }
-                Err(status)
-            }
+            Err(errno) => Err(self.tell_no_exec(&name, &path, errno)),
         };
         match started {
-            Ok(pid) => {
-                self.traps.set(crate::trap::EXIT, None);
-                // In its place the program would end the session, so this is the shell's end.
-                self.leave_session();
-                // The program has the descriptors; ends of files must not wait for this process too.
-                self.io.set_table(vec![(2, self.io.fd(2).unwrap_or(2))]);
-                self.io.close_all_unused();
-                let status = self.wait_pid(pid)?;
-                if let Status::Killed(signal) = status {
-                    // So that the parent sees what it would have seen.
-                    self.die_of(signal);
-                }
-                self.status = status.code();
-                Err(Stop::Exit)
-            }
+            Ok(pid) => self.end_as(pid),
             Err(status) => {
                 self.status = status;
                 if self.survives_exec() { Ok(()) } else { Err(Stop::Exit) }
             }
         }
+    }
+
+    /// The name and the path of a program. What is not found through PATH is named in full.
+    fn full_path(&self, name: Bytes, path: Bytes) -> (Bytes, Bytes) {
+        if name.starts_with(b"/") || !name.contains(&b'/') {
+            return (name, path);
+        }
+        let rest = name.strip_prefix(b"./").unwrap_or(&name);
+        let whole = [self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", rest].concat();
+        (whole.clone(), whole)
+    }
+
+    /// Tells why a program cannot be started; answers the status for it.
+    fn tell_no_exec(&mut self, name: &[u8], path: &[u8], errno: Errno) -> u8 {
+        let directory = rt::stat(path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        let text = if directory { "Is a directory" } else { errno.text() };
+        self.complain([name, b": ", text.as_bytes()].concat());
+        if errno == Errno::NOENT {
+            return 127;
+        }
+        if name.contains(&b'/') {
+            self.complain([b"exec: ", name, b": cannot execute: ", text.as_bytes()].concat());
+        }
+        126
+    }
+
+    /// Ends the shell as the program ends that has taken its place.
+    fn end_as(&mut self, pid: u32) -> Run {
+        self.traps.set(crate::trap::EXIT, None);
+        // In its place the program would end the session, so this is the shell's end.
+        self.leave_session();
+        // The program has the descriptors; ends of files must not wait for this process too.
+        self.io.set_table(vec![(2, self.io.fd(2).unwrap_or(2))]);
+        self.io.close_all_unused();
+        let status = self.wait_pid(pid)?;
+        if let Status::Killed(signal) = status {
+            // So that the parent sees what it would have seen.
+            self.die_of(signal);
+        }
+        self.status = status.code();
+        Err(Stop::Exit)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::ir::{Assign, Simple};
+use crate::ir::{Assign, AssignValue, Bytes, Element, Name, Simple};
 use crate::state::{Run, Shell, Stop};
+use crate::vars::{self, Value};
 
 impl Shell {
     /// A command without a name: its assignments stay, its redirections come and go.
@@ -36,8 +37,8 @@ impl Shell {
     pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
         let mut allowed = true;
         for assign in assigns {
-            if assign.subscript.is_some() {
-                let subscript = assign.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
+            if let Some(subscript) = &assign.subscript {
+                let subscript = &subscript.key.raw;
                 self.complain([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
                 continue;
             }
@@ -50,49 +51,57 @@ impl Shell {
             }
             self.vars.make_temporary(&name);
             if let Some(var) = self.vars.get_mut(&name)
-                && !var.has(crate::vars::READONLY)
+                && !var.has(vars::READONLY)
                 && !assign.append
             {
                 // Attributes of the variable do not touch what is assigned for a command.
-                var.flags &= crate::vars::EXPORT;
-                if !matches!(var.value, crate::vars::Value::Text(_)) {
-                    var.value = crate::vars::Value::Unset;
+                var.flags &= vars::EXPORT;
+                if !matches!(var.value, Value::Text(_)) {
+                    var.value = Value::Unset;
                 }
             }
-            if let crate::ir::AssignValue::Array(elements) = &assign.value {
-                // Such a list is only its text, as far as nothing in it is quoted.
-                let mut words = Vec::with_capacity(elements.len());
-                for element in elements {
-                    let value = self.expand_without_tildes(&element.value)?;
-                    words.push(match &element.subscript {
-                        Some(subscript) => {
-                            let key = self.expand_text(&subscript.key)?;
-                            let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
-                            [b"[", &key[..], operator, &value].concat()
-                        }
-                        None => value,
-                    });
-                }
-                let text = [b"(", &words.join(&b' ')[..], b")"].concat();
+            if let AssignValue::Array(elements) = &assign.value {
+                let text = self.text_of_list(elements)?;
                 self.set_exported(&name, text);
                 continue;
             }
-            // It is shown with the value that it has then, even when that was appended to.
-            self.lends = true;
-            let assigned = self.run_assign_shown(assign, false);
-            self.lends = false;
-            let assigned = assigned?;
-            if self.options.xtrace {
-                let value = self.lookup(&name).unwrap_or_default();
-                let value = if value.is_empty() { value } else { crate::eval::trace::quote(&value) };
-                self.trace_raw(&[&name[..], b"=", &value].concat());
-            }
-            if !assigned {
-                allowed = false;
-            } else if let Some(var) = self.vars.get_mut(&name) {
-                var.flags |= crate::vars::EXPORT;
-            }
+            allowed &= self.assign_for_command(assign, &name)?;
         }
         Ok(allowed)
+    }
+
+    /// A list that is assigned for one command, which is only its text, as far as nothing in it is quoted.
+    fn text_of_list(&mut self, elements: &[Element]) -> Run<Bytes> {
+        let mut words = Vec::with_capacity(elements.len());
+        for element in elements {
+            let value = self.expand_without_tildes(&element.value)?;
+            words.push(match &element.subscript {
+                Some(subscript) => {
+                    let key = self.expand_text(&subscript.key)?;
+                    let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
+                    [b"[", &key[..], operator, &value].concat()
+                }
+                None => value,
+            });
+        }
+        Ok([b"(", &words.join(&b' ')[..], b")"].concat())
+    }
+
+    /// Assigns a text for one command and exports it to that; says whether it was allowed.
+    fn assign_for_command(&mut self, assign: &Assign, name: &Name) -> Run<bool> {
+        // It is shown with the value that it has then, even when that was appended to.
+        self.lends = true;
+        let assigned = self.run_assign_shown(assign, false);
+        self.lends = false;
+        let assigned = assigned?;
+        if self.options.xtrace {
+            let value = self.lookup(name).unwrap_or_default();
+            let value = if value.is_empty() { value } else { crate::eval::trace::quote(&value) };
+            self.trace_raw(&[&name[..], b"=", &value].concat());
+        }
+        if assigned && let Some(var) = self.vars.get_mut(name) {
+            var.flags |= vars::EXPORT;
+        }
+        Ok(assigned)
     }
 }

@@ -6,6 +6,42 @@ use crate::ir::{Arg, Bytes, Simple};
 use crate::state::{Run, Shell};
 
 impl Shell {
+    /// Runs a builtin with redirections.
+    pub(super) fn run_builtin(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
+        // What traps write goes where it went before the command.
+        let holds = builtin.name == "kill";
+        let result = self.with_redirects(simple, |shell| {
+            shell.traps.holds = holds;
+            let called = shell.call_simple(builtin, simple, args);
+            shell.traps.holds = false;
+            called?;
+            // What the builtin wrote goes where the redirections point, and a failure is its own.
+            shell.io.flush();
+            shell.running = builtin.name;
+            let status = shell.status;
+            shell.builtin_done(Ok(status))
+        });
+        if holds {
+            self.run_pending_traps()?;
+        }
+        self.stop_after_special(builtin.name, result)
+    }
+
+    /// Runs a declaration some of whose arguments are assignments, with redirections.
+    pub(super) fn run_declaration(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
+        let Call::Declare(run) = builtin.call else { return self.run_builtin(builtin, simple, args) };
+        // The values are expanded before the redirections are made.
+        let list = self.declared_list(builtin.name, &simple.args, args)?;
+        let result = self.with_redirects(simple, |shell| {
+            shell.run_declaring(builtin.name, run, &list)?;
+            shell.io.flush();
+            shell.running = builtin.name;
+            let status = shell.status;
+            shell.builtin_done(Ok(status))
+        });
+        self.stop_after_special(builtin.name, result)
+    }
+
     /// In posix mode a special builtin whose redirection fails ends the shell.
     pub(super) fn stop_after_special(&mut self, builtin: &str, result: Run<bool>) -> Run {
         let applied = result?;
