@@ -8,9 +8,12 @@ use crate::ir::{Bytes, Name};
 /// References to references before bash gives up.
 const MAX_REFERENCES: u32 = 9;
 
+/// Variables that there is room for from the start, so that a shell with an ordinary environment asks for memory once.
+const USUAL: usize = 28;
+
 /// All variables. A function's locals replace the caller's here and are put back when it returns, so that finding a
 /// variable never walks scopes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Vars {
     map: Map<Name, Var>,
     /// For each call in progress, and for commands with assignments before them, what was replaced.
@@ -25,6 +28,13 @@ struct Scope {
     replaced: Vec<(Name, Option<Var>)>,
     /// It is that of assignments before a command, and no function's.
     temporary: bool,
+}
+
+impl Default for Vars {
+    fn default() -> Self {
+        let map = Map::with_capacity_and_hasher(USUAL, std::hash::BuildHasherDefault::default());
+        Self { map, saved: Vec::new(), passed: Vec::new() }
+    }
 }
 
 impl Vars {
