@@ -7,9 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use super::{Cost, clocked, median};
 
-/// What clients sent while somebody listened, one for each connection that sent anything.
+/// What each connection sent.
+type Sent = Vec<(SocketAddr, Vec<u8>)>;
+
+/// What clients sent while somebody listened.
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Arc<Mutex<Option<Vec<(SocketAddr, Vec<u8>)>>>>);
+pub(crate) struct Heard(Arc<Mutex<Option<Sent>>>);
 
 impl Heard {
     pub(crate) fn listen(&self) {
