@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::builtins::letters::Letters;
 use crate::expand::single_quote;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
@@ -13,22 +14,15 @@ pub(super) fn definition(name: &[u8], value: &[u8]) -> Bytes {
 }
 
 pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    let mut print = words.is_empty();
-    while let Some((first, rest)) = words.split_first() {
-        match first.as_slice() {
-            b"-p" => print = true,
-            b"--" => {
-                words = rest;
-                break;
-            }
-            _ if first.first() == Some(&b'-') && first.len() > 1 => {
-                return Ok(shell.bad_option(first.get(..2).unwrap_or(first), "alias [-p] [name[=value] ... ]"));
-            }
-            _ => break,
+    let mut print = args.len() == 1;
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'p' => print = true,
+            _ => return Ok(letters.refuse(shell, "alias [-p] [name[=value] ... ]")),
         }
-        words = rest;
     }
+    let words = letters.words();
     let mut status = 0;
     if print {
         let mut all: Vec<_> = shell.aliases.iter().collect();
@@ -114,16 +108,19 @@ impl Shell {
 
 pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let usage = "unalias [-a] name [name ...]";
-    let mut words = args.get(1..).unwrap_or_default();
-    match words.first().map(Vec::as_slice) {
-        Some(b"-a") => {
-            shell.clear_aliases();
-            return Ok(0);
+    let mut all = false;
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'a' => all = true,
+            _ => return Ok(letters.refuse(shell, usage)),
         }
-        Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some([b'-', letter, ..]) => return Ok(shell.bad_option(&[b'-', *letter], usage)),
-        _ => {}
     }
+    if all {
+        shell.clear_aliases();
+        return Ok(0);
+    }
+    let words = letters.words();
     if words.is_empty() {
         // Where standard error is closed there is nobody to tell.
         let _ = shell.io.write(2, format!("unalias: usage: {usage}\n").as_bytes());

@@ -1,5 +1,6 @@
 //! `bind`. There is no line editing, so a key can be bound to anything and nothing comes of it.
 
+use crate::builtins::letters::Letters;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
@@ -8,33 +9,21 @@ const USAGE: &str = "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u na
 
 pub(super) fn bind(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     shell.complain_builtin("warning: line editing not enabled");
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'l' | b'p' | b's' | b'v' | b'P' | b'S' | b'V' | b'X' => {}
-                b'm' | b'f' | b'q' | b'u' | b'r' | b'x' => {
-                    let attached = letters.get(at + 1..).unwrap_or_default();
-                    let value = if attached.is_empty() { words.first().cloned() } else { Some(attached.to_vec()) };
-                    let Some(value) = value else {
-                        shell.complain_builtin(format!("-{}: option requires an argument", char::from(*letter)));
-                        return Ok(shell.usage(USAGE));
-                    };
-                    if attached.is_empty() {
-                        words = words.get(1..).unwrap_or_default();
-                    }
-                    if *letter == b'q' {
-                        return Ok(shell.print([&value[..], b" is not bound to any keys.\n"].concat()).max(1));
-                    }
-                    break;
+    if args.get(1).is_some_and(|word| word == b"--help") {
+        return Ok(shell.usage(USAGE));
+    }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'l' | b'p' | b's' | b'v' | b'P' | b'S' | b'V' | b'X' => {}
+            b'm' | b'f' | b'q' | b'u' | b'r' | b'x' => match letters.argument() {
+                Some(name) if letter == b'q' => {
+                    return Ok(shell.print([name, b" is not bound to any keys.\n"].concat()).max(1));
                 }
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+                Some(_) => {}
+                None => return Ok(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
     }
     Ok(0)

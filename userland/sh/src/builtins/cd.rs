@@ -2,20 +2,19 @@
 
 use tidebox_rt as rt;
 
+use crate::builtins::letters::Letters;
 use crate::ir::{Bytes, Name};
 use crate::state::{Run, Shell};
 use crate::vars::Key;
 
 pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut physical = shell.options.physical;
-    for arg in args.iter().skip(1) {
-        match arg.as_slice() {
-            b"-P" => physical = true,
-            b"-L" => physical = false,
-            b"-LP" => physical = true,
-            b"-PL" => physical = false,
-            [b'-', letter, ..] if arg.as_slice() != b"--" => return Ok(shell.bad_option(&[b'-', *letter], "pwd [-LP]")),
-            _ => break,
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'P' => physical = true,
+            b'L' => physical = false,
+            _ => return Ok(letters.refuse(shell, "pwd [-LP]")),
         }
     }
     let mut path = match rt::getcwd() {
@@ -37,23 +36,17 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if shell.refuses() {
         return Ok(1);
     }
-    let mut words = args.get(1..).unwrap_or_default();
     let mut physical = shell.options.physical;
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'P' => physical = true,
-                b'L' => physical = false,
-                b'e' => {}
-                other => return Ok(shell.bad_option(&[b'-', *other], "cd [-L|[-P [-e]] [-@]] [dir]")),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'P' => physical = true,
+            b'L' => physical = false,
+            b'e' => {}
+            _ => return Ok(letters.refuse(shell, "cd [-L|[-P [-e]] [-@]] [dir]")),
         }
     }
+    let words = letters.words();
     if words.len() > 1 {
         shell.complain_builtin("too many arguments");
         return Ok(1);

@@ -1,17 +1,14 @@
 //! `command` and `builtin`.
 
+use crate::builtins::letters::{Letters, without_options};
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
 pub(super) fn builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    match words.first().map(Vec::as_slice) {
-        Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some([b'-', letter, ..]) => {
-            return Ok(shell.bad_option(&[b'-', *letter], "builtin [shell-builtin [arg ...]]"));
-        }
-        _ => {}
-    }
+    let words = match without_options(shell, args, "builtin [shell-builtin [arg ...]]") {
+        Ok(words) => words,
+        Err(status) => return Ok(status),
+    };
     let Some(name) = words.first() else { return Ok(0) };
     match super::find(name).filter(|builtin| !shell.disabled.contains(builtin.name)) {
         Some(builtin) => {
@@ -26,23 +23,17 @@ pub(super) fn builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
     let (mut short, mut long, mut standard) = (false, false, false);
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'v' => short = true,
-                b'V' => long = true,
-                b'p' => standard = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], "command [-pVv] command [arg ...]")),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'v' => short = true,
+            b'V' => long = true,
+            b'p' => standard = true,
+            _ => return Ok(letters.refuse(shell, "command [-pVv] command [arg ...]")),
         }
     }
+    let words = letters.words();
     if words.is_empty() {
         return Ok(0);
     }

@@ -202,8 +202,9 @@ pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     while let Some((first, rest)) = words.split_first() {
         match first.as_slice() {
             b"-n" => stay = true,
+            // What follows is not even looked at.
             b"--" => {
-                words = rest;
+                words = &[];
                 break;
             }
             _ => break,

@@ -1,36 +1,31 @@
 //! `enable`.
 
+use crate::builtins::letters::Letters;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
 const USAGE: &str = "enable [-a] [-dnps] [-f filename] [name ...]";
 
 pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let (mut all, mut off, mut special, mut print) = (false, false, false, false);
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'a' => all = true,
-                b'n' => off = true,
-                b'p' => print = true,
-                b's' => special = true,
-                b'f' | b'd' => {
-                    if shell.refuses() {
-                        return Ok(1);
-                    }
-                    shell.complain_builtin("dynamic loading not available");
-                    return Ok(1);
-                }
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+    let (mut all, mut off, mut special, mut print, mut delete) = (false, false, false, false, false);
+    let mut file = None;
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'a' => all = true,
+            b'n' => off = true,
+            b'p' => print = true,
+            b's' => special = true,
+            b'd' | b'f' if shell.refuses() => return Ok(1),
+            b'd' => delete = true,
+            b'f' => match letters.argument() {
+                Some(path) => file = Some(path),
+                None => return Ok(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
     }
+    let words = letters.words();
     if words.is_empty() || print {
         let shown = super::BUILTINS.iter().map(|builtin| builtin.name).filter(|name| {
             let is_off = shell.disabled.contains(name);
@@ -40,9 +35,16 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let text: String = shown.map(line).collect();
         return Ok(shell.print(text));
     }
+    if let Some(path) = file {
+        return Ok(load(shell, path));
+    }
     let mut status = 0;
     for word in words {
         match super::find(word).filter(|builtin| !special || super::is_special(builtin.name.as_bytes())) {
+            Some(_) if delete => {
+                shell.complain_builtin([word, &b": not dynamically loaded"[..]].concat());
+                status = 1;
+            }
             Some(builtin) if off => drop(shell.disabled.insert(builtin.name)),
             Some(_) if shell.refuses() => return Ok(1),
             Some(builtin) => drop(shell.disabled.remove(builtin.name)),
@@ -53,4 +55,15 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     Ok(status)
+}
+
+/// `-f`: there are no builtins but those of the shell itself; answers the status for asking.
+fn load(shell: &mut Shell, path: &[u8]) -> u8 {
+    if tidebox_rt::stat(path, true).is_ok() {
+        shell.complain_builtin("dynamic loading not available");
+    } else {
+        let why = b": cannot open shared object file: No such file or directory";
+        shell.complain_builtin([b"cannot open shared object ", path, b": ", path, why].concat());
+    }
+    1
 }

@@ -4,16 +4,15 @@ use std::rc::Rc;
 
 use tidebox_rt::{FileKind, Open};
 
+use crate::builtins::letters::without_options;
 use crate::ir::{Bytes, Name};
 use crate::state::{Frame, Run, Shell, Stop, TEXT_LEVELS};
 
 pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    match words.first().map(Vec::as_slice) {
-        Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some([b'-', letter, ..]) => return Ok(shell.bad_option(&[b'-', *letter], "eval [arg ...]")),
-        _ => {}
-    }
+    let words = match without_options(shell, args, "eval [arg ...]") {
+        Ok(words) => words,
+        Err(status) => return Ok(status),
+    };
     let text = words.join(&b' ');
     let line = shell.line;
     shell.running = "";
@@ -27,20 +26,15 @@ pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    match words.first().map(Vec::as_slice) {
-        Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some([b'-', letter, ..]) => {
-            let usage = format!("{} filename [arguments]", shell.running);
-            return Ok(shell.bad_option(&[b'-', *letter], &usage));
-        }
-        _ => {}
-    }
+    let usage = format!("{} filename [arguments]", shell.running);
+    let words = match without_options(shell, args, &usage) {
+        Ok(words) => words,
+        Err(status) => return Ok(status),
+    };
     let Some(name) = words.first() else {
         shell.complain_builtin("filename argument required");
-        let usage = format!("{0}: usage: {0} filename [arguments]\n", shell.running);
         // Where standard error is closed there is nobody to tell.
-        let _ = shell.io.write(2, usage.as_bytes());
+        let _ = shell.io.write(2, format!("{}: usage: {usage}\n", shell.running).as_bytes());
         return Ok(2);
     };
     if shell.refuses_path(name) {

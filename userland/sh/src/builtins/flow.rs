@@ -1,5 +1,6 @@
 //! `:`, `true`, `false`, `break`, `continue`, `return`, `exit`, `shift`, `caller`.
 
+use crate::builtins::letters::without_options;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{Run, Shell, Stop};
@@ -15,9 +16,11 @@ pub(super) fn fail(_: &mut Shell, _: &[Bytes]) -> Run<u8> {
 /// Refuses more than one argument, which gives up the command that was read, and all of a command string.
 pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
     let words = args.iter().skip(1).skip_while(|word| word.as_slice() == b"--");
-    if words.count() <= 1 {
-        return Ok(());
-    }
+    if words.count() <= 1 { Ok(()) } else { too_many(shell) }
+}
+
+/// More words than the builtin takes, with which the command is given up.
+pub(super) fn too_many<T>(shell: &mut Shell) -> Run<T> {
     shell.complain_builtin("too many arguments");
     shell.status = 1;
     shell.abandon(Err(Stop::Discard))
@@ -155,18 +158,14 @@ pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    match words.first().map(Vec::as_slice) {
-        Some(b"--") => words = words.get(1..).unwrap_or_default(),
-        Some(option @ [b'-', _, ..]) => {
-            let option = option.get(..2).unwrap_or_default().to_vec();
-            return Ok(shell.bad_option(&option, "caller [expr]"));
-        }
-        _ => {}
-    }
+    // Outside of calls nobody looks at the arguments.
     if shell.calls(b"BASH_LINENO").is_none_or(|lines| lines.is_empty()) {
         return Ok(1);
     }
+    let words = match without_options(shell, args, "caller [expr]") {
+        Ok(words) => words,
+        Err(status) => return Ok(status),
+    };
     let level = match words.first() {
         None => None,
         Some(word) => match plain_number(word).and_then(|n| usize::try_from(n).ok()) {

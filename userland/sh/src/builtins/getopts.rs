@@ -1,5 +1,6 @@
 //! `getopts`.
 
+use crate::builtins::letters::without_options;
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
@@ -8,14 +9,10 @@ use crate::state::{Run, Shell};
 use crate::vars::Key;
 
 pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut given = args.get(1..).unwrap_or_default();
-    match given.first().map(Vec::as_slice) {
-        Some(b"--") => given = given.get(1..).unwrap_or_default(),
-        Some(option @ [b'-', _, ..]) => {
-            return Ok(shell.bad_option(option.get(..2).unwrap_or(option), USAGE));
-        }
-        _ => {}
-    }
+    let given = match without_options(shell, args, USAGE) {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
     let [letters, name, rest @ ..] = given else { return Ok(shell.usage(USAGE)) };
     let words: Vec<Bytes> = if rest.is_empty() { shell.positional.to_vec() } else { rest.to_vec() };
     let index = shell.lookup(b"OPTIND").and_then(|text| plain_number(&text)).and_then(|n| usize::try_from(n).ok());

@@ -1,5 +1,6 @@
 //! `hash`.
 
+use crate::builtins::letters::Letters;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 use crate::vars::Value;
@@ -25,11 +26,11 @@ pub(super) fn hash(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
-    if wanted.show && words.is_empty() {
-        shell.complain_builtin("-t: option requires an argument");
+    if (wanted.delete || wanted.show) && words.is_empty() {
+        shell.needs_argument(if wanted.delete { b'd' } else { b't' });
         return Ok(1);
     }
-    if words.is_empty() && !wanted.delete && !wanted.reset {
+    if words.is_empty() && !wanted.reset {
         return Ok(list(shell, wanted.reusable));
     }
     if wanted.reset {
@@ -45,37 +46,21 @@ pub(super) fn hash(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 fn options<'a>(shell: &mut Shell, args: &'a [Bytes], wanted: &mut Wanted) -> Result<&'a [Bytes], u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'r' => wanted.reset = true,
-                b'd' => wanted.delete = true,
-                b't' => wanted.show = true,
-                b'l' => wanted.reusable = true,
-                b'p' => {
-                    let attached = letters.get(at + 1..).unwrap_or_default();
-                    if !attached.is_empty() {
-                        wanted.path = Some(attached.to_vec());
-                    } else if let Some((path, rest)) = words.split_first() {
-                        wanted.path = Some(path.clone());
-                        words = rest;
-                    } else {
-                        shell.complain_builtin("-p: option requires an argument");
-                        return Err(shell.usage(USAGE));
-                    }
-                    break;
-                }
-                other => return Err(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'r' => wanted.reset = true,
+            b'd' => wanted.delete = true,
+            b't' => wanted.show = true,
+            b'l' => wanted.reusable = true,
+            b'p' => match letters.argument() {
+                Some(path) => wanted.path = Some(path.to_vec()),
+                None => return Err(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Err(letters.refuse(shell, USAGE)),
         }
     }
-    Ok(words)
+    Ok(letters.words())
 }
 
 /// Shows, forgets or remembers one name; says whether that was possible.
@@ -108,7 +93,8 @@ fn one(shell: &mut Shell, name: &[u8], wanted: &Wanted, several: bool) -> bool {
             None => false,
         }
     } else if wanted.delete {
-        shell.forget_program(name)
+        // A table that never held anything has nothing to miss.
+        shell.hash.capacity() == 0 || shell.forget_program(name)
     } else if name.contains(&b'/') || super::find(name).is_some() || shell.functions.contains_key(name) {
         return true;
     } else {

@@ -14,7 +14,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut signal = 15;
     if let Some((first, rest)) = words.split_first()
-        && let Some(option) = first.strip_prefix(b"-").filter(|option| !option.is_empty())
+        && let Some(option) = first.strip_prefix(b"-")
     {
         words = rest;
         let name = match option {

@@ -2,27 +2,22 @@
 
 use tidebox_rt as rt;
 
+use crate::builtins::letters::{Letters, without_options};
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
 pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let (mut symbolic, mut reusable) = (false, false);
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'S' => symbolic = true,
-                b'p' => reusable = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], "umask [-p] [-S] [mode]")),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'S' => symbolic = true,
+            b'p' => reusable = true,
+            _ => return Ok(letters.refuse(shell, "umask [-p] [-S] [mode]")),
         }
     }
+    let words = letters.words();
     let current = match rt::umask(None) {
         Ok(current) => current,
         Err(errno) => {
@@ -111,10 +106,8 @@ fn from_symbols(text: &[u8], current: u32) -> Result<u32, Bytes> {
 
 /// The sandbox measures no processor time, so all four figures are zero.
 pub(super) fn times(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    if let Some([b'-', letter, ..]) = args.get(1).map(Vec::as_slice)
-        && args.get(1).is_some_and(|arg| arg != b"--")
-    {
-        return Ok(shell.bad_option(&[b'-', *letter], "times"));
+    if let Err(status) = without_options(shell, args, "times") {
+        return Ok(status);
     }
     Ok(shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n"))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::builtins::letters::Letters;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::state::{Run, Shell};
@@ -69,35 +70,20 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 /// Reads the options; answers the words after them, or a status.
 fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(mut letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        while let Some(after) = letters.strip_prefix(b"t") {
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        if letter == b't' {
             options.trim = true;
-            letters = after;
+            continue;
         }
-        let Some((&letter, attached)) = letters.split_first() else { continue };
         if !b"dnOsuCc".contains(&letter) {
-            return Err(shell.bad_option(&[b'-', letter], USAGE));
+            return Err(letters.refuse(shell, USAGE));
         }
-        let value = if attached.is_empty() {
-            let Some((value, rest)) = words.split_first() else {
-                shell.complain_builtin(format!("-{}: option requires an argument", char::from(letter)));
-                return Err(shell.usage(USAGE));
-            };
-            words = rest;
-            value.clone()
-        } else {
-            attached.to_vec()
-        };
-        let count = plain_number(&value).and_then(|n| usize::try_from(n).ok());
+        let Some(value) = letters.argument() else { return Err(letters.wants_argument(shell, USAGE)) };
+        let count = plain_number(value).and_then(|n| usize::try_from(n).ok());
         match (letter, count) {
             (b'd', _) => options.delimiter = value.first().copied().unwrap_or(0),
-            (b'C', _) => options.callback = Some(value),
+            (b'C', _) => options.callback = Some(value.to_vec()),
             (b'n', Some(count)) => options.most = count,
             (b'O', Some(count)) => options.origin = Some(count as u64),
             (b's', Some(count)) => options.skip = count,
@@ -110,12 +96,12 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
                     b'c' => b": invalid callback quantum",
                     _ => b": invalid line count",
                 };
-                shell.complain_builtin([&value[..], why].concat());
+                shell.complain_builtin([value, why].concat());
                 return Err(1);
             }
         }
     }
-    Ok(words)
+    Ok(letters.words())
 }
 
 /// Puts the lines of `text` into the array.

@@ -19,6 +19,7 @@ mod history;
 mod jobs;
 mod kill;
 mod let_builtin;
+mod letters;
 mod limits;
 mod mapfile;
 mod printf;
@@ -34,6 +35,7 @@ mod unset;
 
 pub(crate) use complete::Spec;
 pub(crate) use exec::exec;
+pub(crate) use help::of_builtin as help_of;
 pub(crate) use set::options_text;
 pub(crate) use shopt::shopt_text;
 pub(crate) use ulimit::Bounds;
@@ -169,6 +171,12 @@ const SPECIAL: &[&[u8]] = &[
 /// Whether POSIX calls this name a special builtin.
 pub(crate) fn is_special(name: &[u8]) -> bool {
     SPECIAL.contains(&name)
+}
+
+/// Whether a builtin is asked how it is used. These take `--help` for what it is.
+pub(crate) fn wants_help(builtin: &Builtin, first: Option<&Bytes>) -> bool {
+    first.is_some_and(|word| word == b"--help")
+        && !matches!(builtin.name, ":" | "[" | "bind" | "echo" | "false" | "test" | "true")
 }
 
 /// The builtin with this name.

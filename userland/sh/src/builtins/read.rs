@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use tidebox_rt::{self as rt, Errno, Fd, Readiness};
 
 use self::fields::{Fields, Line};
+use crate::builtins::letters::Letters;
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
@@ -80,43 +81,21 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     })
 }
 
+/// Reads the options; answers the words after them, or a status.
 fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        let mut letters = letters;
-        while let Some((&letter, after)) = letters.split_first() {
-            letters = after;
-            match letter {
-                b'r' => options.raw = true,
-                b'e' | b's' => {}
-                b'a' | b'd' | b'i' | b'n' | b'N' | b'p' | b't' | b'u' => {
-                    let value = if letters.is_empty() {
-                        match words.split_first() {
-                            Some((value, rest)) => {
-                                words = rest;
-                                value.clone()
-                            }
-                            None => {
-                                shell.complain_builtin(format!("-{}: option requires an argument", char::from(letter)));
-                                return Err(shell.usage(USAGE));
-                            }
-                        }
-                    } else {
-                        letters.to_vec()
-                    };
-                    letters = b"";
-                    set(shell, options, letter, value)?;
-                }
-                other => return Err(shell.bad_option(&[b'-', other], USAGE)),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'r' => options.raw = true,
+            b'e' | b's' => {}
+            b'a' | b'd' | b'i' | b'n' | b'N' | b'p' | b't' | b'u' => match letters.argument() {
+                Some(value) => set(shell, options, letter, value.to_vec())?,
+                None => return Err(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Err(letters.refuse(shell, USAGE)),
         }
     }
-    Ok(words)
+    Ok(letters.words())
 }
 
 fn set(shell: &mut Shell, options: &mut Options, letter: u8, value: Bytes) -> Result<(), u8> {

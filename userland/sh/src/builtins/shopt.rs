@@ -1,6 +1,7 @@
 //! `shopt`.
 
 use super::set::option_line;
+use crate::builtins::letters::Letters;
 use crate::ir::Bytes;
 use crate::options::{SET, SHOPT, Switch, switch};
 use crate::state::{Run, Shell};
@@ -15,25 +16,19 @@ struct Wanted {
 }
 
 pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
     let mut wanted = Wanted::default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b's' => wanted.on = true,
-                b'u' => wanted.off = true,
-                b'q' => wanted.quiet = true,
-                b'p' => wanted.print = true,
-                b'o' => wanted.set = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], "shopt [-pqsu] [-o] [optname ...]")),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b's' => wanted.on = true,
+            b'u' => wanted.off = true,
+            b'q' => wanted.quiet = true,
+            b'p' => wanted.print = true,
+            b'o' => wanted.set = true,
+            _ => return Ok(letters.refuse(shell, "shopt [-pqsu] [-o] [optname ...]")),
         }
     }
+    let words = letters.words();
     if wanted.on && wanted.off {
         shell.complain_builtin("cannot set and unset shell options simultaneously");
         return Ok(1);

@@ -1,5 +1,6 @@
 //! `trap`.
 
+use crate::builtins::letters::Letters;
 use crate::expand::{lossy, single_quote};
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
@@ -14,22 +15,16 @@ fn shown(shell: &Shell, signal: u8) -> String {
 }
 
 pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
     let (mut table, mut asked) = (false, false);
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'l' => table = true,
-                b'p' => asked = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'l' => table = true,
+            b'p' => asked = true,
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
     }
+    let words = letters.words();
     if table {
         return Ok(shell.print(crate::trap::signal_table()));
     }

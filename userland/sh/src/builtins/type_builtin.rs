@@ -1,5 +1,6 @@
 //! `type`.
 
+use crate::builtins::letters::Letters;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
 
@@ -43,28 +44,22 @@ pub(super) enum How {
 }
 
 pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
     let (mut how, mut all, mut skip_functions, mut only_path) = (How::Long, false, false, false);
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b't' => how = How::Kind,
-                b'p' => how = How::Path,
-                b'P' => {
-                    how = How::Path;
-                    only_path = true;
-                }
-                b'a' => all = true,
-                b'f' => skip_functions = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], "type [-afptP] name [name ...]")),
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b't' => how = How::Kind,
+            b'p' => how = How::Path,
+            b'P' => {
+                how = How::Path;
+                only_path = true;
             }
+            b'a' => all = true,
+            b'f' => skip_functions = true,
+            _ => return Ok(letters.refuse(shell, "type [-afptP] name [name ...]")),
         }
     }
+    let words = letters.words();
     let mut status = 0;
     for name in words {
         let found = if only_path {

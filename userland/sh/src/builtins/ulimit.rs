@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tidebox_rt::{self as rt, Errno};
 
+use crate::builtins::letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::state::{Run, Shell};
@@ -77,39 +78,19 @@ pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let rows = table(&shell.bounds);
     let (mut all, mut soft, mut hard) = (false, false, false);
     let mut asked = Vec::<(Row, Option<Bytes>)>::new();
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'a' => all = true,
-                b'S' => soft = true,
-                b'H' => hard = true,
-                letter => {
-                    let Some(row) = rows.iter().find(|row| row.0 == *letter) else {
-                        return Ok(shell.bad_option(&[b'-', *letter], USAGE));
-                    };
-                    // Its value is the rest of the word, or the next one.
-                    let mut value = letters.get(at + 1..).filter(|rest| !rest.is_empty()).map(<[u8]>::to_vec);
-                    let attached = value.is_some();
-                    if let (false, Some((next, after))) = (attached, words.split_first())
-                        && next.first() != Some(&b'-')
-                    {
-                        value = Some(next.clone());
-                        words = after;
-                    }
-                    asked.push((*row, value));
-                    if attached {
-                        break;
-                    }
-                }
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'a' => all = true,
+            b'S' => soft = true,
+            b'H' => hard = true,
+            letter => match rows.iter().find(|row| row.0 == letter) {
+                Some(row) => asked.push((*row, letters.optional_argument().map(<[u8]>::to_vec))),
+                None => return Ok(letters.refuse(shell, USAGE)),
+            },
         }
     }
+    let words = letters.words();
     let which = Which { soft: soft || !hard, hard: hard || !soft, shows_hard: hard && !soft };
     if all {
         let text: String = rows.iter().map(|row| line(row, which)).collect();

@@ -1,28 +1,23 @@
 //! `unset`.
 
+use crate::builtins::letters::Letters;
 use crate::expand::{PlaceName, lossy};
 use crate::ir::{Bytes, Name};
 use crate::state::{Run, Shell};
 use crate::vars::{self, Key, Meant, Value};
 
 pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
     let (mut functions, mut variables, mut reference) = (false, false, false);
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'f' => functions = true,
-                b'v' => variables = true,
-                b'n' => reference = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], "unset [-f] [-v] [-n] [name ...]")),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'f' => functions = true,
+            b'v' => variables = true,
+            b'n' => reference = true,
+            _ => return Ok(letters.refuse(shell, "unset [-f] [-v] [-n] [name ...]")),
         }
     }
+    let words = letters.words();
     if functions && variables {
         shell.complain_builtin("cannot simultaneously unset a function and a variable");
         return Ok(1);

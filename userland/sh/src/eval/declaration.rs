@@ -81,7 +81,10 @@ impl Shell {
     ) -> Run {
         self.running = name;
         let traced = std::mem::replace(&mut self.options.xtrace, false);
-        let result = run(self, list);
+        let result = match list.get(1) {
+            Some(DeclArg::Word(word)) if word == b"--help" => Ok(crate::builtins::help_of(self)),
+            _ => run(self, list),
+        };
         self.options.xtrace = traced;
         let done = self.builtin_done(result);
         self.last_arg = match list.last() {

@@ -2,6 +2,7 @@
 
 use super::spec::{ACTIONS, Spec, option};
 use super::{DEFAULT, EMPTY, INITIAL};
+use crate::builtins::letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::state::Shell;
@@ -21,41 +22,26 @@ pub(super) struct Parsed<'a> {
 
 /// Reads the options; an error is the status. `names` says that they are those of `complete`.
 pub(super) fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], usage: &str, names: bool) -> Result<Parsed<'a>, u8> {
-    let words = args.get(1..).unwrap_or_default();
+    let mut letters = Letters::of(args);
     let mut parsed =
-        Parsed { spec: Spec::default(), words, given: false, print: false, remove: false, kinds: Vec::new() };
-    while let Some((first, rest)) = parsed.words.split_first() {
-        let Some(mut letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        parsed.words = rest;
-        if letters == b"-" {
-            break;
+        Parsed { spec: Spec::default(), words: &[], given: false, print: false, remove: false, kinds: Vec::new() };
+    while let Some(letter) = letters.next() {
+        if names && flag(&mut parsed, letter) {
+            continue;
         }
-        while let Some((&letter, after)) = letters.split_first() {
-            letters = after;
-            if names && flag(&mut parsed, letter) {
-                continue;
-            }
-            if let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == Some(letter)) {
-                parsed.spec.actions.insert(action);
-                parsed.given = true;
-                continue;
-            }
-            if !b"oAGWFCXPS".contains(&letter) {
-                return Err(shell.bad_option(&[b'-', letter], usage));
-            }
-            let value = if !letters.is_empty() {
-                std::mem::take(&mut letters).to_vec()
-            } else if let Some((value, rest)) = parsed.words.split_first() {
-                parsed.words = rest;
-                value.clone()
-            } else {
-                shell.complain_builtin(format!("-{}: option requires an argument", char::from(letter)));
-                return Err(shell.usage(usage));
-            };
-            set(shell, &mut parsed.spec, letter, value)?;
+        if let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == Some(letter)) {
+            parsed.spec.actions.insert(action);
             parsed.given = true;
+            continue;
         }
+        if !b"oAGWFCXPS".contains(&letter) {
+            return Err(letters.refuse(shell, usage));
+        }
+        let Some(value) = letters.argument() else { return Err(letters.wants_argument(shell, usage)) };
+        set(shell, &mut parsed.spec, letter, value.to_vec())?;
+        parsed.given = true;
     }
+    parsed.words = letters.words();
     Ok(parsed)
 }
 

@@ -2,6 +2,7 @@
 
 mod topics;
 
+use crate::builtins::letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::pattern::{Pattern, Style};
@@ -12,35 +13,22 @@ const USAGE: &str = "help [-dms] [pattern ...]";
 
 pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let (mut short, mut usage, mut manual) = (false, false, false);
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'd' => short = true,
-                b's' => usage = true,
-                b'm' => manual = true,
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'd' => short = true,
+            b's' => usage = true,
+            b'm' => manual = true,
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
     }
+    let words = letters.words();
     if words.is_empty() {
         return Ok(overview(shell));
     }
-    let (mut text, mut status) = (String::new(), 0);
+    let mut text = String::new();
     for word in words {
         let found = matching(word);
-        if found.is_empty() {
-            let name = lossy(word).into_owned();
-            shell.complain_builtin(format!(
-                "no help topics match `{name}'.  Try `help help' or `man -k {name}' or `info {name}'."
-            ));
-            status = 1;
-        }
         if word.iter().any(|b| b"*?[".contains(b)) && !found.is_empty() {
             text.push_str(&format!("Shell commands matching keyword `{}'\n\n", lossy(word)));
         }
@@ -49,11 +37,30 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 (true, ..) => format!("{name} - {about}\n"),
                 (_, true, _) => format!("{name}: {synopsis}\n"),
                 (_, _, true) => page(name, synopsis, about),
-                _ => format!("{name}: {synopsis}\n    {about}\n"),
+                _ => long(name, synopsis, about),
             });
         }
     }
-    Ok(shell.print(text).max(status))
+    if let (true, Some(last)) = (text.is_empty(), words.last()) {
+        let name = lossy(last).into_owned();
+        shell.complain_builtin(format!(
+            "no help topics match `{name}'.  Try `help help' or `man -k {name}' or `info {name}'."
+        ));
+        return Ok(1);
+    }
+    Ok(shell.print(text))
+}
+
+/// `--help`: what there is to tell about the builtin that runs; answers the status of such a call.
+pub(crate) fn of_builtin(shell: &mut Shell) -> u8 {
+    let about = TOPICS.iter().find(|(name, ..)| *name == shell.running);
+    let text = about.map(|(name, synopsis, about)| long(name, synopsis, about));
+    shell.print(text.unwrap_or_default());
+    2
+}
+
+fn long(name: &str, synopsis: &str, about: &str) -> String {
+    format!("{name}: {synopsis}\n    {about}\n")
 }
 
 /// Topics that a pattern matches: by the whole name, or else those that begin so.

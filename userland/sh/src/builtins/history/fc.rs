@@ -2,6 +2,7 @@
 
 use tidebox_rt as rt;
 
+use crate::builtins::letters::Letters;
 use crate::invoke::Lines;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
@@ -23,7 +24,7 @@ struct Options {
 
 pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut options = Options::default();
-    let words = match read_options(shell, args.get(1..).unwrap_or_default(), &mut options) {
+    let words = match read_options(shell, args, &mut options) {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
@@ -71,41 +72,24 @@ pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if options.list { Ok(shell.print(lines.concat())) } else { edit(shell, options.editor, &lines.concat()) }
 }
 
-fn read_options<'a>(shell: &mut Shell, mut words: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        // A negative number is a command, not an option.
-        if plain_number(first).is_some() {
-            break;
-        }
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'l' => options.list = true,
-                b'n' => options.bare = true,
-                b'r' => options.reverse = true,
-                b's' => options.again = true,
-                b'e' => {
-                    let attached = letters.get(at + 1..).unwrap_or_default();
-                    if !attached.is_empty() {
-                        options.editor = Some(attached.to_vec());
-                    } else if let Some((name, rest)) = words.split_first() {
-                        options.editor = Some(name.clone());
-                        words = rest;
-                    } else {
-                        shell.complain_builtin("-e: option requires an argument");
-                        return Err(shell.usage(USAGE));
-                    }
-                    break;
-                }
-                other => return Err(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+/// Reads the options; answers the words after them, or a status.
+fn read_options<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
+    // A negative number is a command, not an option.
+    let mut letters = Letters::but(args, |word| plain_number(word).is_some());
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'l' => options.list = true,
+            b'n' => options.bare = true,
+            b'r' => options.reverse = true,
+            b's' => options.again = true,
+            b'e' => match letters.argument() {
+                Some(name) => options.editor = Some(name.to_vec()),
+                None => return Err(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Err(letters.refuse(shell, USAGE)),
         }
     }
-    Ok(words)
+    Ok(letters.words())
 }
 
 /// The place of the command before the one that runs.

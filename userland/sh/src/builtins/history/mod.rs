@@ -2,6 +2,7 @@
 
 pub(super) mod fc;
 
+use crate::builtins::letters::Letters;
 use crate::history::Expanded;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
@@ -10,42 +11,27 @@ use crate::state::{Run, Shell};
 const USAGE: &str = "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]";
 
 pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
     let (mut clear, mut delete, mut mode) = (false, None, None);
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'c' => clear = true,
-                b'a' | b'n' | b'r' | b'w' | b's' | b'p' => {
-                    let file = |mode: u8| matches!(mode, b'a' | b'n' | b'r' | b'w');
-                    if mode.is_some_and(|old| file(old) && file(*letter) && old != *letter) {
-                        shell.complain_builtin("cannot use more than one of -anrw");
-                        return Ok(1);
-                    }
-                    mode = Some(*letter);
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'c' => clear = true,
+            b'a' | b'n' | b'r' | b'w' | b's' | b'p' => {
+                let file = |mode: u8| matches!(mode, b'a' | b'n' | b'r' | b'w');
+                if mode.is_some_and(|old| file(old) && file(letter) && old != letter) {
+                    shell.complain_builtin("cannot use more than one of -anrw");
+                    return Ok(1);
                 }
-                b'd' => {
-                    let attached = letters.get(at + 1..).unwrap_or_default();
-                    if !attached.is_empty() {
-                        delete = Some(attached.to_vec());
-                    } else if let Some((value, rest)) = words.split_first() {
-                        delete = Some(value.clone());
-                        words = rest;
-                    } else {
-                        shell.complain_builtin("-d: option requires an argument");
-                        return Ok(shell.usage(USAGE));
-                    }
-                    break;
-                }
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+                mode = Some(letter);
             }
+            b'd' => match letters.argument() {
+                Some(range) => delete = Some(range),
+                None => return Ok(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
     }
+    let words = letters.words();
     if clear {
         shell.history.clear();
         if words.is_empty() && mode.is_none() {
@@ -60,7 +46,7 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             Ok(0)
         }
         (Some(b'p'), _) => show_expanded(shell, words),
-        (_, Some(range)) => Ok(remove(shell, &range)),
+        (_, Some(range)) => Ok(remove(shell, range)),
         (Some(letter), None) => Ok(file(shell, letter, words.first())),
         (None, None) => {
             if words.first().is_some_and(|word| plain_number(word).is_some()) {

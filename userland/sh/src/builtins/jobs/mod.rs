@@ -4,6 +4,7 @@ mod wait;
 
 use tidebox_rt::Status;
 
+use crate::builtins::letters::Letters;
 use crate::eval::death_text;
 use crate::ir::Bytes;
 use crate::jobs::NoJob;
@@ -17,24 +18,26 @@ const USAGE: &str = "jobs [-lnprs] [jobspec ...] or jobs -x command [args]";
 pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     shell.reap();
     let (mut pids, mut long, mut running, mut stopped, mut changed) = (false, false, false, false, false);
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'p' => pids = true,
-                b'l' => long = true,
-                b'r' => running = true,
-                b's' => stopped = true,
-                b'n' => changed = true,
-                b'x' => return execute(shell, words),
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
+    let mut runs = false;
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'p' => pids = true,
+            b'l' => long = true,
+            b'r' => running = true,
+            b's' => stopped = true,
+            b'n' => changed = true,
+            b'x' if pids || long || changed => {
+                shell.complain_builtin("no other options allowed with `-x'");
+                return Ok(1);
             }
+            b'x' => runs = true,
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
+    }
+    let words = letters.words();
+    if runs {
+        return execute(shell, words);
     }
     if shell.options.from_string {
         // In a command string only what still runs is told of.
@@ -133,24 +136,16 @@ impl Shell {
 
 pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let (mut all, mut running, mut keep) = (false, false, false);
-    let mut words = args.get(1..).unwrap_or_default();
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for letter in letters {
-            match letter {
-                b'a' => all = true,
-                b'r' => running = true,
-                b'h' => keep = true,
-                other => {
-                    return Ok(shell.bad_option(&[b'-', *other], "disown [-h] [-ar] [jobspec ... | pid ...]"));
-                }
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'a' => all = true,
+            b'r' => running = true,
+            b'h' => keep = true,
+            _ => return Ok(letters.refuse(shell, "disown [-h] [-ar] [jobspec ... | pid ...]")),
         }
     }
+    let words = letters.words();
     if words.is_empty() && (all || running) {
         if !keep {
             shell.jobs.list.retain(|job| running && job.status().is_some());
@@ -227,8 +222,14 @@ fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
 }
 
 pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    if let Some(option) = args.get(1).filter(|arg| arg.as_slice() != b"-f" && arg.first() == Some(&b'-')) {
-        return Ok(shell.bad_option(option.get(..2).unwrap_or(option), "suspend [-f]"));
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        if letter != b'f' {
+            return Ok(letters.refuse(shell, "suspend [-f]"));
+        }
+    }
+    if !letters.words().is_empty() {
+        return super::flow::too_many(shell);
     }
     shell.complain_builtin("cannot suspend: no job control");
     Ok(1)

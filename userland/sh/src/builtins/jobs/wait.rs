@@ -2,6 +2,7 @@
 
 use tidebox_rt::{self as rt, Errno, Status};
 
+use crate::builtins::letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::jobs::Job;
@@ -14,35 +15,20 @@ pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if std::mem::take(&mut shell.jobs.inherited) {
         shell.jobs.list.clear();
     }
-    let mut words = args.get(1..).unwrap_or_default();
     let (mut any, mut variable) = (false, None);
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        if letters == b"-" {
-            break;
-        }
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'n' => any = true,
-                b'f' => {}
-                b'p' => {
-                    let attached = letters.get(at + 1..).unwrap_or_default();
-                    if !attached.is_empty() {
-                        variable = Some(attached.to_vec());
-                    } else if let Some((name, rest)) = words.split_first() {
-                        variable = Some(name.clone());
-                        words = rest;
-                    } else {
-                        shell.complain_builtin("-p: option requires an argument");
-                        return Ok(shell.usage(USAGE));
-                    }
-                    break;
-                }
-                other => return Ok(shell.bad_option(&[b'-', *other], USAGE)),
-            }
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        match letter {
+            b'n' => any = true,
+            b'f' => {}
+            b'p' => match letters.argument() {
+                Some(name) => variable = Some(name.to_vec()),
+                None => return Ok(letters.wants_argument(shell, USAGE)),
+            },
+            _ => return Ok(letters.refuse(shell, USAGE)),
         }
     }
+    let words = letters.words();
     if let Some(word) = &variable {
         let Some(place) = shell.place_of(word) else {
             shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));

@@ -7,6 +7,7 @@ mod hexadecimal;
 mod padding;
 mod time;
 
+use crate::builtins::letters::Letters;
 use crate::escape::{Escapes, replace, unescape};
 use crate::expand::{lossy, shell_quote};
 use crate::ir::Bytes;
@@ -17,30 +18,20 @@ use float::float_digits;
 /// Widest field and finest precision; more would only be a way to use up memory.
 const MAX_WIDTH: usize = 1 << 26;
 
+const USAGE: &str = "printf [-v var] format [arguments]";
+
 pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut words = args.get(1..).unwrap_or_default();
-    const USAGE: &str = "printf [-v var] format [arguments]";
-    let mut target: Option<Bytes> = None;
-    while let Some((first, rest)) = words.split_first() {
-        let Some(letters) = first.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
-        words = rest;
-        match letters {
-            b"-" => break,
-            b"v" => {
-                let Some((name, rest)) = words.split_first() else {
-                    shell.complain_builtin("-v: option requires an argument");
-                    return Ok(shell.usage(USAGE));
-                };
-                target = Some(name.clone());
-                words = rest;
-            }
-            [b'v', name @ ..] => target = Some(name.to_vec()),
-            [letter, ..] => return Ok(shell.bad_option(&[b'-', *letter], USAGE)),
-            [] => break,
-        }
+    let mut target = None;
+    let mut letters = Letters::of(args);
+    while let Some(letter) = letters.next() {
+        target = match (letter, letters.argument()) {
+            (b'v', Some(name)) => Some(name),
+            (b'v', None) => return Ok(letters.wants_argument(shell, USAGE)),
+            _ => return Ok(letters.refuse(shell, USAGE)),
+        };
     }
+    let words = letters.words();
     let Some((format, rest)) = words.split_first() else { return Ok(shell.usage(USAGE)) };
-    let target = target.as_ref();
     if let Some(name) = target
         && shell.place_of(name).is_none()
     {

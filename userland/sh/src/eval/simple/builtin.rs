@@ -95,6 +95,7 @@ impl Shell {
     pub(crate) fn call_builtin(&mut self, builtin: &'static Builtin, args: &[Bytes]) -> Run {
         let outer = std::mem::replace(&mut self.running, builtin.name);
         let result = match builtin.call {
+            _ if builtins::wants_help(builtin, args.get(1)) => Ok(builtins::help_of(self)),
             Call::Plain(run) => run(self, args),
             Call::Declare(run) => {
                 let list: Vec<DeclArg> = args.iter().cloned().map(DeclArg::Word).collect();
