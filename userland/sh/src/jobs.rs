@@ -1,10 +1,11 @@
 //! Background jobs and waiting.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno, Status};
 
-use crate::ir::Bytes;
+use crate::ir::{Bytes, Simple};
 use crate::state::{Run, Shell};
 
 /// Ends of processes that are remembered after their jobs are gone.
@@ -59,6 +60,11 @@ pub(crate) struct Jobs {
     pub(crate) starting: bool,
     /// `$!`.
     pub(crate) last_pid: Option<u32>,
+    /// The line that is named where a command in the foreground is told of that a signal ended: the last one of the
+    /// commands that were read together, or the first one of the innermost function or loop over words, or `case`.
+    pub(crate) line: u32,
+    /// The program that this subshell ends with.
+    pub(crate) last: Option<Rc<Simple>>,
     /// Processes of process substitutions, which nobody waits for by name.
     pub(crate) substituted: Vec<u32>,
     /// How processes ended whose jobs are gone; `wait` may still ask.

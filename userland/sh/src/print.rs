@@ -40,6 +40,14 @@ pub(crate) fn simple(simple: &Simple) -> Bytes {
     printer.out
 }
 
+/// A simple command with its here-documents, as a message about its end shows it.
+pub(crate) fn whole_simple(simple: &Simple) -> Bytes {
+    let mut printer = Printer::default();
+    printer.simple(simple);
+    printer.flush_bodies("");
+    printer.out
+}
+
 /// `[[ ]]`, as `BASH_COMMAND` shows it.
 pub(crate) fn condition(cond: &Cond) -> Bytes {
     let mut printer = Printer::default();
@@ -60,6 +68,14 @@ pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
         Command::Compound(compound) => printer.compound(compound),
         Command::Function(function) => printer.put(&function.name),
     }
+    printer.out
+}
+
+/// A command on one line, as messages about a pipeline show its stages.
+pub(crate) fn command(command: &Command) -> Bytes {
+    let mut printer = Printer { inline: true, ..Printer::default() };
+    printer.stage(command);
+    printer.flush_bodies("");
     printer.out
 }
 
@@ -226,15 +242,19 @@ impl Printer {
                 let printed = self.flush_bodies(" |");
                 self.put(if printed { "  " } else { " | " });
             }
-            match stage {
-                Command::Simple(simple) => self.simple(simple),
-                Command::Compound(compound) => self.compound(compound),
-                Command::Function(inner) => {
-                    self.put("function ");
-                    if let Some(body) = inner.body() {
-                        self.definition(&inner.name, body);
-                        self.printed_bodies = false;
-                    }
+            self.stage(stage);
+        }
+    }
+
+    fn stage(&mut self, stage: &Command) {
+        match stage {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound) => self.compound(compound),
+            Command::Function(inner) => {
+                self.put("function ");
+                if let Some(body) = inner.body() {
+                    self.definition(&inner.name, body);
+                    self.printed_bodies = false;
                 }
             }
         }

@@ -149,7 +149,9 @@ impl Shell {
         } else {
             logical
         };
-        let old = std::mem::replace(&mut self.cwd, new.clone());
+        self.cwd.clone_from(&new);
+        // Whatever the script has made of it.
+        let old = self.lookup(b"PWD").unwrap_or_default();
         let mut kept = true;
         for (name, value) in [(&b"OLDPWD"[..], old), (b"PWD", new)] {
             // A refusal was complained about; the directory has changed all the same.

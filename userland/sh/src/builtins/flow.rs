@@ -101,6 +101,7 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if args.get(1).is_some_and(|arg| plain_number(arg).is_some()) {
         at_most_one(shell, args)?;
     }
+    shell.show_end();
     // Only the trap of the shell's own end knows what the status was before.
     if shell.traps.innermost() != Some(crate::trap::EXIT) {
         let before = shell.trap_status.take();
@@ -109,7 +110,6 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     } else {
         shell.status = status_argument(shell, args);
     }
-    shell.show_end();
     // Here and now: in the function and with the redirections that it stands in.
     shell.run_exit_trap();
     Err(Stop::Exit)

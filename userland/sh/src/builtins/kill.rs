@@ -19,7 +19,10 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         words = rest;
         let name = match option {
             b"-" => b"TERM",
-            b"l" | b"L" => return Ok(list(shell, rest)),
+            b"l" | b"L" => {
+                let after = rest.split_first().filter(|(word, _)| word.as_slice() == b"--");
+                return Ok(list(shell, after.map_or(rest, |(_, after)| after)));
+            }
             b"s" | b"n" => {
                 let Some((name, rest)) = rest.split_first() else {
                     shell.complain_builtin(format!("-{}: option requires an argument", lossy(option)));
@@ -66,7 +69,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
     let pids: Vec<i32> = if word.first() == Some(&b'%') {
-        let Some(at) = super::jobs::named(shell, word) else { return false };
+        let Some(at) = super::jobs::named_once(shell, word) else { return false };
         match shell.jobs.list.get(at) {
             Some(job) if job.grouped => {
                 job.processes.first().and_then(|p| i32::try_from(p.pid).ok()).map(|pid| vec![-pid])

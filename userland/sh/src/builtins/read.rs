@@ -156,7 +156,7 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
             Ok(byte) => byte,
             Err(end) => break end,
         };
-        if byte == options.delimiter && !options.exact {
+        if byte == options.delimiter && !options.exact && (byte != b'\\' || options.raw) {
             break End::Delimiter;
         }
         if dangling {

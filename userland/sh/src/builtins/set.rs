@@ -52,6 +52,10 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                     shell.misused = true;
                     return Ok(2);
                 }
+            } else if !shell.options.may_set(*letter, on) {
+                let sign = if on { b'-' } else { b'+' };
+                shell.bad_option(&[sign, *letter], USAGE);
+                return Ok(1);
             } else {
                 shell.options.set_letter(*letter, on);
                 if *letter == options::RESTRICTED && on {
@@ -65,6 +69,8 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     Ok(0)
 }
+
+const USAGE: &str = "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]";
 
 /// Makes these words the positional parameters.
 fn choose(shell: &mut Shell, words: &[Bytes]) {
@@ -85,10 +91,11 @@ fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
             return None;
         }
         let may = |letter| letter == b'o' || shell.options.may_set(letter, *sign == b'-');
-        let wrong = letters.iter().find(|letter| !may(**letter));
+        // What follows the letter of named options is looked at only when it is set.
+        let before = letters.split(|letter| *letter == b'o').next().unwrap_or_default();
+        let wrong = before.iter().find(|letter| !may(**letter));
         if let Some(letter) = wrong {
-            let usage = "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]";
-            let status = shell.bad_option(&[*sign, *letter], usage);
+            let status = shell.bad_option(&[*sign, *letter], USAGE);
             return Some(if *letter == options::RESTRICTED { 1 } else { status });
         }
         if letters.contains(&b'o') {

@@ -8,6 +8,7 @@ mod start;
 use crate::ir::{Bytes, Simple};
 use crate::state::{Run, Shell, Stop};
 
+pub(in crate::eval) use death::End;
 pub(crate) use death::death_text;
 pub(crate) use search::search;
 
@@ -61,7 +62,8 @@ impl Shell {
             Ok(pid) => {
                 let status = self.wait_pid(pid)?;
                 self.status = status.code();
-                self.report_death(pid, status, || crate::print::simple(simple));
+                self.die_with(simple, status);
+                self.report_death(pid, status, || crate::print::whole_simple(simple));
                 self.run_pending_traps()?;
             }
             Err(status) => {

@@ -85,6 +85,7 @@ impl Shell {
             _ => false,
         });
         let start = std::mem::replace(&mut self.function_start, function.line);
+        let told_line = self.jobs.line;
         let result = self.with_positional(words, |shell| {
             shell.turn()?;
             let Some(body) = function.body() else {
@@ -98,8 +99,10 @@ impl Shell {
                 }
             }
             shell.line = body.line;
+            shell.jobs.line = body.line;
             shell.deeper(|shell| shell.run_compound(body))
         });
+        self.jobs.line = told_line;
         self.getopts_at = getopts;
         let result = match result {
             Ok(()) | Err(Stop::Return) if self.traps.get(trap::RETURN).is_some() => {

@@ -146,8 +146,8 @@ impl Shell {
             Command::Simple(simple) => self.run_simple(simple),
             Command::Compound(compound) => self.deeper(|shell| shell.run_compound(compound)),
             Command::Function(function) => {
-                if function.name.iter().any(|b| matches!(b, b'$' | b'\'' | b'"')) {
-                    self.line = function.line;
+                if function.name.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\')) {
+                    self.line = self.jobs.line;
                     self.refuse_name(&function.name);
                     self.status = 1;
                     return Ok(());

@@ -1,7 +1,8 @@
 //! Pipelines of several stages.
 
-use tidebox_rt::{self as rt, Disposition, Fd};
+use tidebox_rt::{self as rt, Disposition, Fd, Status};
 
+use super::external::End;
 use crate::builtins;
 use crate::ir::{Bytes, Command, Index, Kind, Op, Part, Simple, Target, Word};
 use crate::state::{Run, Shell, Stop};
@@ -11,7 +12,7 @@ use crate::state::{Run, Shell, Stop};
 pub(crate) enum Stage {
     Process(u32),
     /// It ended already, with this status.
-    Done(u8),
+    Done(Status),
 }
 
 /// Output of a stage that ran in the shell, waiting to be written when its readers run.
@@ -30,7 +31,9 @@ impl Shell {
             return self.run_lastpipe(first, last);
         }
         let started = self.start_stages(stages)?;
-        self.status = self.wait_stages(&started)?;
+        let ends = self.ends_of(&started)?;
+        self.status = self.status_of_all();
+        self.report_pipeline(stages, &ends);
         // A stage that is a compound command does not move the line.
         let simple = |stage: &Command| if let Command::Simple(simple) = stage { Some(simple.line) } else { None };
         self.ended_line = match (stages.iter().rev().find_map(simple), stages.last()) {
@@ -121,7 +124,7 @@ impl Shell {
                 && let Some(stage) = started.get_mut(at)
             {
                 // A process of its own would have died of it.
-                *stage = Stage::Done(141);
+                *stage = Stage::Done(Status::Killed(13));
             }
         }
         self.last_arg = last_arg;
@@ -214,7 +217,7 @@ impl Shell {
                 let text = self.output_in_memory(simple);
                 self.subshell = level;
                 let text = text?;
-                return Ok((Stage::Done(self.status), Some(Spill { fd, text })));
+                return Ok((Stage::Done(Status::Exited(self.status)), Some(Spill { fd, text })));
             }
             if self.spawns_directly(simple) {
                 return Ok((self.spawn_stage(simple)?, None));
@@ -305,7 +308,7 @@ impl Shell {
         })?;
         let Some((args, undo)) = expanded else {
             self.line = outer_line;
-            return Ok(Stage::Done(self.status));
+            return Ok(Stage::Done(Status::Exited(self.status)));
         };
         let quiet = std::mem::replace(&mut self.quiet_locale, true);
         self.vars.push_temporary();
@@ -320,27 +323,33 @@ impl Shell {
         self.line = outer_line;
         Ok(match started {
             Ok(Ok(pid)) => Stage::Process(pid),
-            Ok(Err(status)) => Stage::Done(status),
+            Ok(Err(status)) => Stage::Done(Status::Exited(status)),
             // What gives up a stage is no matter of the others.
-            Err(Stop::Discard | Stop::Abandon) => Stage::Done(self.status.max(1)),
+            Err(Stop::Discard | Stop::Abandon) => Stage::Done(Status::Exited(self.status.max(1))),
             Err(stop) => return Err(stop),
         })
     }
 
     /// Waits for all stages and answers the status of the pipeline.
     pub(crate) fn wait_stages(&mut self, stages: &[Stage]) -> Run<u8> {
-        let mut statuses = Vec::with_capacity(stages.len());
+        self.ends_of(stages)?;
+        Ok(self.status_of_all())
+    }
+
+    /// Waits for all stages and answers how they ended.
+    fn ends_of(&mut self, stages: &[Stage]) -> Run<Vec<End>> {
+        let mut ends = Vec::with_capacity(stages.len());
         for stage in stages {
-            statuses.push(match stage {
+            ends.push(match stage {
                 Stage::Done(status) => {
                     self.traps.child_ended();
-                    *status
+                    (None, *status)
                 }
-                Stage::Process(pid) => self.wait_pid(*pid)?.code(),
+                Stage::Process(pid) => (Some(*pid), self.wait_pid(*pid)?),
             });
         }
-        self.pipe_status = statuses;
-        Ok(self.status_of_all())
+        self.pipe_status = ends.iter().map(|(_, status)| status.code()).collect();
+        Ok(ends)
     }
 
     /// The status of a pipeline from those of its stages.

@@ -80,6 +80,7 @@ impl Shell {
     pub(crate) fn run_subshell(&mut self, list: &List, redirects: &[Redirect]) -> Run {
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
+            child.jobs.line = child.line;
             // A command string that ends in them has the status that it would have itself.
             let outer = std::mem::replace(&mut child.expands_alone, child.subshell == 1);
             let redirected = child.redirect(redirects);
@@ -88,6 +89,7 @@ impl Shell {
                 child.status = 1;
                 return Ok(());
             }
+            child.note_last(list);
             let result = child.run_list(list);
             if child.bad_default && result == Err(Stop::Discard) {
                 child.status = 2;
@@ -114,13 +116,20 @@ impl Shell {
             && let Kind::Subshell(list) = &compound.kind
         {
             self.line = compound.line;
+            self.jobs.line = compound.line;
             return match self.redirect(&compound.redirects)? {
-                Some(_) => self.run_list(list),
+                Some(_) => {
+                    self.note_last(list);
+                    self.run_list(list)
+                }
                 None => {
                     self.status = 1;
                     Ok(())
                 }
             };
+        }
+        if let Command::Simple(simple) = command {
+            self.jobs.last = Some(Rc::clone(simple));
         }
         self.debugged = matches!(command, Command::Simple(_));
         self.run_command(command)

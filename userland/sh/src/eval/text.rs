@@ -20,7 +20,9 @@ impl Shell {
     pub(crate) fn run_source(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
         // What makes the lines of this text count from elsewhere does not touch the text that it stands in.
         let recounts = std::mem::take(&mut self.recounts);
+        let told_line = self.jobs.line;
         let result = self.read_and_run(text, line, source, origin);
+        self.jobs.line = told_line;
         self.recounts = recounts;
         result
     }
@@ -85,6 +87,7 @@ impl Shell {
         self.commands += u32::from(self.levels == 0 && !self.options.from_string);
         let last_line = parser.last_line();
         self.line = last_line;
+        self.jobs.line = last_line;
         let mut given_up = false;
         match self.run_list(list) {
             // What gives a command up in a subshell ends the subshell.

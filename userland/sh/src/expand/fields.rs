@@ -52,6 +52,8 @@ pub(crate) struct Out {
     pub(super) keeps_lists: bool,
     /// What is expanded is assigned to a variable, or is a here-string.
     pub(crate) assigned: bool,
+    /// Bytes with which bash marks quotes are lost where a list is cut.
+    pub(super) loses_marks: bool,
     /// It is the value of an argument, in which blanks join unquoted elements where nothing separates words.
     pub(super) argument: bool,
     /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
@@ -87,6 +89,7 @@ impl Out {
             document: false,
             keeps_lists: false,
             assigned: false,
+            loses_marks: false,
             argument: false,
             among_elements: false,
             nothing: false,

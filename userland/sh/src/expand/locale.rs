@@ -39,18 +39,22 @@ impl Shell {
     pub(crate) fn note_locale(&self) {
         let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
         let named = names.iter().find_map(|name| self.locale_variable(name));
-        crate::character::name_unicode(named.as_ref().is_none_or(|name| names_unicode(name)));
+        crate::character::name_unicode(named.as_ref().is_some_and(|name| names_unicode(name)));
         match named.map(|name| known(&name)) {
-            Some(Some(Known::C)) => crate::character::set_bytes(true),
-            None | Some(Some(Known::Utf8)) => crate::character::set_bytes(false),
+            None | Some(Some(Known::C)) => crate::character::set_bytes(true),
+            Some(Some(Known::Utf8)) => crate::character::set_bytes(false),
             Some(None) => {}
         }
     }
 
-    /// The locale that a shell starts with: that of C where the variables name one that there is not.
+    /// The locale that a shell starts with: that of C where the variables name none, or one that there is not.
     pub(crate) fn start_locale(&mut self) {
         let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
-        let Some(name) = names.iter().find_map(|name| self.locale_variable(name)) else { return };
+        let Some(name) = names.iter().find_map(|name| self.locale_variable(name)) else {
+            crate::character::name_unicode(false);
+            crate::character::set_bytes(true);
+            return;
+        };
         crate::character::name_unicode(names_unicode(&name));
         match known(&name) {
             Some(Known::Utf8) => {}
@@ -87,6 +91,10 @@ impl Shell {
             _ => self.locale_variable(variable).or_else(|| self.locale_variable(b"LANG")),
         };
         if let Some(name) = wanted.filter(|name| known(name).is_none()) {
+            if matches!(variable, b"LC_ALL" | b"LC_CTYPE") {
+                // Escapes go by the name alone.
+                crate::character::name_unicode(names_unicode(&name));
+            }
             let first = self.missing_locales.insert((variable.to_vec(), name.clone()));
             let why = if first { ": No such file or directory" } else { "" };
             let (variable, name) = (lossy(variable), lossy(&name));

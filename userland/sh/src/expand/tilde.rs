@@ -1,5 +1,7 @@
 //! Home directories: `~`, `~name`, `~+`, `~-` and entries of the directory stack.
 
+use tidebox_rt as rt;
+
 use crate::ir::{Bytes, Part};
 use crate::state::Shell;
 
@@ -38,8 +40,18 @@ impl Shell {
                 }
             }
             b"tidebox" => Some(b"/workspace".to_vec()),
-            _ => None,
+            _ => self.home_of(name),
         };
         found.unwrap_or_else(|| [b"~", name].concat())
+    }
+
+    /// The home directory of a user of `/etc/passwd`.
+    fn home_of(&mut self, user: &[u8]) -> Option<Bytes> {
+        let fd = rt::open(b"/etc/passwd", rt::Open { read: true, ..rt::Open::default() }).ok()?;
+        let text = self.read_all(fd);
+        // Reading is over whatever closing says.
+        let _ = rt::close(fd);
+        let mut users = text.split(|&byte| byte == b'\n').map(|line| line.split(|&byte| byte == b':'));
+        users.find_map(|mut fields| (fields.next()? == user).then(|| fields.nth(4).map(<[u8]>::to_vec))?)
     }
 }

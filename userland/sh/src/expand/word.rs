@@ -164,6 +164,15 @@ impl Shell {
         let mut out = Out::new(Mode::Text, self);
         out.assigned = true;
         out.argument = argument;
+        out.loses_marks = !argument;
+        self.expand_parts(&word.parts, &mut out, Place::default())?;
+        Ok(out.current.text)
+    }
+
+    /// A value that `${name=word}` assigns.
+    pub(super) fn expand_default_value(&mut self, word: &Word) -> Run<Bytes> {
+        let mut out = Out::new(Mode::Text, self);
+        out.loses_marks = true;
         self.expand_parts(&word.parts, &mut out, Place::default())?;
         Ok(out.current.text)
     }

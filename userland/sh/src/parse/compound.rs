@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::list::CLOSERS;
 use super::{Parse, Parser, Problem, SyntaxError};
-use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Word};
+use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Redirect, Word};
 
 /// Words that begin compound commands.
 const COMPOUND: &[&[u8]] = &[b"{", b"if", b"while", b"until", b"for", b"select", b"case", b"[["];
@@ -19,7 +19,7 @@ impl Parser<'_> {
                 return p.function_or_simple();
             };
             let line = p.line_of(&kind, line);
-            let redirects = p.redirects()?;
+            let redirects = p.compound_redirects()?;
             Ok(Command::Compound(Rc::new(Compound { line, kind, redirects })))
         })
     }
@@ -57,6 +57,15 @@ impl Parser<'_> {
             _ => return Ok(None),
         };
         Ok(Some(kind))
+    }
+
+    /// The redirections of a compound command, behind which no word may come, not even one that closes another command.
+    pub(super) fn compound_redirects(&mut self) -> Parse<Vec<Redirect>> {
+        let redirects = self.redirects()?;
+        if !redirects.is_empty() && self.bare_word().first().is_some_and(|byte| *byte != b'#') {
+            return Err(self.unexpected());
+        }
+        Ok(redirects)
     }
 
     /// The line that messages name for a compound command that began in line `began` and has just been read: bash takes

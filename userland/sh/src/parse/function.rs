@@ -92,7 +92,7 @@ impl Parser<'_> {
         self.function_line = self.line;
         let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
         let line = self.line_of(&kind, self.function_line);
-        let redirects = self.redirects()?;
+        let redirects = self.compound_redirects()?;
         let body = Rc::new(Compound { line, kind, redirects });
         let function = Rc::new(Function::read(name, body, Rc::clone(&self.source), start.line, self.extglob));
         // A here-document of another command may have its body in the middle; then the text is printed when needed.

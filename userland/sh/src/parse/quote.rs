@@ -52,6 +52,10 @@ pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
     while let Some(byte) = bytes.next() {
         match (quote, byte) {
             (None, b'\\') => out.extend(bytes.next().filter(|&b| b != b'\n')),
+            (None, b'$') if bytes.peek() == Some(&b'\'') => {
+                bytes.next();
+                ansi_c_quoted(&mut bytes, &mut out);
+            }
             // `$".."` is what it would be without the dollar.
             (None, b'$') if bytes.peek() == Some(&b'"') => {}
             (None, b'\'' | b'"') => quote = Some(byte),
@@ -62,4 +66,16 @@ pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
         }
     }
     out
+}
+
+/// Takes the rest of `$'..'` behind its first quote, and puts what it means.
+fn ansi_c_quoted(bytes: &mut impl Iterator<Item = u8>, out: &mut Bytes) {
+    let mut text = Bytes::new();
+    while let Some(byte) = bytes.next().filter(|&byte| byte != b'\'') {
+        text.push(byte);
+        if byte == b'\\' {
+            text.extend(bytes.next());
+        }
+    }
+    out.extend(ansi_c(&text));
 }

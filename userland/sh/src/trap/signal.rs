@@ -1,6 +1,7 @@
 //! Signals by number and by name.
 
 use super::{DEBUG, ERR, EXIT, RETURN};
+use crate::expand::lossy;
 
 /// Signals that have names, by number, as on Linux.
 pub(crate) const SIGNALS: &[(u8, &str)] = &[
@@ -39,12 +40,16 @@ pub(crate) const SIGNALS: &[(u8, &str)] = &[
 
 /// The number of a signal or of another occasion for a trap.
 pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
-    if let Some(number) = crate::parse::plain_number(name) {
-        return u8::try_from(number).ok().filter(|n| *n < 65);
+    let digits = name.strip_prefix(b"+").unwrap_or(name);
+    if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+        return lossy(digits).parse().ok().filter(|n| *n < 65);
     }
     let name = name.to_ascii_uppercase();
-    let name = name.strip_prefix(b"SIG").unwrap_or(&name);
+    let short = name.strip_prefix(b"SIG");
+    let name = short.unwrap_or(&name);
     match name {
+        // What is no signal has no name of one.
+        b"EXIT" | b"ERR" | b"DEBUG" | b"RETURN" if short.is_some() => None,
         b"EXIT" => Some(EXIT),
         b"ERR" => Some(ERR),
         b"DEBUG" => Some(DEBUG),

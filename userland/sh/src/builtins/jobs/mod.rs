@@ -93,12 +93,19 @@ fn execute(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
 
 /// The place of a job that a word names; complains when there is none.
 pub(super) fn named(shell: &mut Shell, word: &[u8]) -> Option<usize> {
+    let found = named_once(shell, word);
+    if found.is_none() && shell.jobs.find(word) == Err(NoJob::Ambiguous) {
+        shell.complain_builtin([word, b": no such job"].concat());
+    }
+    found
+}
+
+/// The same for a builtin that says no more of a word that names several jobs.
+pub(super) fn named_once(shell: &mut Shell, word: &[u8]) -> Option<usize> {
     match shell.jobs.find(word) {
         Ok(at) => Some(at),
         Err(NoJob::Ambiguous) => {
-            let shown = word.strip_prefix(b"%").unwrap_or(word).to_vec();
-            shell.complain_builtin([&shown[..], b": ambiguous job spec"].concat());
-            shell.complain_builtin([word, b": no such job"].concat());
+            complain_of_several(shell, word);
             None
         }
         Err(NoJob::Unknown) => {
@@ -106,6 +113,11 @@ pub(super) fn named(shell: &mut Shell, word: &[u8]) -> Option<usize> {
             None
         }
     }
+}
+
+fn complain_of_several(shell: &mut Shell, word: &[u8]) {
+    let shown = word.strip_prefix(b"%").unwrap_or(word).to_vec();
+    shell.complain_builtin([&shown[..], b": ambiguous job spec"].concat());
 }
 
 impl Shell {
@@ -166,6 +178,9 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             Some(_) if keep => {}
             Some(at) => drop(shell.jobs.list.remove(at)),
             None => {
+                if shell.jobs.find(word) == Err(NoJob::Ambiguous) {
+                    complain_of_several(shell, word);
+                }
                 shell.complain_builtin([word, &b": no such job"[..]].concat());
                 status = 1;
             }

@@ -75,7 +75,7 @@ fn wait_all(shell: &mut Shell) -> Run<u8> {
 /// Waits for one job or process; answers its status and which process it was.
 fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
     let at = if word.first() == Some(&b'%') {
-        match super::named(shell, word) {
+        match super::named_once(shell, word) {
             Some(at) => at,
             None => return Ok((127, None)),
         }

@@ -1,36 +1,105 @@
-//! What is said of programs that a signal ended.
+//! What is told of commands that a signal ended.
 
-use tidebox_rt::Status;
+use std::rc::Rc;
+
+use tidebox_rt::{self as rt, Status};
 
 use crate::expand::lossy;
-use crate::ir::Bytes;
+use crate::ir::{Bytes, Command, List, Simple};
 use crate::state::Shell;
 use crate::trap::signal_name;
+
+/// How a stage of a pipeline ended: its process, if it had one of its own, and its status.
+pub(in crate::eval) type End = (Option<u32>, Status);
 
 impl Shell {
     /// What bash says about a process that a signal ended.
     pub(in crate::eval) fn report_death(&mut self, pid: u32, status: Status, text: impl FnOnce() -> Bytes) {
         let Status::Killed(signal) = status else { return };
-        if self.substitutes {
+        if self.tells_rows(signal) {
+            let what = death_text(signal);
+            self.complain_of_end(format!("{pid:5} {what:<23} {}", lossy(&text())));
+        }
+    }
+
+    /// The same about a pipeline, which ended as the stage did whose status it has.
+    pub(in crate::eval) fn report_pipeline(&mut self, stages: &[Command], ends: &[End]) {
+        let failed = if self.options.pipefail { ends.iter().rev().find(|end| end.1.code() != 0) } else { None };
+        let Some((_, Status::Killed(signal))) = failed.or(ends.last()) else { return };
+        if !self.tells_rows(*signal) {
             return;
         }
-        let what = death_text(signal);
-        match signal {
-            // SIGINT and SIGPIPE are how programs are meant to end.
-            2 | 13 => {}
-            _ if self.traps.get(signal).is_some() => {
-                // Where standard error is closed there is nobody to tell.
-                let _ = self.io.write(2, format!("{what}\n").as_bytes());
-            }
-            15 => {
-                // Where standard error is closed there is nobody to tell.
-                let _ = self.io.write(2, b"Terminated\n");
-            }
-            _ => {
-                let text = text();
-                self.complain(format!("{pid:5} {what:<23} {}", lossy(&text)));
-            }
+        let mut text = Bytes::new();
+        for (at, (stage, (pid, status))) in stages.iter().zip(ends).enumerate() {
+            // What ran in the shell was a process of the shell.
+            let pid = pid.unwrap_or_else(|| rt::getids().map_or(0, |ids| ids.pid));
+            let first = at == 0;
+            let lead = if first { "" } else { "\n     " };
+            // A status that is that of the first stage is not repeated, and its column is a blank narrower then.
+            let repeats = !first && ends.first().is_some_and(|(_, of_first)| of_first == status);
+            let what = if repeats { String::new() } else { end_text(*status) };
+            let bar = match (first, repeats) {
+                (true, _) => "",
+                (false, true) => "| ",
+                (false, false) => " | ",
+            };
+            let gap = if first { " " } else { "" };
+            let width = if repeats { 22 } else { 23 };
+            text.extend_from_slice(format!("{lead}{pid:5} {what:<width$}{gap}{bar}").as_bytes());
+            text.extend(crate::print::command(stage));
         }
+        self.complain_of_end(text);
+    }
+
+    /// Notes the program that a subshell ends with. It takes the subshell's place in bash, which then ends as it does.
+    pub(in crate::eval) fn note_last(&mut self, list: &List) {
+        let Some(item) = list.items.last().filter(|item| !item.background) else { return };
+        let pipeline = item.chain.rest.last().map_or(&item.chain.first, |(_, pipeline)| pipeline);
+        let alone = list.items.len() == 1 && item.chain.rest.is_empty();
+        if let (false, None, [Command::Simple(simple)]) = (pipeline.bang, pipeline.timed, pipeline.stages.as_slice())
+            && (alone || simple.redirects.is_empty())
+        {
+            self.jobs.last = Some(Rc::clone(simple));
+        }
+    }
+
+    /// Ends a subshell whose last program a signal has ended, unless a trap has a say.
+    pub(in crate::eval) fn die_with(&mut self, simple: &Simple, status: Status) {
+        let last = self.jobs.last.as_ref().is_some_and(|last| std::ptr::eq(&**last, simple));
+        if let (true, Status::Killed(signal)) = (last, status)
+            && self.traps.all().iter().all(|(_, text)| text.is_empty())
+        {
+            self.die_of(signal);
+        }
+    }
+
+    /// Whether a command that this signal ended is told of at length; a word alone is said here.
+    fn tells_rows(&mut self, signal: u8) -> bool {
+        // SIGINT and SIGPIPE are how programs are meant to end.
+        if self.substitutes || matches!(signal, 2 | 13) {
+            return false;
+        }
+        let word = signal == 15 || self.traps.get(signal).is_some();
+        if word {
+            // Where standard error is closed there is nobody to tell.
+            let _ = self.io.write(2, format!("{}\n", death_text(signal)).as_bytes());
+        }
+        !word
+    }
+
+    /// Tells of an end with the line where bash stands when it hears of it.
+    fn complain_of_end(&mut self, text: impl AsRef<[u8]>) {
+        let line = std::mem::replace(&mut self.line, self.jobs.line);
+        self.complain(text);
+        self.line = line;
+    }
+}
+
+fn end_text(status: Status) -> String {
+    match status {
+        Status::Exited(0) => "Done".to_owned(),
+        Status::Exited(code) => format!("Exit {code}"),
+        Status::Killed(signal) => death_text(signal),
     }
 }
 

@@ -81,7 +81,7 @@ impl Shell {
             let name = lossy(&target_name(&param.target)).into_owned();
             return self.discard_expansion(format!("${name}: cannot assign in this way"));
         };
-        let value = self.expand_text(word)?;
+        let value = self.expand_default_value(word)?;
         self.assign_default(name, meant.1, value)?;
         // The attributes of the variable may have made something else of it.
         let value = match meant {

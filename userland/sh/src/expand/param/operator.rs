@@ -3,7 +3,7 @@
 use super::Content;
 use super::label::{shown_index, target_name};
 use crate::expand::word::{Out, Place};
-use crate::ir::{Index, Op, Param, Target};
+use crate::ir::{Bytes, Index, Op, Param, Target};
 use crate::state::{Run, Shell};
 use crate::vars::{Meant, Value};
 
@@ -51,6 +51,12 @@ impl Shell {
             }
             Op::Substring { offset, length } => {
                 let content = self.substring(param, meant, content, offset, length.as_ref())?;
+                let content = match content {
+                    Content::Many { values, star: true } if out.loses_marks && !place.quoted => {
+                        Content::Many { values: values.iter().map(|value| without_marks(value)).collect(), star: true }
+                    }
+                    other => other,
+                };
                 out.nothing |= matches!(content, Content::Unset);
                 self.emit_edited(&param.op, content, out, place)
             }
@@ -133,4 +139,20 @@ fn leaves_nothing(op: &Op, content: &Content) -> bool {
         (Op::Strip { .. } | Op::Transform(_), Content::Many { .. }) => true,
         _ => false,
     }
+}
+
+/// A value without the two bytes that bash marks quotes with, which it takes for such marks in a list that is cut for a
+/// value: one goes, and the other before what it protects.
+fn without_marks(value: &[u8]) -> Bytes {
+    let mut out = Bytes::with_capacity(value.len());
+    let mut bytes = value.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            // At the end there is nothing that it could protect.
+            1 => out.push(bytes.next().unwrap_or(byte)),
+            127 => {}
+            _ => out.push(byte),
+        }
+    }
+    out
 }
