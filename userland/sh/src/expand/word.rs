@@ -195,10 +195,44 @@ impl Shell {
         if matches!(word.parts.as_slice(), [] | [Part::Lit(_) | Part::Quoted(_)]) {
             return self.expand_text(word);
         }
+        if word.parts.iter().any(|part| self.holds_elements(part)) && self.splits_subject(&word.parts) {
+            return self.expand_split_subject(word);
+        }
         let mut out = Out::new(Mode::Text, self);
         out.subject = true;
         self.expand_parts(&word.parts, &mut out, Place::default())?;
         Ok(out.current.text)
+    }
+
+    /// Whether a subject with elements in it is split: where they stand between double quotes and something beside them, and
+    /// wherever `IFS` begins with no blank.
+    fn splits_subject(&self, parts: &[Part]) -> bool {
+        match self.ifs().first() {
+            Some(b' ') => parts.len() > 1 && parts.iter().any(|part| self.quotes_elements(part)),
+            first => first.is_some(),
+        }
+    }
+
+    /// A subject of `case` that bash splits, all of it but the elements themselves; what comes of that is joined by blanks.
+    /// Nothing between two of those leaves its mark.
+    #[inline(never)]
+    fn expand_split_subject(&mut self, word: &Word) -> Run<Bytes> {
+        let mut out = Out::new(Mode::Fields, self);
+        for part in &word.parts {
+            let unedited = matches!(part, Part::Param(param) if matches!(param.op, Op::None));
+            match part {
+                Part::Lit(text) => self.emit(text, &mut out, Place::default())?,
+                part => {
+                    let quoted = unedited && gives_elements(part);
+                    self.expand_part(part, &mut out, Place { quoted, operand: false })?;
+                }
+            }
+        }
+        out.end_present();
+        let several = out.done.len() > 1;
+        let mark = |text: Bytes| if several && text.is_empty() { vec![NOTHING] } else { text };
+        let words: Vec<Bytes> = out.done.into_iter().map(|field| mark(field.text)).collect();
+        Ok(words.join(&b' '))
     }
 
     /// The body of a here-document.
@@ -359,6 +393,32 @@ impl Shell {
                 Some(Value::Indexed(map)) => !map.is_empty(),
                 Some(Value::Assoc(map)) => map.len() > 0,
                 Some(Value::Text(_)) => true,
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a part stands for elements, or holds a part that does.
+    fn holds_elements(&self, part: &Part) -> bool {
+        match part {
+            Part::Double(inner) => inner.iter().any(|part| self.holds_elements(part)),
+            Part::Param(param) => match &param.op {
+                Op::Test { word, .. } => {
+                    self.tests_elements(part) || word.parts.iter().any(|part| self.holds_elements(part))
+                }
+                _ => gives_elements(part),
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a part stands for elements between double quotes, or holds a part that does.
+    fn quotes_elements(&self, part: &Part) -> bool {
+        match part {
+            Part::Double(inner) => inner.iter().any(|part| self.holds_elements(part)),
+            Part::Param(param) => match &param.op {
+                Op::Test { word, .. } => word.parts.iter().any(|part| self.quotes_elements(part)),
                 _ => false,
             },
             _ => false,
