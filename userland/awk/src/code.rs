@@ -48,6 +48,9 @@ pub(crate) enum Arr {
     Local(u32),
     /// On the stack.
     Stack,
+    /// `SYMTAB` and `FUNCTAB`, whose elements are not kept but found.
+    Symbols,
+    Functions,
 }
 
 /// Where a variable is found.
@@ -203,4 +206,15 @@ pub(crate) struct Program {
     pub(crate) ranges: u32,
     /// Names of the source texts.
     pub(crate) sources: Vec<Vec<u8>>,
+}
+
+impl Program {
+    /// Adds variables that the command line alone knows: they are in `SYMTAB`.
+    pub(crate) fn know(&mut self, assignments: &[(Vec<u8>, Vec<u8>)]) {
+        for (name, _) in assignments {
+            if !self.globals.contains(name) && !self.functions.iter().any(|function| function.name == *name) {
+                self.globals.push(name.clone());
+            }
+        }
+    }
 }

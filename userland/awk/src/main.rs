@@ -52,7 +52,12 @@ fn run() -> i32 {
     }
     let compiled = compile::compile(&options.sources, stream::read_whole, warn);
     match compiled {
-        Ok(compiled) => Machine::new(compiled, options).main(),
+        Ok(mut compiled) => {
+            if options.mentions_symtab {
+                compiled.know(&options.assignments);
+            }
+            Machine::new(compiled, options).main()
+        }
         Err(failure) => explain(&failure),
     }
 }

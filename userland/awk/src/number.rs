@@ -1,6 +1,28 @@
 //! Numbers in text.
 
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Whether `0x11` and `011` are numbers in what a program reads, too.
+static OTHER_BASES: AtomicBool = AtomicBool::new(false);
+
+/// `--non-decimal-data`.
+pub(crate) fn read_other_bases() {
+    OTHER_BASES.store(true, Relaxed);
+}
+
+/// Where a hexadecimal or octal number ends that begins with the zero at a place.
+fn other_base(text: &[u8], at: usize) -> Option<usize> {
+    let rest = text.get(at + 1..)?;
+    if let Some((b'x' | b'X', hex)) = rest.split_first() {
+        let digits = hex.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        return (digits > 0).then_some(at + 2 + digits);
+    }
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let signed = at.checked_sub(1).and_then(|before| text.get(before)) == Some(&b'+');
+    (!signed && is_octal(rest)).then_some(at + 1 + digits)
+}
 
 /// Reads the number at the beginning of a text as `strtod` does, decimal only: its value and where it ends.
 /// `None` when there is none.
@@ -14,6 +36,13 @@ pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
     }
     if matches!(byte(at), b'i' | b'I' | b'n' | b'N') {
         return magic(text, start);
+    }
+    if byte(at) == b'0'
+        && OTHER_BASES.load(Relaxed)
+        && let Some(end) = other_base(text, at)
+    {
+        let value = with_base(text.get(at..end)?);
+        return Some((if negative { -value } else { value }, end));
     }
     let digits_start = at;
     let (mut mantissa, mut digits, mut scale) = (0u64, 0u32, 0usize);

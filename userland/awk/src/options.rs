@@ -16,9 +16,12 @@ pub(crate) struct Options {
     /// Characters are bytes.
     pub(crate) bytes: bool,
     pub(crate) sandbox: bool,
+    /// Where all variables are written at the end.
+    pub(crate) dump: Option<Vec<u8>>,
     /// The text of the program has these names in it.
     pub(crate) mentions_environ: bool,
     pub(crate) mentions_procinfo: bool,
+    pub(crate) mentions_symtab: bool,
 }
 
 /// What to do instead of running a program.
@@ -101,7 +104,9 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
         };
         options.sources.iter().any(within)
     };
-    (options.mentions_environ, options.mentions_procinfo) = (mentions(b"ENVIRON"), mentions(b"PROCINFO"));
+    options.mentions_symtab = options.dump.is_some() || mentions(b"SYMTAB");
+    options.mentions_environ = options.mentions_symtab || mentions(b"ENVIRON");
+    options.mentions_procinfo = options.mentions_symtab || mentions(b"PROCINFO");
     Ok(options)
 }
 
@@ -152,6 +157,8 @@ impl Options {
             'h' => return Err(Other::Usage(true)),
             // They change nothing here: intervals are always known, and programs are always optimised.
             'O' | 's' | 'r' | 'N' => {}
+            'n' => crate::number::read_other_bases(),
+            'd' => self.dump = Some(if value.is_empty() { b"awkvars.out".to_vec() } else { value }),
             other => {
                 let name = LONG.iter().find(|long| long.key == other).map_or("", |long| long.name);
                 return Err(Other::Fatal(format!("option `--{name}' is not supported here")));

@@ -360,3 +360,12 @@ pub(crate) fn read_whole(name: &[u8]) -> Result<Vec<u8>, String> {
     }
     Ok(text)
 }
+
+/// Writes a file whole.
+pub(crate) fn write_whole(name: &[u8], bytes: &[u8]) -> Result<(), &'static str> {
+    let how = Open { write: true, create: true, truncate: true, ..Open::default() };
+    let fd = tidebox_rt::open(name, how).map_err(Errno::text)?;
+    let outcome = tidebox_rt::write_all(fd, bytes);
+    let closed = tidebox_rt::close(fd);
+    outcome.and(closed).map_err(Errno::text)
+}

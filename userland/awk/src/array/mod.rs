@@ -102,6 +102,8 @@ pub(crate) enum Array {
     /// Nothing has used it as an array yet: an argument that may still become one.
     #[default]
     Untyped,
+    /// As before, until something read it as a scalar, which it is now to everyone who shares it.
+    Scalar,
     Empty,
     Strings(Strings),
     Integers(Box<Integers>),
@@ -114,9 +116,14 @@ impl Array {
         Rc::new(RefCell::new(Self::Empty))
     }
 
+    /// Whether it is none, but something passed on that could have become one.
+    pub(crate) fn is_no_array(&self) -> bool {
+        matches!(self, Self::Untyped | Self::Scalar)
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Untyped | Self::Empty => 0,
+            Self::Untyped | Self::Scalar | Self::Empty => 0,
             Self::Strings(strings) => strings.len(),
             Self::Integers(integers) => integers.len(),
             Self::Dense(dense) => dense.len(),
@@ -125,7 +132,7 @@ impl Array {
 
     pub(crate) fn get(&self, key: &Key) -> Option<&Value> {
         match (self, key) {
-            (Self::Untyped | Self::Empty, _) => None,
+            (Self::Untyped | Self::Scalar | Self::Empty, _) => None,
             (Self::Strings(strings), Key::Text(text)) => strings.get(text.bytes()),
             (Self::Strings(strings), key) => strings.get(key.text().bytes()),
             (Self::Integers(integers), key) => integers.get(key),
@@ -135,7 +142,7 @@ impl Array {
 
     /// The element, which is made when it is not there.
     pub(crate) fn entry(&mut self, key: &Key) -> &mut Value {
-        if let Self::Untyped | Self::Empty = self {
+        if let Self::Untyped | Self::Scalar | Self::Empty = self {
             *self = match key {
                 Key::Integer(0..) => Self::Dense(Box::default()),
                 Key::Integer(_) => Self::Integers(Box::default()),
@@ -147,7 +154,7 @@ impl Array {
             Self::Integers(integers) => integers.entry(key),
             Self::Strings(strings) => strings.entry(&key.text()),
             // Has become one of the others above.
-            Self::Untyped | Self::Empty => unreachable!("an array that is written to has a kind"),
+            Self::Untyped | Self::Scalar | Self::Empty => unreachable!("an array that is written to has a kind"),
         }
     }
 
@@ -158,7 +165,7 @@ impl Array {
     /// Takes an element out. Whether it was there.
     pub(crate) fn remove(&mut self, key: &Key) -> bool {
         match self {
-            Self::Untyped | Self::Empty => false,
+            Self::Untyped | Self::Scalar | Self::Empty => false,
             Self::Strings(strings) => {
                 let removed = strings.remove(key.text().bytes());
                 if strings.len() == 0 {
@@ -197,7 +204,7 @@ impl Array {
     /// Shows all elements in order.
     pub(crate) fn each(&self, see: &mut dyn FnMut(Key, &Value)) {
         match self {
-            Self::Untyped | Self::Empty => {}
+            Self::Untyped | Self::Scalar | Self::Empty => {}
             Self::Strings(strings) => strings.each(see),
             Self::Integers(integers) => integers.each(see),
             Self::Dense(dense) => dense.each(see),

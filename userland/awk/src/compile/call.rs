@@ -1,10 +1,13 @@
 //! Calls of functions.
 
 use super::expression::LOWEST;
-use super::{Compiled, Compiler};
+use super::{Compiled, Compiler, slot};
 use crate::builtin::{Argument, Builtin};
 use crate::code::{Arr, Op, Origin, Target, Var};
 use crate::token::{Sign, Token};
+
+const SYMTAB: u32 = slot("SYMTAB");
+const FUNCTAB: u32 = slot("FUNCTAB");
 
 impl Compiler {
     /// A call of a function of the program.
@@ -53,28 +56,31 @@ impl Compiler {
     /// An argument that may be an array, or become one.
     fn any_argument(&mut self) -> Compiled<()> {
         let start = self.at();
-        let plain = matches!(self.token, Token::Name(_));
-        self.enclosed()?;
-        let ends = self.is(Sign::Comma) || self.is(Sign::Close);
-        if !plain || !ends {
-            return Ok(());
+        if !matches!(self.token, Token::Name(_)) {
+            return self.enclosed();
         }
-        let op = match self.last() {
-            Some(Op::Load(variable)) if self.at() == start + 1 => Op::ArgVar(variable),
-            Some(Op::Element(array)) if self.whole_element(start, array) => Op::ArgElement(array),
-            _ => return Ok(()),
+        let outer = std::mem::replace(&mut self.no_greater, false);
+        self.deeper()?;
+        let target = self.primary()?;
+        let ends = self.is(Sign::Comma) || self.is(Sign::Close) || self.token == Token::Newline;
+        let op = match target {
+            Some(Target::Var(variable)) if ends => match Self::array_of(variable) {
+                array @ (Arr::Symbols | Arr::Functions) => Some(Op::Whole(array)),
+                _ => Some(Op::ArgVar(variable)),
+            },
+            Some(Target::Element(array)) if ends => Some(Op::ArgElement(array)),
+            _ => None,
         };
-        self.pop_op();
-        self.emit(op);
+        match op {
+            Some(op) => {
+                self.pop_op();
+                self.emit(op);
+            }
+            None => self.follow(start, target, LOWEST)?,
+        }
+        self.depth -= 1;
+        self.no_greater = outer;
         Ok(())
-    }
-
-    /// Whether an element that ends here is all that was emitted from `start` on.
-    fn whole_element(&self, start: usize, array: Arr) -> bool {
-        let ops = self.program.ops.get(start..self.at() - 1).unwrap_or_default();
-        array != Arr::Stack && matches!(ops, [Op::Const(_) | Op::Load(_) | Op::FieldAt(_)])
-            || array == Arr::Stack
-                && matches!(ops, [Op::Const(_) | Op::Load(_), Op::SubArray(_), Op::Const(_) | Op::Load(_)])
     }
 
     /// A call of a function of the language.
@@ -146,6 +152,7 @@ impl Compiler {
         if matches!(self.token, Token::Name(_)) {
             let array = self.array_name()?;
             if self.is(Sign::Comma) || self.is(Sign::Close) || self.token == Token::Newline {
+                self.may_be_changed(builtin, at, array)?;
                 if array != Arr::Stack {
                     self.emit(Op::Whole(array));
                 }
@@ -154,6 +161,27 @@ impl Compiler {
         }
         let which = ["first", "second", "third", "fourth"].get(at).copied().unwrap_or("last");
         Err(self.fatal(format!("{}: {which} argument is not an array", builtin.name())))
+    }
+
+    /// Complains of tables that a function would fill.
+    fn may_be_changed(&self, builtin: Builtin, at: usize, array: Arr) -> Compiled<()> {
+        let table = match array {
+            Arr::Symbols => "SYMTAB",
+            Arr::Functions => "FUNCTAB",
+            _ => return Ok(()),
+        };
+        let name = builtin.name();
+        match (builtin, at) {
+            (Builtin::Asort | Builtin::Asorti, 0) if self.is(Sign::Comma) => Ok(()),
+            (Builtin::Asort | Builtin::Asorti, 0) => {
+                Err(self.fatal(format!("{name}: first argument cannot be {table} without a second argument")))
+            }
+            (Builtin::Typeof, _) => Ok(()),
+            _ => {
+                let which = ["first", "second", "third", "fourth"].get(at).copied().unwrap_or("last");
+                Err(self.fatal(format!("{name}: cannot use {table} as {which} argument")))
+            }
+        }
     }
 
     /// The third argument of `sub` and `gsub`. Whether it can be changed.
@@ -181,6 +209,8 @@ impl Compiler {
     /// The array that a variable is.
     pub(super) fn array_of(variable: Var) -> Arr {
         match variable {
+            Var::Global(SYMTAB) => Arr::Symbols,
+            Var::Global(FUNCTAB) => Arr::Functions,
             Var::Global(slot) | Var::Special(slot) => Arr::Global(slot),
             Var::Local(slot) => Arr::Local(slot),
         }

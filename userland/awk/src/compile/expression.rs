@@ -1,7 +1,7 @@
 //! Expressions, by the strength of their operators.
 
 use super::{Compiled, Compiler};
-use crate::code::{Arithmetic, Arr, Comparison, Op, Origins, Step, Target, Var};
+use crate::code::{Arithmetic, Arr, Comparison, Op, Origins, Step, Target};
 use crate::token::{Keyword, Sign, Token};
 use crate::value::Value;
 
@@ -375,10 +375,8 @@ impl Compiler {
             return Err(self.unexpected());
         };
         self.advance()?;
-        let array = match self.variable(&name)? {
-            Var::Global(slot) | Var::Special(slot) => Arr::Global(slot),
-            Var::Local(slot) => Arr::Local(slot),
-        };
+        let variable = self.variable(&name)?;
+        let array = Self::array_of(variable);
         if !self.is(Sign::OpenBracket) {
             return Ok(array);
         }

@@ -49,6 +49,8 @@ pub(crate) const SPECIAL: &[&str] = &[
     "BINMODE",
     "LINT",
     "TEXTDOMAIN",
+    "PREC",
+    "ROUNDMODE",
     "SYMTAB",
     "FUNCTAB",
 ];
@@ -419,9 +421,6 @@ impl Compiler {
             return Err(self.meaning(format!(
                 "function `{shown}' called with space between name and `(',\nor used as a variable or an array"
             )));
-        }
-        if matches!(name.as_slice(), b"SYMTAB" | b"FUNCTAB") {
-            return Err(self.fatal(format!("{} is not supported here", String::from_utf8_lossy(&name))));
         }
         let slot = self.global(&name);
         Ok(if slot < WATCHED { Var::Special(slot) } else { Var::Global(slot) })

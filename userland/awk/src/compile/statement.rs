@@ -351,11 +351,18 @@ impl Compiler {
         let variable = self.variable(&name)?;
         self.advance()?;
         let mut array = Self::array_of(variable);
+        let table = matches!(array, Arr::Symbols | Arr::Functions).then(|| String::from_utf8_lossy(&name).into_owned());
+        let refused = |this: &Self| match &table {
+            Some(table) => Err(this.fatal(format!("`delete' is not allowed with {table}"))),
+            None => Ok(()),
+        };
         if !self.is(Sign::OpenBracket) {
+            refused(self)?;
             self.emit(Op::DeleteAll(array));
         } else {
             loop {
                 self.subscript()?;
+                refused(self)?;
                 if !self.is(Sign::OpenBracket) {
                     break;
                 }

@@ -14,10 +14,7 @@ impl Compiler {
             self.emit(Op::Load(variable));
             return Ok(Target::Var(variable));
         }
-        let mut array = match variable {
-            Var::Global(slot) | Var::Special(slot) => Arr::Global(slot),
-            Var::Local(slot) => Arr::Local(slot),
-        };
+        let mut array = Self::array_of(variable);
         loop {
             self.subscript()?;
             if !self.is(Sign::OpenBracket) {

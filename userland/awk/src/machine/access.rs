@@ -1,12 +1,13 @@
 //! Variables, elements and fields: reading and assigning.
 
+mod change;
 mod quiet;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::{Machine, Outcome, fatal};
 use crate::array::{Array, Handle, Key};
-use crate::code::{Arithmetic, Arr, Op, Step, Target, Var};
+use crate::code::{Arr, Op, Target, Var};
 use crate::record::MOST_FIELDS;
 use crate::text::Text;
 use crate::value::Value;
@@ -99,7 +100,7 @@ impl Machine {
         match array {
             Arr::Global(slot) => Some(Var::Global(slot)),
             Arr::Local(slot) => Some(Var::Local(slot)),
-            Arr::Stack => None,
+            Arr::Stack | Arr::Symbols | Arr::Functions => None,
         }
     }
 
@@ -118,7 +119,9 @@ impl Machine {
                 Ok(Value::Unset)
             }
             Value::Array(handle) => {
-                if matches!(&*handle.borrow(), Array::Untyped) {
+                if handle.borrow().is_no_array() {
+                    *handle.borrow_mut() = Array::Scalar;
+                    *value = Value::Unset;
                     return Ok(Value::Unset);
                 }
                 let name = self.full_name_of(variable);
@@ -135,11 +138,12 @@ impl Machine {
             Var::Local(slot) => &mut self.stack[self.base + slot as usize],
             Var::Special(slot) => return self.set_special(slot, value),
         };
-        if let Value::Array(handle) = place
-            && !matches!(&*handle.borrow(), Array::Untyped)
-        {
-            let name = self.full_name_of(variable);
-            return fatal(format!("attempt to use array `{name}' in a scalar context"));
+        if let Value::Array(handle) = place {
+            if !handle.borrow().is_no_array() {
+                let name = self.full_name_of(variable);
+                return fatal(format!("attempt to use array `{name}' in a scalar context"));
+            }
+            *handle.borrow_mut() = Array::Scalar;
         }
         *place = value;
         Ok(())
@@ -157,14 +161,19 @@ impl Machine {
                     _ => fatal("attempt to use scalar value as array"),
                 };
             }
+            Arr::Symbols => return self.symbol_table(),
+            Arr::Functions => return Ok(self.function_table()),
         };
         if let Value::Array(handle) = place {
             let handle = Rc::clone(handle);
-            let untyped = matches!(&*handle.borrow(), Array::Untyped);
-            if untyped {
+            let kind = std::mem::discriminant(&*handle.borrow());
+            if kind == std::mem::discriminant(&Array::Untyped) {
                 *handle.borrow_mut() = Array::Empty;
             }
-            return Ok(handle);
+            if kind != std::mem::discriminant(&Array::Scalar) {
+                return Ok(handle);
+            }
+            *place = Value::Unset;
         }
         let scalar = !matches!(place, Value::Untyped);
         if !scalar && let Some(handle) = Self::new_array_in(place) {
@@ -178,6 +187,9 @@ impl Machine {
     /// The array of an element, which is made.
     pub(super) fn sub_array(&mut self, array: Arr) -> Outcome<Handle> {
         let key = self.pop_key();
+        if matches!(array, Arr::Symbols | Arr::Functions) {
+            return self.symbol_array(array, &key);
+        }
         let outer = self.array(array)?;
         let mut outer_array = outer.borrow_mut();
         let element = outer_array.entry(&key);
@@ -201,12 +213,15 @@ impl Machine {
     #[inline]
     pub(super) fn element(&mut self, array: Arr) -> Outcome<Value> {
         let key = self.pop_key();
+        if matches!(array, Arr::Symbols | Arr::Functions) {
+            return self.symbol_value(array, &key);
+        }
         let handle = self.array(array)?;
         let mut borrowed = handle.borrow_mut();
         match borrowed.entry(&key) {
             Value::Untyped => Ok(Value::Unset),
             Value::Array(inner) => {
-                if matches!(&*inner.borrow(), Array::Untyped) {
+                if inner.borrow().is_no_array() {
                     return Ok(Value::Unset);
                 }
                 self.array_as_scalar(array, &key)
@@ -226,7 +241,7 @@ impl Machine {
         let mut borrowed = handle.borrow_mut();
         let place = borrowed.entry(key);
         if let Value::Array(inner) = place
-            && !matches!(&*inner.borrow(), Array::Untyped)
+            && !inner.borrow().is_no_array()
         {
             return self.array_as_scalar(array, key);
         }
@@ -289,6 +304,11 @@ impl Machine {
                 let value = self.stack.last().cloned().unwrap_or(Value::Unset);
                 self.set_field(number, value)
             }
+            Target::Element(array @ (Arr::Symbols | Arr::Functions)) => {
+                let key = self.pop_key();
+                let variable = self.changed_symbol(array, &key)?;
+                self.set(Target::Var(variable))
+            }
             Target::Element(array) => {
                 let key = self.pop_key();
                 let handle = self.array(array)?;
@@ -296,100 +316,6 @@ impl Machine {
                 self.set_element(array, &handle, &key, value)
             }
         }
-    }
-
-    /// `target operation= value`, with the value below what the target needs.
-    pub(super) fn augment(&mut self, operation: Arithmetic, target: Target) -> Outcome<()> {
-        let change = |this: &mut Self, old: f64| {
-            let right = this.pop_number();
-            super::numeric::checked(operation, old, right)
-        };
-        let new = match target {
-            Target::Var(variable) => {
-                let old = self.load(variable)?.number();
-                let new = change(self, old)?;
-                self.store(variable, Value::Number(new))?;
-                new
-            }
-            Target::FieldAt(_) | Target::Field => {
-                let number = match target {
-                    Target::FieldAt(number) => number as usize,
-                    _ => self.pop_field_number()?,
-                };
-                let old = self.field(number)?.number();
-                let new = change(self, old)?;
-                self.set_field(number, Value::Number(new))?;
-                new
-            }
-            Target::Element(array) => {
-                let key = self.pop_key();
-                let handle = self.array(array)?;
-                let right = self.pop_number();
-                let mut borrowed = handle.borrow_mut();
-                let place = borrowed.entry(&key);
-                if let Value::Array(_) = place {
-                    return self.array_as_scalar(array, &key);
-                }
-                let new = super::numeric::checked(operation, place.number(), right)?;
-                *place = Value::Number(new);
-                new
-            }
-        };
-        self.push(Value::Number(new));
-        Ok(())
-    }
-
-    /// `++` and `--`.
-    pub(super) fn step(&mut self, step: Step, target: Target) -> Outcome<()> {
-        let by = if step.up { 1.0 } else { -1.0 };
-        let old = match target {
-            Target::Var(variable) => {
-                let old = self.load(variable)?.number();
-                self.store(variable, Value::Number(old + by))?;
-                old
-            }
-            Target::FieldAt(_) | Target::Field => {
-                let number = match target {
-                    Target::FieldAt(number) => number as usize,
-                    _ => self.pop_field_number()?,
-                };
-                let old = self.field(number)?.number();
-                self.set_field(number, Value::Number(old + by))?;
-                old
-            }
-            Target::Element(array) => {
-                let key = self.pop_key();
-                let handle = self.array(array)?;
-                let mut borrowed = handle.borrow_mut();
-                let place = borrowed.entry(&key);
-                if let Value::Array(_) = place {
-                    return self.array_as_scalar(array, &key);
-                }
-                let old = place.number();
-                *place = Value::Number(old + by);
-                old
-            }
-        };
-        self.push(Value::Number(if step.after { old } else { old + by }));
-        Ok(())
-    }
-
-    /// `variable = variable text`.
-    pub(super) fn append_to(&mut self, variable: Var) -> Outcome<()> {
-        let more = self.pop_text();
-        if let Some(Value::Text(text)) = self.variable_mut(variable) {
-            // In place, because nobody else holds it.
-            text.push(more.bytes());
-            let text = Value::Text(text.clone());
-            self.push(text);
-            return Ok(());
-        }
-        let old = self.load(variable)?;
-        let mut text = self.text_of(&old);
-        text.push(more.bytes());
-        self.store(variable, Value::Text(text.clone()))?;
-        self.push(Value::Text(text));
-        Ok(())
     }
 
     /// Where the value of a variable is, unless it is special.

@@ -117,7 +117,7 @@ impl Machine {
             Builtin::Strftime | Builtin::Mktime | Builtin::Systime => self.time_function(builtin, count),
             Builtin::Typeof => self.type_of(count),
             Builtin::Isarray => {
-                let is = matches!(self.pop(), Value::Array(handle) if !matches!(&*handle.borrow(), Array::Untyped));
+                let is = matches!(self.pop(), Value::Array(handle) if !handle.borrow().is_no_array());
                 self.push(Value::truth(is));
                 Ok(())
             }
@@ -151,6 +151,7 @@ impl Machine {
             Value::Input(_) => "string",
             Value::Regex(_) => "regexp",
             Value::Array(handle) if matches!(&*handle.borrow(), Array::Untyped) => "untyped",
+            Value::Array(handle) if handle.borrow().is_no_array() => "unassigned",
             Value::Array(_) => "array",
         };
         self.push(Value::text(name.as_bytes()));

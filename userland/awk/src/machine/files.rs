@@ -57,6 +57,8 @@ impl Machine {
         if self.options.mentions_procinfo {
             self.set_procinfo();
         }
+        self.fresh_array("SYMTAB");
+        self.fresh_array("FUNCTAB");
     }
 
     fn fresh_array(&mut self, name: &'static str) -> Handle {
@@ -94,6 +96,8 @@ impl Machine {
         ] {
             array.set(&Key::of_bytes(name.as_bytes()), Value::text(value.as_bytes()));
         }
+        let identifiers = self.identifiers();
+        array.set(&Key::of_bytes(b"identifiers"), Value::Array(identifiers));
         let arguments = Array::handle();
         for (at, argument) in tidebox_rt::args().iter().enumerate() {
             arguments.borrow_mut().set(&Key::Integer(at as i32), Value::text(argument));
@@ -121,6 +125,10 @@ impl Machine {
         if self.program.functions.iter().any(|function| function.name == name) {
             let name = String::from_utf8_lossy(name).into_owned();
             return fatal(format!("cannot use function name `{name}' as variable name"));
+        }
+        if crate::builtin::Builtin::find(name).is_some() {
+            let name = String::from_utf8_lossy(name).into_owned();
+            return fatal(format!("cannot use gawk builtin `{name}' as variable name"));
         }
         let Some(slot) = self.program.globals.iter().position(|known| known == name) else {
             // The program does not know it.

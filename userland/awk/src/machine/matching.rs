@@ -22,6 +22,8 @@ struct Parts<'t> {
     count: i32,
     /// Whether a field was found: what stands before the first one has the number 0.
     number: i32,
+    /// What lies between fields is a separator also where it is empty.
+    by_content: bool,
 }
 
 impl Find for Parts<'_> {
@@ -32,6 +34,9 @@ impl Find for Parts<'_> {
 
     fn separator(&mut self, range: Range<usize>) {
         self.number = self.count;
+        if self.count == 0 && range.is_empty() && !self.by_content {
+            return;
+        }
         if let Some(separators) = &mut self.separators {
             separators.set(&Key::Integer(self.number), Value::text(self.text.get(range).unwrap_or_default()));
         }
@@ -156,6 +161,7 @@ impl Machine {
             separators: separators.as_ref().map(|_| Array::Empty),
             count: 0,
             number: 0,
+            by_content,
         };
         splitter.split(text.bytes(), false, &mut parts).or_else(fatal)?;
         let Parts { fields: found, separators: between, count, .. } = parts;

@@ -6,6 +6,7 @@
 mod access;
 mod calls;
 mod compare;
+mod dump;
 mod files;
 mod getline;
 mod matching;
@@ -15,6 +16,7 @@ mod run;
 mod settings;
 mod sorting;
 mod strings;
+mod symbols;
 mod time;
 
 use std::collections::HashMap;
@@ -134,6 +136,7 @@ impl Machine {
             ("RT", ""),
             ("ERRNO", ""),
             ("TEXTDOMAIN", "messages"),
+            ("ROUNDMODE", "N"),
         ] {
             globals[slot(name) as usize] = Value::text(value.as_bytes());
         }
@@ -142,7 +145,8 @@ impl Machine {
             ("NR", 0.0),
             ("FNR", 0.0),
             ("RSTART", 0.0),
-            ("RLENGTH", -1.0),
+            ("RLENGTH", 0.0),
+            ("PREC", 53.0),
             ("IGNORECASE", 0.0),
             ("ARGIND", 0.0),
             ("BINMODE", 0.0),
@@ -184,6 +188,7 @@ impl Machine {
         let outcome = self.everything();
         let finished = self.finish(outcome);
         let closed = self.streams.close_all();
+        self.dump_variables();
         let code = match finished {
             Ok(code) => code,
             Err(code) => return code,
@@ -334,8 +339,10 @@ impl Machine {
             }
             Value::Array(handle) => {
                 let mut array = handle.borrow_mut();
-                if let Array::Untyped = &*array {
-                    *array = Array::Empty;
+                match &*array {
+                    Array::Untyped => *array = Array::Empty,
+                    Array::Scalar => return None,
+                    _ => {}
                 }
                 drop(array);
                 Some(Rc::clone(handle))

@@ -3,9 +3,19 @@
 use tidebox_rt::{Errno, Status};
 
 use super::{Machine, Outcome, Stop, fatal};
+use crate::array::Key;
 use crate::code::Sink;
 use crate::stream::{Kind, Lost};
 use crate::value::Value;
+
+/// Where output goes.
+#[derive(Clone, Copy, Debug)]
+enum Destination {
+    Standard,
+    Stream(usize),
+    /// It could not be opened, and the program wants to go on.
+    Nowhere,
+}
 
 impl Machine {
     pub(super) fn print(&mut self, count: usize, sink: Sink) -> Outcome<()> {
@@ -40,10 +50,10 @@ impl Machine {
         outcome
     }
 
-    /// Opens what is written to. `None` is standard output.
-    fn destination(&mut self, sink: Sink) -> Outcome<Option<usize>> {
+    /// Opens what is written to.
+    fn destination(&mut self, sink: Sink) -> Outcome<Destination> {
         let kind = match sink {
-            Sink::Standard => return Ok(None),
+            Sink::Standard => return Ok(Destination::Standard),
             Sink::File => Kind::Write,
             Sink::Append => Kind::Append,
             Sink::Pipe => Kind::PipeTo,
@@ -63,12 +73,31 @@ impl Machine {
             return fatal("redirection not allowed in sandbox mode");
         }
         match self.streams.open(kind, name.bytes()) {
-            Ok(stream) => Ok(Some(stream)),
+            Ok(stream) => Ok(Destination::Stream(stream)),
+            Err(error) if self.may_fail(name.bytes()) => {
+                self.set_error(error.text());
+                Ok(Destination::Nowhere)
+            }
             Err(error) => fatal(cannot_open(kind, name.bytes(), error)),
         }
     }
 
-    fn write(&mut self, destination: Option<usize>, bytes: &[u8], what: &str) -> Outcome<()> {
+    /// Whether `PROCINFO` says that what goes wrong with a file is told by `ERRNO` alone.
+    fn may_fail(&self, name: &[u8]) -> bool {
+        let Value::Array(procinfo) = self.global("PROCINFO") else {
+            return false;
+        };
+        let one = [name, &self.settings.subscript_separator, b"NONFATAL"].concat();
+        let procinfo = procinfo.borrow();
+        [&b"NONFATAL"[..], &one].iter().any(|key| procinfo.get(&Key::of_bytes(key)).is_some())
+    }
+
+    fn write(&mut self, destination: Destination, bytes: &[u8], what: &str) -> Outcome<()> {
+        let destination = match destination {
+            Destination::Standard => None,
+            Destination::Stream(stream) => Some(stream),
+            Destination::Nowhere => return Ok(()),
+        };
         match self.streams.write(destination, bytes) {
             Ok(()) => Ok(()),
             Err(Lost::Standard(Errno::PIPE)) => Err(Stop::Quiet),

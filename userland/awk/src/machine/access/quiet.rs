@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::super::{Machine, Outcome, Spot, fatal};
-use crate::array::Array;
 use crate::code::{Arithmetic, Arr, Step, Target, Var};
 use crate::value::Value;
 
@@ -60,6 +59,10 @@ impl Machine {
             Target::Var(Var::Local(slot)) => Spot::Local(self.base + slot as usize),
             Target::FieldAt(number) => Spot::Field(number as usize),
             Target::Field => Spot::Field(self.pop_field_number()?),
+            Target::Element(array @ (Arr::Symbols | Arr::Functions)) => {
+                let key = self.pop_key();
+                self.symbol_spot(array, &key)?
+            }
             Target::Element(array) => {
                 let key = self.pop_key();
                 Spot::Element(self.array(array)?, key)
@@ -74,7 +77,7 @@ impl Machine {
             Spot::Global(slot) => self.load(Var::Global(*slot)),
             Spot::Special(slot) => self.special(*slot),
             Spot::Local(at) => match self.stack.get(*at) {
-                Some(Value::Array(handle)) if matches!(&*handle.borrow(), Array::Untyped) => Ok(Value::Unset),
+                Some(Value::Array(handle)) if handle.borrow().is_no_array() => Ok(Value::Unset),
                 Some(Value::Array(_)) => fatal("attempt to use array in a scalar context"),
                 Some(value) => Ok(value.clone()),
                 None => Ok(Value::Unset),
@@ -117,6 +120,13 @@ impl Machine {
 
     pub(in crate::machine) fn element_argument(&mut self, array: Arr) -> Outcome<Value> {
         let key = self.pop_key();
+        if array == Arr::Functions {
+            return self.symbol_value(array, &key);
+        }
+        if array == Arr::Symbols {
+            let variable = self.known_symbol(array, &key)?;
+            return self.argument(variable);
+        }
         let handle = self.array(array)?;
         let mut borrowed = handle.borrow_mut();
         let place = borrowed.entry(&key);
