@@ -113,7 +113,7 @@ fn patterns(
         return Err(invalid(&format!("option '{letter}' ({what} files matching patterns) requires a value")));
     };
     pattern_or_file(letter, first, list)?;
-    while let Some(word) = words.next_if(|word| word != b"@" && (word.len() < 2 || word.first() != Some(&b'-'))) {
+    while let Some(word) = words.next_if(|word| word != b"@" && word.first() != Some(&b'-')) {
         pattern_or_file(letter, word, list)?;
     }
     words.next_if(|word| word == b"@");
