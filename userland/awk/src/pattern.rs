@@ -33,6 +33,7 @@ impl Pattern {
             dialect: Dialect::Extended,
             ignore_case: self.ignore_case,
             whole_line: false,
+            misplaced: Default::default(),
             whole_word: false,
             subject: Subject::Text,
             terminator: b'\n',

@@ -86,6 +86,7 @@ fn expression(source: &[u8]) -> Result<String, String> {
         dialect: Dialect::Basic,
         ignore_case: false,
         whole_line: false,
+        misplaced: Default::default(),
         whole_word: false,
         subject: Subject::Lines,
         terminator: b'\n',

@@ -6,6 +6,7 @@
 /// Ordered by name.
 pub(crate) const MESSAGES: &[(&str, &str)] = &[
     ("basename-error-extra-operand", "extra operand ‘{ $operand }’"),
+    ("comm-error-multiple-conflicting-delimiters", "multiple output delimiters specified"),
     ("csplit-error-invalid-number", "invalid number: ‘{ $number }’"),
     ("csplit-error-invalid-pattern", "‘{ $pattern }’: invalid pattern"),
     (

@@ -173,6 +173,7 @@ impl Session {
             dialect: if self.extended { Dialect::Extended } else { Dialect::Basic },
             ignore_case: false,
             whole_line: false,
+            misplaced: Default::default(),
             whole_word: false,
             subject: Subject::Text,
             terminator: b'\n',

@@ -191,7 +191,8 @@ impl Printer {
                 b'-' => pad.left = true,
                 b'0' => pad.zeros = true,
                 b'#' => pad.alternate = true,
-                b'+' => pad.plus = true,
+                b'+' => pad.sign = b"+",
+                b' ' if pad.sign.is_empty() => pad.sign = b" ",
                 _ => {}
             }
             at += 1;
@@ -213,7 +214,12 @@ impl Printer {
             None => self.value(*letter, pad, file, stat),
         };
         match value {
-            Some(value) => pad.write(&value, out),
+            Some(value) => {
+                if !b"sWXYZ".contains(letter) {
+                    pad.sign = b"";
+                }
+                pad.write(&value, out);
+            }
             None if *letter == b'%' => out.push(b'%'),
             None => out.push(b'?'),
         }
@@ -233,6 +239,7 @@ impl Printer {
             b'b' => blocks(stat).to_string(),
             b'B' => "512".to_owned(),
             b'd' => stat.dev.to_string(),
+            b'D' | b'f' if pad.alternate => format!("0x{:x}", if letter == b'f' { stat.mode } else { stat.dev }),
             b'D' => format!("{:x}", stat.dev),
             b'f' => format!("{:x}", stat.mode),
             b'F' => kind(stat).to_owned(),
@@ -281,7 +288,8 @@ struct Pad {
     left: bool,
     zeros: bool,
     alternate: bool,
-    plus: bool,
+    /// What stands in front of numbers that could be negative.
+    sign: &'static [u8],
     width: usize,
     most: Option<usize>,
 }
@@ -292,7 +300,11 @@ impl Pad {
         // For numbers the precision is said already.
         let most = self.most.filter(|_| !is_number).unwrap_or(value.len());
         let value = value.get(..most).unwrap_or(value);
-        let sign: &[u8] = if self.plus && is_number { b"+" } else { b"" };
+        let (sign, value) = match value.strip_prefix(b"0x") {
+            Some(digits) if self.alternate => (&b"0x"[..], digits),
+            _ => (if is_number { self.sign } else { b"" }, value),
+        };
+        let is_number = is_number || sign == b"0x";
         let missing = self.width.saturating_sub(value.len() + sign.len());
         if self.zeros && !self.left && is_number {
             out.extend_from_slice(sign);

@@ -4,7 +4,7 @@ mod value;
 use std::collections::VecDeque;
 
 use tidebox_gnu::message::{cited, unicode_locale};
-use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
+use tidebox_gnu::regex::{self, Dialect, Misplaced, Regex, Subject};
 use tidebox_gnu::user::Kind;
 
 use crate::execute::{self, Execute};
@@ -35,6 +35,7 @@ pub(crate) struct Context {
     pub(crate) targets: Targets,
     pub(crate) warnings: Vec<String>,
     dialect: Dialect,
+    misplaced: Misplaced,
     /// Suspicious expressions are told of (`-warn`).
     warns: bool,
     deletes: bool,
@@ -61,6 +62,7 @@ impl Context {
             targets: Targets::new(),
             warnings: Vec::new(),
             dialect: Dialect::Emacs,
+            misplaced: Misplaced::Tolerated,
             warns: false,
             deletes: false,
             prunes: false,
@@ -200,7 +202,11 @@ fn setting(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Re
         "-noignore_readdir_race" => settings.ignore_races = false,
         "-daystart" => settings.now = (settings.now / (DAY * SECOND_NS)).saturating_add(1) * DAY * SECOND_NS,
         "-follow" => context.follow = Follow::Always,
-        "-regextype" => context.dialect = dialect(&text(name, rest)?)?,
+        "-regextype" => {
+            let kind = text(name, rest)?;
+            context.dialect = dialect(&kind)?;
+            context.misplaced = if kind == "posix-extended" { Misplaced::Refused } else { Misplaced::Tolerated };
+        }
         "-warn" => context.warns = true,
         "-nowarn" => context.warns = false,
         "-noleaf" => {}
@@ -246,6 +252,7 @@ fn pattern(name: &str, rest: &mut Rest, context: &Context) -> Result<Test, Strin
         dialect: context.dialect,
         ignore_case: name == "-iregex",
         whole_line: true,
+        misplaced: context.misplaced,
         whole_word: false,
         // No path holds a zero byte, so that dots and sets match everything else.
         subject: Subject::Lines,

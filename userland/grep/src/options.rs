@@ -220,6 +220,7 @@ impl Reader {
             dialect,
             ignore_case: false,
             whole_line: false,
+            misplaced: Default::default(),
             whole_word: false,
             subject: Subject::Lines,
             terminator: b'\n',

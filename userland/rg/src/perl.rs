@@ -40,6 +40,7 @@ impl PerlMatcher {
                 crate::options::Case::Sensitive => false,
             },
             whole_line: options.line,
+            misplaced: Default::default(),
             whole_word: options.word,
             subject: if options.multiline { Subject::TextOfLines } else { Subject::Lines },
             terminator: if options.null_data { 0 } else { b'\n' },

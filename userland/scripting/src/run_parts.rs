@@ -144,6 +144,7 @@ impl Asked {
             dialect: Dialect::Extended,
             ignore_case: false,
             whole_line: false,
+            misplaced: Default::default(),
             whole_word: false,
             subject: Subject::Text,
             terminator: b'\n',

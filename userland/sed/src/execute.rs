@@ -338,6 +338,10 @@ impl<'a> Machine<'a> {
             // Without a further line GNU prints what there is and ends.
             return Flow::Quit { code: self.code, prints: true };
         }
+        if self.input.is_last() {
+            // The files that follow are looked at by themselves.
+            return Flow::End;
+        }
         if !self.quiet {
             self.out.line(&self.space, self.ended);
         }
@@ -354,6 +358,9 @@ impl<'a> Machine<'a> {
     fn next_append(&mut self) -> Flow {
         if self.input.is_exhausted() {
             return Flow::Quit { code: self.code, prints: !self.options.strict_next };
+        }
+        if self.input.is_last() {
+            return if self.options.strict_next { Flow::Delete } else { Flow::End };
         }
         self.flush_queue();
         match self.read_line() {

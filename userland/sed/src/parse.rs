@@ -208,7 +208,8 @@ impl<'a> Parser<'a> {
                     b't' => When::Replaced,
                     _ => When::NotReplaced,
                 };
-                Action::Branch { to: usize::MAX, when }
+                // A blank ends the label, and what follows is the next command.
+                return Ok(Action::Branch { to: usize::MAX, when });
             }
             b'd' => Action::Delete,
             b'D' => Action::DeleteFirst,
@@ -264,7 +265,6 @@ impl<'a> Parser<'a> {
             }
             b'x' => Action::Exchange,
             b'z' => Action::Empty,
-            b',' => return self.error("unexpected `,'"),
             other => return self.error(format_args!("unknown command: `{}'", char::from(other))),
         };
         self.end_of_command()?;

@@ -340,6 +340,7 @@ fn substitute(pattern: Vec<u8>, replacement: Vec<u8>, flags: &[u8]) -> Result<St
         dialect: Dialect::Perl,
         ignore_case: flags.contains(&b'i'),
         whole_line: false,
+        misplaced: Default::default(),
         whole_word: false,
         subject: Subject::Text,
         terminator: 0,

@@ -99,6 +99,7 @@ impl Transform {
             dialect: if extended { Dialect::Extended } else { Dialect::Basic },
             ignore_case,
             whole_line: false,
+            misplaced: Default::default(),
             whole_word: false,
             subject: Subject::Text,
             terminator: b'\n',

@@ -248,6 +248,7 @@ fn style(section: &str, value: &[u8]) -> Result<Style, Failure> {
                 dialect: Dialect::Basic,
                 ignore_case: false,
                 whole_line: false,
+                misplaced: Default::default(),
                 whole_word: false,
                 subject: Subject::Lines,
                 terminator: b'\n',

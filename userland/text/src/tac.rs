@@ -97,6 +97,7 @@ impl Separator {
             dialect: Dialect::Emacs,
             ignore_case: false,
             whole_line: false,
+            misplaced: Default::default(),
             whole_word: false,
             subject: Subject::TextOfLines,
             terminator: b'\n',

@@ -184,6 +184,7 @@ pub(super) fn regex(patterns: &[Vec<u8>]) -> Result<Regex, Failure> {
         dialect: Dialect::Basic,
         ignore_case: false,
         whole_line: false,
+        misplaced: Default::default(),
         whole_word: false,
         subject: Subject::Lines,
         terminator: b'\n',

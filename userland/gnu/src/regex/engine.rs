@@ -86,7 +86,7 @@ impl Engine {
         for pattern in patterns {
             let parsed = match options.dialect {
                 Dialect::Fixed => fixed(pattern),
-                dialect => parse(pattern, dialect, options.unicode)?,
+                dialect => parse(pattern, dialect, options.misplaced, options.unicode)?,
             };
             back_references |= parsed.back_references;
             depends_on_locale |= parsed.depends_on_locale;

@@ -44,11 +44,25 @@ pub enum Subject {
     TextOfLines,
 }
 
+/// What becomes of an operator that has nothing to apply to, and of a brace or a parenthesis without its other half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Misplaced {
+    /// It stands for itself where that is possible, as for `grep`.
+    #[default]
+    Tolerated,
+    /// Operators and braces are mistakes, a closing parenthesis is none: `posix-extended` of `find`.
+    Refused,
+    /// As before, and so are parentheses: `sed`.
+    AllRefused,
+}
+
 /// How text is searched.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How patterns are written.
     pub dialect: Dialect,
+    /// Whether patterns are read strictly.
+    pub misplaced: Misplaced,
     /// Letters match in either case.
     pub ignore_case: bool,
     /// Only whole lines match.
@@ -214,7 +228,7 @@ impl Regex {
 
 /// Says what is wrong with a pattern, without making an engine of it.
 pub fn check(pattern: &[u8], dialect: Dialect) -> Result<(), Error> {
-    parse::parse(pattern, dialect, true).map(drop)
+    parse::parse(pattern, dialect, Misplaced::Tolerated, true).map(drop)
 }
 
 /// What a match and its groups match, the match itself first. A group that takes no part matches nothing.

@@ -2,7 +2,7 @@
 
 use super::bracket;
 use super::syntax::{Node, Place, Set};
-use super::{Dialect, Error};
+use super::{Dialect, Error, Misplaced};
 
 /// The largest count in braces, as in GNU's `RE_DUP_MAX`.
 const MOST_REPEATS: u32 = 32_767;
@@ -28,10 +28,11 @@ pub(crate) struct Parsed {
 }
 
 /// Reads a pattern.
-pub(crate) fn parse(pattern: &[u8], dialect: Dialect, unicode: bool) -> Result<Parsed, Error> {
+pub(crate) fn parse(pattern: &[u8], dialect: Dialect, misplaced: Misplaced, unicode: bool) -> Result<Parsed, Error> {
     let mut parser = Parser {
         rest: pattern,
         dialect,
+        misplaced,
         unicode,
         depth: 0,
         closed_groups: Vec::new(),
@@ -51,6 +52,7 @@ pub(crate) fn parse(pattern: &[u8], dialect: Dialect, unicode: bool) -> Result<P
 struct Parser<'p> {
     rest: &'p [u8],
     dialect: Dialect,
+    misplaced: Misplaced,
     unicode: bool,
     depth: u32,
     /// Numbers of the groups that are complete, which is when a back-reference may name them.
@@ -90,7 +92,7 @@ impl Parser<'_> {
         if *first != b'\\' {
             let token = match first {
                 b'(' if extended => Token::Open,
-                b')' if extended && self.depth > 0 => Token::Close,
+                b')' if extended && (self.depth > 0 || self.misplaced == Misplaced::AllRefused) => Token::Close,
                 b'|' if extended => Token::Or,
                 b'*' => Token::Star,
                 b'+' if extended || emacs => Token::Plus,
@@ -160,12 +162,16 @@ impl Parser<'_> {
                     start = false;
                     continue;
                 }
+                self.must_follow(start, &nodes)?;
                 if start {
                     self.warnings.push(format!("{literal} at start of expression"));
                 }
                 self.repeat(&mut nodes, min, max, &mut stacked)?;
                 start = false;
                 continue;
+            }
+            if token == Token::Brace {
+                self.must_follow(start, &nodes)?;
             }
             if token == Token::Brace
                 && let Some((min, max)) = self.braces(length, start)?
@@ -179,7 +185,11 @@ impl Parser<'_> {
             }
             let node = self.atom(token, length, start)?;
             // After an anchor an operator still has nothing to apply to.
-            start = matches!(node, Node::Place(Place::LineStart));
+            start = match node {
+                Node::Place(Place::LineStart) => true,
+                Node::Place(_) => self.dialect == Dialect::Basic,
+                _ => false,
+            };
             stacked = 0;
             nodes.push(node);
         }
@@ -188,6 +198,19 @@ impl Parser<'_> {
             1 => nodes.remove(0),
             _ => Node::Concat(nodes),
         })
+    }
+
+    /// Complains where an operator has nothing to apply to and that is a mistake.
+    fn must_follow(&self, start: bool, before: &[Node]) -> Result<(), Error> {
+        let nothing = start
+            || match (self.dialect, before.last()) {
+                (Dialect::Extended, last) => matches!(last, Some(Node::Place(_))),
+                (_, last) => matches!(last, Some(Node::Repeat { .. })),
+            };
+        if nothing && self.misplaced != Misplaced::Tolerated {
+            return Err(Error::new("Invalid preceding regular expression"));
+        }
+        Ok(())
     }
 
     fn repeat(&self, nodes: &mut Vec<Node>, min: u32, max: Option<u32>, stacked: &mut u32) -> Result<(), Error> {
@@ -222,7 +245,8 @@ impl Parser<'_> {
         let inner = self.rest.get(length..).unwrap_or_default();
         let closing: &[u8] = if extended { b"}" } else { b"\\}" };
         let Some(end) = inner.windows(closing.len()).position(|window| window == closing) else {
-            return if extended { Ok(None) } else { Err(Error::new("Unmatched \\{")) };
+            let stands_for_itself = extended && self.misplaced == Misplaced::Tolerated;
+            return if stands_for_itself { Ok(None) } else { Err(Error::new("Unmatched \\{")) };
         };
         let text = inner.get(..end).unwrap_or_default();
         let (low, high) = match text.iter().position(|byte| *byte == b',') {
@@ -237,7 +261,8 @@ impl Parser<'_> {
         }
         let is_count = digits(low) && high.is_none_or(digits) && !(low.is_empty() && high.is_none());
         if !is_count {
-            return if extended { Ok(None) } else { Err(Error::new("Invalid content of \\{\\}")) };
+            let stands_for_itself = extended && self.misplaced == Misplaced::Tolerated;
+            return if stands_for_itself { Ok(None) } else { Err(Error::new("Invalid content of \\{\\}")) };
         }
         let min = number(low)?;
         let max = match high {

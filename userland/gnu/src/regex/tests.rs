@@ -5,6 +5,7 @@ fn options(dialect: Dialect) -> Options {
         dialect,
         ignore_case: false,
         whole_line: false,
+        misplaced: Default::default(),
         whole_word: false,
         subject: Subject::Lines,
         terminator: b'\n',

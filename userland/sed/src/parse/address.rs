@@ -115,6 +115,7 @@ impl<'a> Parser<'a> {
             dialect: if self.options.extended { Dialect::Extended } else { Dialect::Basic },
             ignore_case,
             whole_line: false,
+            misplaced: regex::Misplaced::AllRefused,
             whole_word: false,
             subject: if lines { Subject::TextOfLines } else { Subject::Text },
             terminator: self.options.delimiter,
