@@ -45,6 +45,10 @@ struct Pieces {
     between: bool,
     /// Between double quotes of an expression, whose end is no beginning.
     doubled: bool,
+    /// Escaped double quotes between those, by the parts that they became, with what each stands for where something is expanded.
+    escaped: Vec<(usize, &'static [u8])>,
+    /// After an odd number of them.
+    within_escaped: bool,
 }
 
 impl Pieces {
@@ -57,6 +61,23 @@ impl Pieces {
     fn push(&mut self, part: Part) {
         self.flush();
         self.parts.push(part);
+    }
+
+    /// Whether a bracket of the text is open.
+    fn in_brackets(&self) -> bool {
+        let literals = self.parts.iter().filter_map(|part| if let Part::Lit(text) = part { Some(text) } else { None });
+        let bytes = || literals.clone().chain([&self.literal]).flatten();
+        bytes().filter(|byte| **byte == b'[').count() > bytes().filter(|byte| **byte == b']').count()
+    }
+
+    /// Where something is expanded in an expression, what stands between double quotes is read once more, so that escaped ones
+    /// quote in their turn.
+    fn expand_escaped(&mut self) {
+        for (at, text) in std::mem::take(&mut self.escaped) {
+            if let Some(part) = self.parts.get_mut(at) {
+                *part = Part::Quoted(text.to_vec());
+            }
+        }
     }
 }
 
@@ -85,7 +106,7 @@ impl Parser<'_> {
     }
 
     fn pieces(&mut self, stop: Stop, quoted: bool) -> Parse<Vec<Part>> {
-        let start_line = self.line;
+        let (start, start_line) = (self.pos, self.line);
         let mut pieces = Pieces::default();
         loop {
             let Some(byte) = self.peek() else {
@@ -102,6 +123,11 @@ impl Parser<'_> {
             };
             if self.stops(stop, byte, &pieces) {
                 pieces.flush();
+                if !pieces.escaped.is_empty()
+                    && self.slice(start, self.pos).iter().any(|byte| matches!(byte, b'$' | b'`'))
+                {
+                    pieces.expand_escaped();
+                }
                 return Ok(pieces.parts);
             }
             self.piece(stop, quoted, byte, &mut pieces)?;

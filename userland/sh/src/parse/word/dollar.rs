@@ -22,6 +22,12 @@ impl Parser<'_> {
                 self.ansi_c_in_operand(pieces)
             }
             Some(b'\'') if arith && !self.in_document => self.ansi_c_in_expression(pieces),
+            Some(b'"') if pieces.doubled && !pieces.between => {
+                // The quote closes, so that the dollar is one.
+                pieces.literal.push(b'$');
+                self.pos += 1;
+                Ok(())
+            }
             Some(b'"') if arith && !self.in_document => {
                 pieces.doubled ^= !pieces.between;
                 self.pos += 2;

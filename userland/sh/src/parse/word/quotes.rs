@@ -24,6 +24,7 @@ impl Parser<'_> {
             }
             b'"' if arith || pieces.between => {
                 pieces.doubled ^= arith && !pieces.between && !self.in_document;
+                pieces.within_escaped = false;
                 self.pos += 1;
             }
             b'"' if stop != Stop::End => {
@@ -95,6 +96,18 @@ impl Parser<'_> {
         if plain && parentheses && !inside.windows(2).any(|pair| pair == b"))") { inside.len() } else { 0 }
     }
 
+    /// What the escaped quote at the position stands for where it quotes: nothing, or the sign of a text that is empty, beside
+    /// which there is something else.
+    fn escaped_quote(&self, closes: bool) -> &'static [u8] {
+        let rest = self.rest();
+        let rest = rest.get(2..).unwrap_or_default();
+        let after = rest.chunks(2).take_while(|pair| *pair == b"\\\"").count();
+        let ends = rest.get(2 * after..).is_some_and(|rest| rest.starts_with(b"\""));
+        let before = self.slice(self.pos.saturating_sub(2), self.pos);
+        let alone = ends && after < 2 && before.ends_with(b"\"") && before != b"\\\"";
+        if closes || alone || (after == 0 && !ends) { b"" } else { b"\x7f" }
+    }
+
     pub(super) fn backslash(&mut self, stop: Stop, quoted: bool, pieces: &mut Pieces) {
         let next = self.peek_at(1);
         let escapes = match next {
@@ -112,7 +125,14 @@ impl Parser<'_> {
                 self.line = self.line.saturating_add(u32::from(self.cut_off));
             }
             Some(b'\n') => self.leave_out_continuation(),
-            Some(byte) if escapes => pieces.push(Part::Quoted(vec![byte])),
+            Some(byte) if escapes => {
+                pieces.push(Part::Quoted(vec![byte]));
+                if byte == b'"' && pieces.doubled && matches!(stop, Stop::Arith(_)) && !pieces.in_brackets() {
+                    let text = self.escaped_quote(pieces.within_escaped);
+                    pieces.escaped.push((pieces.parts.len().saturating_sub(1), text));
+                    pieces.within_escaped ^= true;
+                }
+            }
             Some(byte) => {
                 pieces.literal.push(b'\\');
                 self.pos += 1;
