@@ -16,6 +16,15 @@ pub(crate) fn messages(outcome: &Outcome) -> BTreeSet<String> {
     String::from_utf8_lossy(&outcome.stderr).lines().map(kind).collect()
 }
 
+/// Whether an outcome shows a text anywhere.
+pub(crate) fn tells(outcome: &Outcome, text: &str) -> bool {
+    holds(&outcome.stdout, text) || holds(&outcome.stderr, text)
+}
+
+pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
 /// Whether the second outcome has no line that the first has not.
 pub(crate) fn only_lacks(expected: &Outcome, seen: &Outcome) -> bool {
     apart(&expected.stdout, &seen.stdout).1.is_empty() && apart(&expected.stderr, &seen.stderr).1.is_empty()

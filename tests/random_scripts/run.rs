@@ -1,8 +1,9 @@
 //! Running a script by real bash, or by a shell that was built for this machine.
 
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::format::{Case, Outcome};
@@ -13,65 +14,146 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The home of both shells, which is not the folder that they run in, because some output shortens it.
 const HOME: &str = "/home/tester";
 
+/// A process that forks while its session is ended is met by the next look; one that outruns that many is told.
+const LOOKS: usize = 100;
+
+/// In what a shell runs. What it does only in some of them is left to chance by it: processes that run beside each other
+/// meet otherwise on one processor, and what is read after it was freed depends on how memory is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Usual,
+    OneProcessor,
+    /// `GLIBC_TUNABLES`.
+    Memory(&'static str),
+}
+
+/// All but the usual one.
+pub(crate) const UNUSUAL: [Condition; 5] = [
+    Condition::OneProcessor,
+    Condition::Memory("glibc.malloc.tcache_count=0"),
+    Condition::Memory("glibc.malloc.tcache_count=1"),
+    Condition::Memory("glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"),
+    Condition::Memory("glibc.malloc.tcache_count=0:glibc.malloc.perturb=128"),
+];
+
 /// Runs a script in a sandbox, in a folder with a name as long as on this machine: some output is cut to a length.
 pub(crate) fn in_sandbox(script: &str) -> Outcome {
     let folder = std::env::temp_dir().join(".tmp000000/workspace");
     let here = folder.to_str().expect("temporary folders have plain names");
     let case = Case { script: script.as_bytes().to_vec(), ..Case::default() };
     let outcome = crate::ours::run_in(&case, Some(here), &[("HOME", HOME)]);
-    let told = |bytes: &[u8]| replaced(bytes, here.as_bytes(), b"/workspace");
-    Outcome { stdout: told(&outcome.stdout), stderr: told(&outcome.stderr), exit: outcome.exit }
+    Outcome { stdout: told(&outcome.stdout, here), stderr: told(&outcome.stderr, here), exit: outcome.exit }
 }
 
 /// Runs a script with `bash -c` in an empty folder, where `program` is bash or a shell that stands in for it; `None`
-/// when it does not end.
-pub(crate) fn by_program(program: &Path, script: &str) -> Option<Outcome> {
-    let above = tempfile::tempdir().expect("a folder can be made");
+/// when it does not end. Nothing that it started is left when this returns.
+pub(crate) fn by_program(program: &Path, script: &str, condition: Condition) -> Option<Outcome> {
+    let above = numbered_folder();
     let folder = above.path().join("workspace");
     std::fs::create_dir(&folder).expect("a folder can be made");
     let (stdout, stderr) = (file(), file());
-    let mut child = starter(program)
+    let mut child = starter(program, condition)
         .arg(script)
         .current_dir(&folder)
-        .env_clear()
-        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb"), ("TZ", "UTC")])
-        .envs([("HOME", HOME), ("SHLVL", "0")])
         .stdin(Stdio::null())
         .stdout(stdout.try_clone().expect("a descriptor is free"))
         .stderr(stderr.try_clone().expect("a descriptor is free"))
-        .process_group(0)
         .spawn()
         .expect("the shell starts");
     let start = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().expect("a child can be waited for") {
-            break status;
+            break Some(status);
         }
         if start.elapsed() > PATIENCE {
-            // What it started goes with it; that is why it has a group of its own.
-            let group = format!("-{}", child.id());
-            let _ = Command::new("kill").args(["-9", "--", &group]).status();
-            let _ = child.wait();
-            return None;
+            break None;
         }
         std::thread::sleep(Duration::from_micros(if start.elapsed().as_millis() < 50 { 200 } else { 5_000 }));
     };
     let here = folder.to_str().expect("temporary folders have plain names");
-    let told = |file| replaced(&read(file), here.as_bytes(), b"/workspace");
-    let exit = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Some(Outcome { stdout: told(stdout), stderr: told(stderr), exit })
+    let outcome = status.map(|status| Outcome {
+        stdout: told(&read(stdout), here),
+        stderr: told(&read(stderr), here),
+        exit: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+    });
+    end_session(child.id());
+    let _ = child.wait();
+    outcome
 }
 
-/// What runs the script that it gets as its last argument. Descriptors that this test inherited are closed for bash.
-fn starter(program: &Path) -> Command {
-    if program == Path::new("bash") {
-        let mut sh = Command::new("/bin/sh");
-        sh.args(["-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec bash -c \"$1\"", "sh"]);
-        return sh;
+/// What runs the script that it gets as its last argument, in a session of its own: what a script leaves behind is found
+/// by that, where `set -m` has put it into other process groups. Descriptors that this test inherited are closed.
+fn starter(program: &Path, condition: Condition) -> Command {
+    let pinned = if condition == Condition::OneProcessor { "taskset -c 0 " } else { "" };
+    let tuned = match condition {
+        Condition::Memory(tunables) => format!("GLIBC_TUNABLES={tunables}; export GLIBC_TUNABLES; "),
+        _ => String::new(),
+    };
+    // The stand-in is to be called bash, too, and only bash can say so; what that adds to the environment is taken back.
+    let shell = if program == Path::new("bash") {
+        "bash -c \"$1\"".to_owned()
+    } else {
+        "bash -c 'unset OLDPWD; SHLVL=1; exec -a bash \"$0\" -c \"$1\"' \"$0\" \"$1\"".to_owned()
+    };
+    let mut starter = Command::new("setsid");
+    starter
+        .args(["/bin/sh", "-c"])
+        .arg(format!("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; {tuned}exec {pinned}{shell}"))
+        .arg(program)
+        .env_clear()
+        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb"), ("TZ", "UTC")])
+        .envs([("HOME", HOME), ("SHLVL", "0")]);
+    starter
+}
+
+/// Ends all processes of a session.
+fn end_session(session: u32) {
+    for _ in 0..LOOKS {
+        let left = members(session);
+        if left.is_empty() {
+            return;
+        }
+        // One that ended meanwhile is no error.
+        let _ = Command::new("kill").arg("-9").args(left).stderr(Stdio::null()).status();
     }
-    let mut shell = Command::new(program);
-    shell.arg0("bash").arg("-c");
-    shell
+    panic!("processes of session {session} cannot be ended");
+}
+
+/// The processes of a session that still run: not those that have ended and wait for who asks how.
+fn members(session: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Ok(text) = std::fs::read_to_string(process.path().join("stat")) else { continue };
+        // After the name, which is in parentheses and may hold any: state, parent, group, session.
+        let fields: Vec<&str> = text.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+        if let [state, _, _, of, ..] = fields[..]
+            && of == session.to_string()
+            && !matches!(state, "Z" | "X")
+        {
+            found.push(process.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found
+}
+
+/// A folder whose name differs from that of another run by digits alone, so that what a script makes of it does, too.
+fn numbered_folder() -> tempfile::TempDir {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number =
+            std::process::id().wrapping_mul(1000).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 1_000_000;
+        match tempfile::Builder::new().prefix(&format!(".tmp{number:06}")).rand_bytes(0).tempdir() {
+            Ok(folder) => return folder,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => panic!("a folder cannot be made: {error}"),
+        }
+    }
+}
+
+/// What was said, with the same name for every folder that a script runs in, also where the script makes it large.
+fn told(bytes: &[u8], here: &str) -> Vec<u8> {
+    let small = replaced(bytes, here.as_bytes(), b"/workspace");
+    replaced(&small, here.to_uppercase().as_bytes(), b"/WORKSPACE")
 }
 
 fn file() -> std::fs::File {
