@@ -51,6 +51,7 @@ impl Shell {
                 && let Kind::Subshell(_) = compound.kind
             {
                 self.line = compound.line;
+                self.jobs.line = compound.line;
                 self.recounts = true;
             }
         }
