@@ -9,6 +9,18 @@ use crate::vars::Var;
 /// only the first time, because the C library remembers what is not there.
 pub(crate) type Missing = std::collections::BTreeSet<(Bytes, Bytes)>;
 
+/// The variables that name the locale of characters, the strongest first.
+const NAMES: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
+
+/// The locale that the environment of the process names.
+fn started_with() -> Option<Bytes> {
+    let lines = tidebox_rt::environ();
+    NAMES.iter().find_map(|name| {
+        let value = |line: &Bytes| Some(line.strip_prefix(*name)?.strip_prefix(b"=")?.to_vec());
+        lines.iter().find_map(value).filter(|value| !value.is_empty())
+    })
+}
+
 /// What a locale's name means here.
 enum Known {
     C,
@@ -37,8 +49,10 @@ impl Shell {
 
     /// Takes over the locale that the variables name. A name that there is no locale for leaves it as it is.
     pub(crate) fn note_locale(&self) {
-        let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
-        let named = names.iter().find_map(|name| self.locale_variable(name));
+        self.take_locale(NAMES.iter().find_map(|name| self.locale_variable(name)));
+    }
+
+    fn take_locale(&self, named: Option<Bytes>) {
         crate::character::name_unicode(named.as_ref().is_some_and(|name| names_unicode(name)));
         match named.map(|name| known(&name)) {
             None | Some(Some(Known::C)) => crate::character::set_bytes(true),
@@ -49,8 +63,7 @@ impl Shell {
 
     /// The locale that a shell starts with: that of C where the variables name none, or one that there is not.
     pub(crate) fn start_locale(&mut self) {
-        let names = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"];
-        let Some(name) = names.iter().find_map(|name| self.locale_variable(name)) else {
+        let Some(name) = NAMES.iter().find_map(|name| self.locale_variable(name)) else {
             crate::character::name_unicode(false);
             crate::character::set_bytes(true);
             return;
@@ -91,9 +104,9 @@ impl Shell {
             _ => self.locale_variable(variable).or_else(|| self.locale_variable(b"LANG")),
         };
         if let Some(name) = wanted.filter(|name| known(name).is_none()) {
-            if matches!(variable, b"LC_ALL" | b"LC_CTYPE") {
-                // Escapes go by the name alone.
-                crate::character::name_unicode(names_unicode(&name));
+            if matches!(variable, b"LC_ALL" | b"LC_CTYPE") && names_unicode(&name) {
+                // For escapes the name is enough.
+                crate::character::name_unicode(true);
             }
             let first = self.missing_locales.insert((variable.to_vec(), name.clone()));
             let why = if first { ": No such file or directory" } else { "" };
@@ -101,7 +114,11 @@ impl Shell {
             self.complain(format!("warning: setlocale: {variable}: cannot change locale ({name}){why}"));
             return;
         }
-        if matches!(variable, b"LC_ALL" | b"LC_CTYPE" | b"LANG") {
+        let is_named = NAMES.iter().any(|name| self.locale_variable(name).is_some());
+        if variable == b"LC_CTYPE" && !is_named {
+            // bash leaves it to the C library, which looks into the environment that the shell was started with.
+            self.take_locale(started_with());
+        } else if NAMES.contains(&variable) {
             self.note_locale();
         }
     }
