@@ -132,6 +132,7 @@ fn try_scripts(wild: bool, usual: u64) {
 }
 
 /// Says what was left out and why, and fails where it is much.
+#[allow(clippy::print_stdout, reason = "what was left out belongs to the test's output")]
 fn tell_left_out(left_out: &BTreeMap<&str, BTreeSet<u64>>, tried: u64) {
     let count: usize = left_out.values().map(BTreeSet::len).sum();
     println!("{tried} scripts, {count} of them the same but for what is left out");
