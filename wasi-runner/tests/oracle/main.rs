@@ -74,7 +74,9 @@ static BOTH_COMPONENTS: LazyLock<(component::Theirs, Ours)> = LazyLock::new(|| {
 });
 
 fn guest(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../userland/dist").join(name);
+    // As it is now, and not when this was built: a folder for builds may serve several clones.
+    let package = std::env::var("CARGO_MANIFEST_DIR").expect("cargo and nextest set it for tests");
+    let path = Path::new(&package).join("../userland/dist").join(name);
     std::fs::read(&path).unwrap_or_else(|error| {
         panic!("{}: {error}\nthe guest programs are not built; run `cargo xtask userland`", path.display())
     })

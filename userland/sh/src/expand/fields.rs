@@ -45,6 +45,10 @@ pub(crate) struct Out {
     pub(crate) present: bool,
     /// The last byte seen was white space that ended a field.
     after_space: bool,
+    /// A list was expanded in this word.
+    listed: bool,
+    /// What is expanded is the list that the word begins with, and nothing but white space and what is empty came of it.
+    leads: bool,
     /// What is expanded is the body of a here-document.
     pub(crate) document: bool,
     /// Nothing in that document stands for elements. Where something does, all that `*` yields is joined by blanks, but for
@@ -86,6 +90,8 @@ impl Out {
             current: Field::default(),
             present: false,
             after_space: false,
+            listed: false,
+            leads: false,
             document: false,
             keeps_lists: false,
             assigned: false,
@@ -243,11 +249,8 @@ impl Out {
             rest = after.get(len..).unwrap_or_default();
             if matches!(separator, b' ' | b'\t' | b'\n') {
                 self.end_at_blank();
-            } else if self.after_space && !self.present {
-                self.after_space = false;
             } else {
-                self.end_field();
-                self.after_space = false;
+                self.end_at_separator();
             }
         }
         if !rest.is_empty() {
@@ -267,9 +270,27 @@ impl Out {
         }
     }
 
-    /// The same where white space joins elements, of which empty ones may have come first: `before` is how many fields there were.
-    pub(crate) fn end_at_join(&mut self, before: usize) {
-        self.after_space |= !self.present && self.done.len() == before;
+    /// Ends the current field, empty or not, at a separator that is no white space. With white space that ended the field before it is
+    /// one separator.
+    pub(crate) fn end_at_separator(&mut self) {
+        if self.present || !self.after_space {
+            self.end_field();
+        }
+        self.after_space = false;
+        self.leads = false;
+    }
+
+    /// A list begins, with this: white space that a word begins with is one with a separator behind it, though no field ended at it.
+    pub(crate) fn begin_list(&mut self, text: &[u8], ifs: &[u8]) {
+        self.leads = !self.listed && self.done.is_empty() && !self.present && self.current.text.is_empty();
+        self.listed = true;
+        let blank = text.first().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n') && ifs.contains(byte));
+        self.after_space |= self.leads && blank;
+    }
+
+    /// As at white space, where it joins elements, of which empty ones may have come first.
+    pub(crate) fn end_at_join(&mut self) {
+        self.after_space |= self.leads && !self.present && self.done.is_empty();
         self.end_at_blank();
     }
 

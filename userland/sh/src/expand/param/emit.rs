@@ -150,11 +150,13 @@ impl Shell {
             }
             return Ok(());
         }
-        let before = out.done.len();
+        if fields && !place.quoted {
+            out.begin_list(values.first().map_or(&[][..], |value| value), &ifs);
+        }
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
                 if keeps {
-                    out.end_field();
+                    out.end_at_separator();
                 } else if !fields {
                     if out.arm && place.quoted {
                         out.arm_end.get_or_insert(out.current.text.len());
@@ -165,7 +167,7 @@ impl Shell {
                 } else if ifs.is_empty() {
                     out.end_present();
                 } else {
-                    out.end_at_join(before);
+                    out.end_at_join();
                 }
             }
             self.emit(value, out, place)?;
