@@ -160,6 +160,8 @@ pub(crate) struct Shell {
     pub(crate) debugged: bool,
     /// The words that are expanded are those of a command that gets a process of its own, and nothing else of it has begun.
     pub(crate) expands_alone: bool,
+    /// This process stands for a pipeline in the background, whose stages are those of the shell.
+    pub(crate) beside: bool,
     /// The simple command that a child was forked for is a stage of a pipeline.
     pub(crate) piped: bool,
     /// Where the function that runs was defined, whose lines an interactive shell counts from there; 0 outside functions.
@@ -277,6 +279,7 @@ impl Shell {
             parent: None,
             forked: false,
             expands_alone: false,
+            beside: false,
             piped: false,
             execution_string: None,
             start_args: None,

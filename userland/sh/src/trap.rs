@@ -1,5 +1,6 @@
 //! Traps.
 
+mod late;
 mod run;
 mod signal;
 
@@ -9,6 +10,7 @@ use tidebox_rt::{self as rt, Disposition};
 
 use crate::ir::Bytes;
 
+pub(crate) use late::Set;
 pub(crate) use signal::{signal_name, signal_number, signal_table};
 
 /// Traps that no signal sets off, numbered where no signal is.
@@ -53,6 +55,10 @@ pub(crate) struct Traps {
     children: u32,
     /// Signals that were ignored when the shell started and stay so, once somebody asked; bit *n* is signal *n*.
     fixed: Option<u64>,
+    /// The traps of the parent, while the words of the command that this process was made for are expanded.
+    late: Option<late::Late>,
+    /// Those that the stages of a pipeline in the background have so.
+    pub(crate) carried: Option<late::Set>,
 }
 
 /// Signals that do not reach what runs in the background without job control.
@@ -203,6 +209,8 @@ impl Traps {
         self.pending = 0;
         self.children = 0;
         self.shows_unheard = false;
+        self.late = None;
+        self.carried = None;
         // What it sets for its own end runs there.
         self.running.retain(|signal| *signal != EXIT);
         if self.set.is_empty() {

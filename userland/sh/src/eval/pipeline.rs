@@ -6,6 +6,7 @@ use super::external::End;
 use crate::builtins;
 use crate::ir::{Bytes, Command, Index, Kind, Op, Part, Simple, Target, Word};
 use crate::state::{Run, Shell, Stop};
+use crate::trap::Set;
 
 /// A stage that was started.
 #[derive(Debug)]
@@ -205,6 +206,8 @@ impl Shell {
     }
 
     fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> Run<(Stage, Option<Spill>)> {
+        let late = if let Command::Simple(_) = stage { self.traps.late_set() } else { None };
+        self.expands_alone |= self.beside;
         if let Command::Simple(simple) = stage {
             if first
                 && simple.pure_words
@@ -215,26 +218,35 @@ impl Shell {
                 // The words of a stage are expanded where the pipeline stands.
                 let level = self.subshell;
                 self.subshell = level.wrapping_sub(1);
+                self.traps.keep_late(simple, late);
                 let text = self.output_in_memory(simple);
                 self.subshell = level;
                 let text = text?;
+                if let Some(set) = self.traps.take_late() {
+                    return Ok((Stage::Process(self.end_late(set)?), None));
+                }
                 return Ok((Stage::Done(Status::Exited(self.status)), Some(Spill { fd, text })));
             }
             if self.spawns_directly(simple) {
-                return Ok((self.spawn_stage(simple)?, None));
+                return Ok((self.spawn_stage(simple, late)?, None));
             }
         }
         // `jobs` alone, and what is the whole of a substitution, can show the jobs of the shell.
         let whole = self.keeps_loops;
+        let beside = self.beside;
         let loops = self.loops;
         let pid = self.fork_child(|child| {
             if !whole && !asks_for_jobs(stage) {
                 child.jobs.list.clear();
             }
-            if matches!(stage, Command::Simple(_)) {
+            if let Command::Simple(simple) = stage {
+                child.traps.keep_late(simple, late);
                 child.piped = true;
                 child.loops = loops;
                 child.subshell = child.subshell.wrapping_sub(1);
+            } else {
+                child.expands_alone = false;
+                child.subshell = child.subshell.wrapping_sub(u32::from(beside));
             }
             child.traps.passes_exit = !whole && super::subshell::passes_exit(stage);
             child.run_forked(stage)
@@ -295,13 +307,14 @@ impl Shell {
     }
 
     /// Starts a program as a stage. It was asked before whether this is possible without a subshell.
-    fn spawn_stage(&mut self, simple: &Simple) -> Run<Stage> {
+    fn spawn_stage(&mut self, simple: &Simple, late: Option<Set>) -> Run<Stage> {
         let outer_line = std::mem::replace(&mut self.line, simple.line);
-        let mut expanded = None;
+        let (mut expanded, mut failed) = (None, false);
         self.as_subshell(|shell| {
             let outer = std::mem::replace(&mut shell.expands_alone, true);
             let args = shell.expand_args(&simple.args);
             shell.expands_alone = outer;
+            failed = args.is_err();
             let args = args?;
             expanded = shell.redirect(&simple.redirects)?.map(|undo| (args, undo));
             shell.status = 1;
@@ -309,12 +322,15 @@ impl Shell {
         })?;
         let Some((args, undo)) = expanded else {
             self.line = outer_line;
-            return Ok(Stage::Done(Status::Exited(self.status)));
+            return match late.filter(|_| failed) {
+                Some(set) => Ok(Stage::Process(self.end_late(set)?)),
+                None => Ok(Stage::Done(Status::Exited(self.status))),
+            };
         };
         let quiet = std::mem::replace(&mut self.quiet_locale, true);
         self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
-            Ok(false) if self.options.posix => Ok(Err(1)),
+            Ok(false) if self.options.posix => Err(Stop::Discard),
             Ok(_) => self.start_program(&args, false),
             Err(stop) => Err(stop),
         };
@@ -326,7 +342,13 @@ impl Shell {
             Ok(Ok(pid)) => Stage::Process(pid),
             Ok(Err(status)) => Stage::Done(Status::Exited(status)),
             // What gives up a stage is no matter of the others.
-            Err(Stop::Discard | Stop::Abandon) => Stage::Done(Status::Exited(self.status.max(1))),
+            Err(Stop::Discard | Stop::Abandon) => {
+                self.status = self.status.max(1);
+                match late {
+                    Some(set) => Stage::Process(self.end_late(set)?),
+                    None => Stage::Done(Status::Exited(self.status)),
+                }
+            }
             Err(stop) => return Err(stop),
         })
     }

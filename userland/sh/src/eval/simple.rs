@@ -56,7 +56,10 @@ impl Shell {
     }
 
     fn run_gathered(&mut self, simple: &Simple) -> Run {
-        let args = self.expand_args(&simple.args)?;
+        let args = match self.expand_args(&simple.args) {
+            Ok(args) => args,
+            Err(stop) => return self.words_failed(simple, stop),
+        };
         if args.is_empty() {
             return self.run_assignments(simple);
         }
@@ -78,10 +81,11 @@ impl Shell {
             // In posix mode the command does not run, and without a special builtin the shell does not either.
             Ok(false) if self.options.posix => {
                 self.status = if args_name_special { self.status_of_refusal() } else { 1 };
-                Err(if args_name_special { self.fatal() } else { Stop::Discard })
+                let stop = if args_name_special { self.fatal() } else { Stop::Discard };
+                self.words_failed(simple, stop)
             }
             Ok(_) => self.run_words(simple, args),
-            Err(stop) => Err(stop),
+            Err(stop) => self.words_failed(simple, stop),
         };
         if self.options.posix && args_name_special {
             // There such assignments stay.
@@ -118,6 +122,7 @@ impl Shell {
             && let Some(function) = self.functions.get(name.as_slice()).map(Rc::clone)
             && !(self.options.posix && builtins::is_special(name))
         {
+            self.piped &= !background;
             return self.run_function(simple, &function, args);
         }
         let builtin = match simple.builtin {

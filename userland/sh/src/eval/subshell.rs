@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno};
 
-use crate::ir::{Chain, Command, Kind, List, Redirect, RedirectKind, Simple};
+use crate::ir::{Chain, Command, Kind, List, Pipeline, Redirect, RedirectKind, Simple};
 use crate::state::{Current, Run, Shell, Stop};
+use crate::trap::Set;
 
 impl Shell {
     /// Starts a copy of the shell that runs `body` and ends. The copy has the descriptors of the script and no others.
@@ -23,6 +24,9 @@ impl Shell {
             let result = body(self);
             if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
                 self.status = 1;
+            }
+            if let Some(set) = self.traps.take_late() {
+                self.traps.have(set);
             }
             let code = self.finish();
             rt::exit(code)
@@ -50,6 +54,7 @@ impl Shell {
         }
         self.jobs.uncontrolled |= !self.keeps_loops;
         self.subshell += 1;
+        self.beside = false;
         self.forked = true;
         self.session = None;
         self.text_line = None;
@@ -187,7 +192,6 @@ impl Shell {
     fn start_background(&mut self, chain: &Rc<Chain>) -> Run<Vec<u32>> {
         // A program alone needs no copy of the shell to wait for it.
         if chain.rest.is_empty()
-            && !chain.first.bang
             && chain.first.timed.is_none()
             && let [Command::Simple(simple)] = chain.first.stages.as_slice()
             && self.spawns_directly(simple)
@@ -203,20 +207,37 @@ impl Shell {
                 Ok(())
             })?]);
         }
+        let late = self.traps.late_set();
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
-            let only = chain.rest.is_empty() && matches!(chain.first.stages.as_slice(), [Command::Simple(_)]);
-            child.traps.enter_background(!only);
-            child.expands_alone = only;
-            match chain.first.stages.as_slice() {
-                [only] if chain.rest.is_empty() && !chain.first.bang && chain.first.timed.is_none() => {
-                    child.traps.passes_exit = passes_exit(only);
-                    child.run_forked(only)
-                }
-                _ => child.run_chain(chain),
+            if chain.rest.is_empty() && chain.first.timed.is_none() {
+                child.run_beside(&chain.first, late)
+            } else {
+                child.traps.enter_background(true);
+                child.run_chain(chain)
             }
         })?;
         Ok(vec![pid])
+    }
+
+    /// Runs a pipeline in the process that was made for it in the background, where a `!` before it turns no status.
+    fn run_beside(&mut self, pipeline: &Pipeline, late: Option<Set>) -> Run {
+        let stages = pipeline.stages.as_slice();
+        let simple = if let [Command::Simple(simple)] = stages { Some(simple) } else { None };
+        self.traps.enter_background(simple.is_none());
+        self.expands_alone = simple.is_some();
+        if let Some(simple) = simple {
+            self.traps.keep_late(simple, late);
+        } else {
+            self.traps.carried = late;
+        }
+        if let [only] = stages {
+            self.traps.passes_exit = passes_exit(only);
+            let run = |shell: &mut Self| shell.run_forked(only);
+            return if pipeline.bang && self.options.errexit { self.as_condition(run) } else { run(self) };
+        }
+        self.beside = true;
+        self.run_multi(stages)
     }
 }
 

@@ -95,9 +95,13 @@ impl Shell {
     }
 
     /// Makes an error give up what the shell itself has read: the command in a script, and all of a command string.
-    pub(crate) fn abandon<T>(&self, result: Run<T>) -> Run<T> {
+    pub(crate) fn abandon<T>(&mut self, result: Run<T>) -> Run<T> {
         match result {
-            Err(Stop::Discard) if self.options.from_string => Err(Stop::Exit),
+            Err(Stop::Discard) if self.options.from_string => {
+                // A process that was made for a loop or the like leaves that, too, and ends as the shell does.
+                self.traps.passes_exit = false;
+                Err(Stop::Exit)
+            }
             Err(Stop::Discard) => Err(Stop::Abandon),
             other => other,
         }

@@ -10,19 +10,11 @@ impl Shell {
     /// A command without a name: its assignments stay, its redirections come and go.
     #[inline(never)]
     pub(super) fn run_assignments(&mut self, simple: &Simple) -> Run {
-        simple.assigns.iter().try_for_each(|assign| {
-            if self.run_assign(assign)? {
-                return Ok(());
+        for assign in &simple.assigns {
+            if let Err(stop) = self.run_own_assign(assign) {
+                return self.words_failed(simple, stop);
             }
-            self.status = self.status_of_refusal();
-            Err(if self.options.posix {
-                self.fatal()
-            } else if self.options.errexit {
-                Stop::Exit
-            } else {
-                Stop::Discard
-            })
-        })?;
+        }
         self.status = self.substituted.unwrap_or(0);
         match self.redirect(&simple.redirects)? {
             Some(undo) => self.undo(undo),
@@ -30,6 +22,21 @@ impl Shell {
         }
         self.last_arg.clear();
         if self.substituted.is_some() { self.run_pending_traps() } else { Ok(()) }
+    }
+
+    /// Assigns for good; where that is refused, the command is given up.
+    fn run_own_assign(&mut self, assign: &Assign) -> Run {
+        if self.run_assign(assign)? {
+            return Ok(());
+        }
+        self.status = self.status_of_refusal();
+        Err(if self.options.posix {
+            self.fatal()
+        } else if self.options.errexit {
+            Stop::Exit
+        } else {
+            Stop::Discard
+        })
     }
 
     /// Assigns for the time of one command. One that is refused is complained about; says whether all were allowed.

@@ -31,7 +31,10 @@ impl Shell {
     pub(super) fn run_declaration(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
         let Call::Declare(run) = builtin.call else { return self.run_builtin(builtin, simple, args) };
         // The values are expanded before the redirections are made.
-        let list = self.declared_list(builtin.name, &simple.args, args)?;
+        let list = match self.declared_list(builtin.name, &simple.args, args) {
+            Ok(list) => list,
+            Err(stop) => return self.words_failed(simple, stop),
+        };
         let result = self.with_redirects(simple, |shell| {
             shell.run_declaring(builtin.name, run, &list)?;
             shell.io.flush();
@@ -51,7 +54,10 @@ impl Shell {
     #[inline(never)]
     pub(super) fn call_simple(&mut self, builtin: &'static Builtin, simple: &Simple, args: &[Bytes]) -> Run {
         match builtin.call {
-            Call::Declare(run) if simple.declares => self.call_declaring(builtin.name, run, &simple.args, args),
+            Call::Declare(run) if simple.declares => match self.declared_list(builtin.name, &simple.args, args) {
+                Ok(list) => self.run_declaring(builtin.name, run, &list),
+                Err(stop) => self.words_failed(simple, stop),
+            },
             // `command export name=value`, which in posix mode is a declaration still.
             Call::Plain(_) if simple.declares && builtin.name == "command" => {
                 let before = args.iter().take_while(|word| word.as_slice() == b"command").count();
