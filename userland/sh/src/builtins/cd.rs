@@ -46,66 +46,69 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             _ => return Ok(letters.refuse(shell, "cd [-L|[-P [-e]] [-@]] [dir]")),
         }
     }
-    let words = letters.words();
-    if words.len() > 1 {
-        shell.complain_builtin("too many arguments");
-        return Ok(1);
-    }
-    let (target, mut show) = match words.first().map(Vec::as_slice) {
-        None => match shell.lookup(b"HOME") {
-            Some(home) => (home, false),
-            None => {
-                shell.complain_builtin("HOME not set");
-                return Ok(1);
-            }
-        },
-        Some(b"-") => match shell.lookup(b"OLDPWD") {
-            Some(old) => (old, true),
-            None => {
-                shell.complain_builtin("OLDPWD not set");
-                return Ok(1);
-            }
-        },
-        Some(path) => (path.to_vec(), false),
-    };
-    if target.is_empty() {
+    let Some(target) = target_of(shell, letters.words()) else { return Ok(1) };
+    if target.path.is_empty() {
         if physical {
             shell.complain_builtin(": No such file or directory");
         }
         return Ok(u8::from(physical));
     }
-    let mut path = target.clone();
-    if let Some(found) = shell.search_cdpath(&target) {
-        show |= found.1;
-        path = found.0;
-    }
-    let mut shown = path.clone();
-    let mut changed = shell.change_dir(&path, physical);
-    if changed.is_err()
-        && shell.options.cdable_vars
-        && crate::parse::token::name_len(&target) == target.len()
-        && let Some(value) = shell.lookup(&target)
-    {
-        // The word names a variable that holds the directory.
-        changed = shell.change_dir(&value, physical);
-        shown = value;
-        show |= changed.is_ok();
-    }
-    let kept = match changed {
-        Ok(kept) => kept,
+    match enter(shell, &target, physical) {
+        Ok(change) => {
+            let said = change.shown.map_or(0, |path| shell.print([&path[..], b"\n"].concat()));
+            Ok(said | u8::from(!change.kept))
+        }
         Err(errno) => {
-            shell.complain_builtin(
-                [&crate::expand::message_quote(&target)[..], b": ", errno.text().as_bytes()].concat(),
-            );
-            return Ok(1);
+            let name = crate::expand::message_quote(&target.path);
+            shell.complain_builtin([&name[..], b": ", errno.text().as_bytes()].concat());
+            Ok(1)
+        }
+    }
+}
+
+/// Where `cd` is sent.
+struct Target {
+    path: Bytes,
+    /// Its name is printed, because the script did not write it.
+    show: bool,
+}
+
+/// What the words of `cd` mean; complains when that is nothing.
+fn target_of(shell: &mut Shell, words: &[Bytes]) -> Option<Target> {
+    let (path, show, unset) = match words {
+        [] => (shell.lookup(b"HOME"), false, "HOME not set"),
+        [word] if word == b"-" => (shell.lookup(b"OLDPWD"), true, "OLDPWD not set"),
+        [word] => (Some(word.clone()), false, ""),
+        _ => (None, false, "too many arguments"),
+    };
+    if path.is_none() {
+        shell.complain_builtin(unset);
+    }
+    path.map(|path| Target { path, show })
+}
+
+/// What has come of changing the directory.
+struct Change {
+    /// What is to be printed.
+    shown: Option<Bytes>,
+    /// `PWD` and `OLDPWD` could be assigned to.
+    kept: bool,
+}
+
+/// Goes to the directory that is meant: by `CDPATH`, by its name, or, with `cdable_vars`, by that of a variable.
+fn enter(shell: &mut Shell, target: &Target, physical: bool) -> rt::Result<Change> {
+    let (path, found_elsewhere) = shell.search_cdpath(&target.path).unwrap_or_else(|| (target.path.clone(), false));
+    let (kept, path, show) = match shell.change_dir(&path, physical) {
+        Ok(kept) => (kept, path, target.show || found_elsewhere),
+        Err(errno) => {
+            let is_name = crate::parse::token::name_len(&target.path) == target.path.len();
+            let value = if shell.options.cdable_vars && is_name { shell.lookup(&target.path) } else { None };
+            let value = value.ok_or(errno)?;
+            (shell.change_dir(&value, physical)?, value, true)
         }
     };
-    if show {
-        let mut line = if physical { shown } else { shell.cwd.clone() };
-        line.push(b'\n');
-        return Ok(shell.print(line) | u8::from(!kept));
-    }
-    Ok(u8::from(!kept))
+    let shown = show.then(|| if physical { path } else { shell.cwd.clone() });
+    Ok(Change { shown, kept })
 }
 
 impl Shell {

@@ -145,55 +145,63 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
         words = rest;
     }
-    if words.len() > 1 {
-        shell.complain_builtin("too many arguments");
-        return Ok(1);
-    }
-    let before = shell.cwd.clone();
-    let Some(arg) = words.first() else {
-        let Some(target) = shell.dir_stack.front().cloned() else {
-            shell.complain_builtin("no other directory");
-            return Ok(1);
-        };
-        if !stay {
-            if !go(shell, &target) {
-                return Ok(1);
+    match words {
+        [] => Ok(swap(shell, stay)),
+        [arg] => match place(shell, arg) {
+            Place::At(at) => Ok(rotate(shell, at, stay)),
+            Place::OutOfRange if shell.dir_stack.is_empty() => {
+                shell.complain_builtin("directory stack empty");
+                Ok(1)
             }
-            shell.dir_stack.pop_front();
-            shell.dir_stack.push_front(before);
-            return Ok(show(shell));
-        }
-        return Ok(0);
-    };
-    match place(shell, arg) {
-        Place::At(at) => {
-            let mut all = shell.dir_stack.clone();
-            all.push_front(before);
-            all.rotate_left(at);
-            let target = all.pop_front().unwrap_or_default();
-            if !stay && !go(shell, &target) {
-                return Ok(1);
-            }
-            shell.dir_stack = all;
-            Ok(if stay { 0 } else { show(shell) })
-        }
-        Place::OutOfRange if shell.dir_stack.is_empty() => {
-            shell.complain_builtin("directory stack empty");
+            Place::OutOfRange => Ok(out_of_range(shell, arg)),
+            Place::Other => Ok(push(shell, arg, stay)),
+        },
+        _ => {
+            shell.complain_builtin("too many arguments");
             Ok(1)
         }
-        Place::OutOfRange => Ok(out_of_range(shell, arg)),
-        Place::Other if stay => {
-            shell.dir_stack.push_front(arg.clone());
-            Ok(show(shell))
-        }
-        Place::Other => {
-            if !go(shell, arg) {
-                return Ok(1);
-            }
-            shell.dir_stack.push_front(before);
-            Ok(show(shell))
-        }
     }
+}
+
+/// `pushd` alone: the working directory and the newest entry change places.
+fn swap(shell: &mut Shell, stay: bool) -> u8 {
+    let Some(target) = shell.dir_stack.front().cloned() else {
+        shell.complain_builtin("no other directory");
+        return 1;
+    };
+    if stay {
+        return 0;
+    }
+    let before = shell.cwd.clone();
+    if !go(shell, &target) {
+        return 1;
+    }
+    shell.dir_stack.pop_front();
+    shell.dir_stack.push_front(before);
+    show(shell)
+}
+
+/// `pushd +n`: the stack is turned until this entry is the working directory.
+fn rotate(shell: &mut Shell, at: usize, stay: bool) -> u8 {
+    let mut all = shell.dir_stack.clone();
+    all.push_front(shell.cwd.clone());
+    all.rotate_left(at);
+    let target = all.pop_front().unwrap_or_default();
+    if !stay && !go(shell, &target) {
+        return 1;
+    }
+    shell.dir_stack = all;
+    if stay { 0 } else { show(shell) }
+}
+
+/// `pushd dir`: with `-n` it becomes the newest entry, otherwise the working directory.
+fn push(shell: &mut Shell, dir: &[u8], stay: bool) -> u8 {
+    let newest = if stay { dir.to_vec() } else { shell.cwd.clone() };
+    if !stay && !go(shell, dir) {
+        return 1;
+    }
+    shell.dir_stack.push_front(newest);
+    show(shell)
 }
 
 pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {

@@ -31,7 +31,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
-    let Some(name) = words.first() else {
+    let Some((name, parameters)) = words.split_first() else {
         shell.complain_builtin("filename argument required");
         // Where standard error is closed there is nobody to tell.
         let _ = shell.io.write(2, format!("{}: usage: {usage}\n", shell.running).as_bytes());
@@ -43,14 +43,33 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let found = if name.contains(&b'/') { Some(name.clone()) } else { find(shell, name) };
     let Some(path) = found else {
         shell.complain_builtin([name, &b": file not found"[..]].concat());
-        shell.status = 1;
-        return shell.fatal_in_posix().map(|()| 1);
+        return missing(shell);
     };
-    let text = match shell.open_path(&path, Open { read: true, ..Open::default() }) {
+    let text = match read_script(shell, name, &path) {
+        Ok(text) => text,
+        Err(answer) => return answer,
+    };
+    let result = run_script(shell, path, &text, parameters);
+    shell.running = "source";
+    match result {
+        Ok(()) | Err(Stop::Return) => Ok(shell.status),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The status where there is no file to read, which ends a shell in posix mode.
+fn missing(shell: &mut Shell) -> Run<u8> {
+    shell.status = 1;
+    shell.fatal_in_posix().map(|()| 1)
+}
+
+/// The script in a file; otherwise what the builtin answers, having complained.
+fn read_script(shell: &mut Shell, name: &[u8], path: &[u8]) -> Result<Bytes, Run<u8>> {
+    let text = match shell.open_path(path, Open { read: true, ..Open::default() }) {
         Ok(fd) if tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::Dir) => {
             shell.io.close(fd);
-            shell.complain_builtin([name, &b": is a directory"[..]].concat());
-            return Ok(1);
+            shell.complain_builtin([name, b": is a directory"].concat());
+            return Err(Ok(1));
         }
         Ok(fd) => {
             let text = shell.read_all(fd);
@@ -58,26 +77,26 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             text
         }
         Err(errno) => {
-            shell.complain([&name[..], b": ", errno.text().as_bytes()].concat());
-            shell.status = 1;
-            return shell.fatal_in_posix().map(|()| 1);
+            shell.complain([name, b": ", errno.text().as_bytes()].concat());
+            return Err(missing(shell));
         }
     };
-    let Some(text) = text_of_script(text) else {
-        shell.complain_builtin([&path[..], b": cannot execute binary file"].concat());
-        return Ok(126);
-    };
+    text_of_script(text).ok_or_else(|| {
+        shell.complain_builtin([path, b": cannot execute binary file"].concat());
+        Ok(126)
+    })
+}
+
+/// Runs the text of a file as a call of its own, with its RETURN trap at the end.
+fn run_script(shell: &mut Shell, path: Bytes, text: &[u8], parameters: &[Bytes]) -> Run {
     let source: Rc<[u8]> = path.as_slice().into();
-    let parameters = words.get(1..).unwrap_or_default().to_vec();
+    let line = shell.line;
     shell.frames.push(Frame {
         name: Name::from(&b"source"[..]),
         source: Rc::clone(&source),
-        line: shell.line,
+        line,
         is_function: false,
-        args: shell
-            .options
-            .extdebug
-            .then(|| if parameters.is_empty() { vec![path.clone()] } else { parameters.clone() }),
+        args: shell.options.extdebug.then(|| if parameters.is_empty() { vec![path] } else { parameters.to_vec() }),
         commands: 0,
         options: None,
     });
@@ -86,10 +105,9 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let traced = shell.options.functrace;
     let aside = shell.traps.set_aside(|signal| signal == crate::trap::DEBUG && !traced);
     shell.running = "";
-    let line = shell.line;
     let result = shell.descend(TEXT_LEVELS, |shell| {
-        let run = |shell: &mut Shell| shell.run_source(&text, 1, source, b"");
-        if parameters.is_empty() { run(shell) } else { with_parameters(shell, parameters, run) }
+        let run = |shell: &mut Shell| shell.run_source(text, 1, source, b"");
+        if parameters.is_empty() { run(shell) } else { with_parameters(shell, parameters.to_vec(), run) }
     });
     shell.sourcing -= 1;
     shell.sourcing_depth -= 1;
@@ -102,11 +120,7 @@ pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         other => other,
     };
     shell.traps.put_back(aside);
-    shell.running = "source";
-    match result {
-        Ok(()) | Err(Stop::Return) => Ok(shell.status),
-        Err(stop) => Err(stop),
-    }
+    result
 }
 
 /// Runs a script with parameters of its own. Those that it gives itself by `set` stay, except in functions.

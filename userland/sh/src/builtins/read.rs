@@ -1,12 +1,14 @@
 //! `read`.
 
 mod fields;
+mod taken;
 
 use std::collections::BTreeMap;
 
 use tidebox_rt::{self as rt, Errno, Fd, Readiness};
 
 use self::fields::{Fields, Line};
+use self::taken::Taken;
 use crate::builtins::letters::Letters;
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
@@ -138,18 +140,13 @@ fn set(shell: &mut Shell, options: &mut Options, letter: u8, value: Bytes) -> Re
     Ok(())
 }
 
-/// What bash has in place of a backslash with nothing behind it.
-const DANGLING: u8 = 1;
-
 /// Reads up to the delimiter.
 fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
     let deadline = options.timeout_ns.map(|ns| rt::monotonic_ns().saturating_add(ns));
     let mut source = Source::new(fd, options);
-    let (mut line, mut quoted) = (Bytes::new(), Vec::new());
-    let (mut characters, mut missing) = (0, 0);
-    let mut dangling = false;
+    let mut taken = Taken::default();
     let end = loop {
-        if options.most == Some(characters) {
+        if options.most == Some(taken.characters) {
             break End::Enough;
         }
         let byte = match source.byte(shell, deadline)? {
@@ -159,55 +156,27 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
         if byte == options.delimiter && !options.exact && (byte != b'\\' || options.raw) {
             break End::Delimiter;
         }
-        if dangling {
+        if taken.dangling {
             // A NUL behind a backslash ends the text, though not the line.
             continue;
         }
         if byte == b'\\' && !options.raw {
             match source.byte(shell, deadline)? {
-                Ok(b'\n') => continue,
-                Ok(0) => {
-                    dangling = true;
-                    characters += 1;
-                    continue;
-                }
-                Ok(byte) => {
-                    line.push(byte);
-                    quoted.push(true);
-                    characters += 1;
-                    continue;
-                }
+                Ok(byte) => taken.escaped(byte),
                 Err(end) => {
-                    dangling = true;
+                    taken.dangling = true;
                     break end;
                 }
             }
+        } else if byte != 0 {
+            if taken.text.try_reserve(1).is_err() {
+                return shell.out_of_memory(taken.text.len());
+            }
+            taken.plain(byte);
         }
-        if byte == 0 {
-            continue;
-        }
-        if line.try_reserve(1).is_err() {
-            return shell.out_of_memory(line.len());
-        }
-        line.push(byte);
-        quoted.push(false);
-        // A byte that goes on with a character does not start another.
-        missing = match byte {
-            _ if crate::character::in_bytes() => 0,
-            0x80..=0xbf if missing > 0 => missing - 1,
-            0xc2..=0xdf => 1,
-            0xe0..=0xef => 2,
-            0xf0..=0xf4 => 3,
-            _ => 0,
-        };
-        characters += usize::from(missing == 0);
     };
     source.give_back();
-    if dangling {
-        line.push(DANGLING);
-        quoted.push(true);
-    }
-    Ok(Line { text: line, quoted, dangling, end })
+    Ok(taken.line(end))
 }
 
 /// Bytes of a descriptor. From a file they are read in blocks, and what was too much is given back by seeking; from

@@ -13,6 +13,16 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if let Some(status) = check(shell, words) {
         return Ok(status);
     }
+    match take_options(shell, words) {
+        Ok(Some(words)) => choose(shell, words),
+        Ok(None) => {}
+        Err(status) => return Ok(status),
+    }
+    Ok(0)
+}
+
+/// Sets the options; answers the words that become the positional parameters, if any do, or the status of a mistake.
+fn take_options<'a>(shell: &mut Shell, words: &'a [Bytes]) -> Result<Option<&'a [Bytes]>, u8> {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
         let (on, letters) = match first.split_first() {
@@ -22,52 +32,53 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         };
         rest = after;
         match letters {
-            b"-" => {
-                choose(shell, rest);
-                return Ok(0);
-            }
+            b"-" => return Ok(Some(rest)),
             // A plus sign alone means nothing.
             b"" if !on => continue,
             b"" => {
                 shell.options.xtrace = false;
                 shell.options.verbose = false;
-                if !rest.is_empty() {
-                    choose(shell, rest);
-                }
-                return Ok(0);
+                break;
             }
             _ => {}
         }
         for letter in letters {
-            if *letter == b'o' {
-                // Without a name, or before other options, it asks what is on.
-                let Some((name, after)) = rest.split_first().filter(|(name, _)| !is_option(name)) else {
-                    let text = options_text(shell, on);
-                    shell.print(text);
-                    continue;
-                };
-                rest = after;
-                if !shell.set_option(name, on) {
-                    shell.complain_builtin([name, &b": invalid option name"[..]].concat());
-                    shell.misused = true;
-                    return Ok(2);
-                }
-            } else if !shell.options.may_set(*letter, on) {
-                let sign = if on { b'-' } else { b'+' };
-                shell.bad_option(&[sign, *letter], USAGE);
-                return Ok(1);
-            } else {
-                shell.options.set_letter(*letter, on);
-                if *letter == options::RESTRICTED && on {
-                    shell.restrict();
-                }
+            match letter {
+                b'o' => rest = set_named(shell, rest, on)?,
+                _ => set_letter(shell, *letter, on)?,
             }
         }
     }
-    if !rest.is_empty() {
-        choose(shell, rest);
+    Ok(Some(rest).filter(|rest| !rest.is_empty()))
+}
+
+/// `-o` and the name behind it; answers what comes after that.
+fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [Bytes], u8> {
+    // Without a name, or before other options, it asks what is on.
+    let Some((name, after)) = rest.split_first().filter(|(name, _)| !is_option(name)) else {
+        let text = options_text(shell, on);
+        shell.print(text);
+        return Ok(rest);
+    };
+    if shell.set_option(name, on) {
+        return Ok(after);
     }
-    Ok(0)
+    shell.complain_builtin([name, &b": invalid option name"[..]].concat());
+    shell.misused = true;
+    Err(2)
+}
+
+fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
+    if !shell.options.may_set(letter, on) {
+        let sign = if on { b'-' } else { b'+' };
+        shell.bad_option(&[sign, letter], USAGE);
+        return Err(1);
+    }
+    shell.options.set_letter(letter, on);
+    if letter == options::RESTRICTED && on {
+        shell.restrict();
+    }
+    Ok(())
 }
 
 const USAGE: &str = "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]";

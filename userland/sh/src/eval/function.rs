@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::function::Function;
 use crate::ir::Bytes;
+use crate::options::Options;
 use crate::parse::plain_number;
 use crate::state::{Frame, Run, Shell, Stop};
 use crate::trap;
@@ -61,88 +62,23 @@ impl Shell {
         }
         let mut words = args;
         words.drain(..1.min(words.len()));
-        let kept = self.options.extdebug.then(|| words.clone());
-        let (loops, line) = (std::mem::take(&mut self.loops), self.line);
-        self.frames.push(Frame {
-            name: Rc::clone(&function.name),
-            source: Rc::clone(&function.source),
-            line,
-            is_function: true,
-            args: kept,
-            commands: 0,
-            options: None,
-        });
-        let bytes = crate::character::in_bytes();
-        self.vars.push_scope();
-        let getopts = self.getopts_at;
-        let traced = self.options.functrace || self.traced_functions.contains(&function.name);
-        let errtrace = self.options.errtrace;
-        let debugging = self.traps.is_running(trap::DEBUG);
-        let aside = self.traps.set_aside(|signal| match signal {
-            trap::DEBUG => !traced,
-            trap::RETURN => !traced || debugging,
-            trap::ERR => !errtrace,
-            _ => false,
-        });
-        let start = std::mem::replace(&mut self.function_start, function.line);
-        let told_line = self.jobs.line;
-        let result = self.with_positional(words, |shell| {
-            shell.turn()?;
-            let Some(body) = function.body() else {
-                // Only a session that somebody tampered with hands over such a text.
-                return shell.discard([&function.name[..], b": the function's text cannot be read"].concat());
-            };
-            if shell.traps.get(trap::DEBUG).is_some() {
-                shell.line = body.line;
-                if !shell.run_debug_trap()? {
-                    return Ok(());
-                }
-            }
-            shell.line = body.line;
-            shell.jobs.line = body.line;
-            shell.deeper(|shell| shell.run_compound(body))
-        });
-        self.jobs.line = told_line;
-        self.getopts_at = getopts;
-        let result = match result {
-            Ok(()) | Err(Stop::Return) if self.traps.get(trap::RETURN).is_some() => {
-                let returned = self.status;
-                self.status = self.before_return.take().unwrap_or(returned);
-                if result.is_ok() {
-                    self.line = function.body().map_or(function.line, |body| body.line);
-                }
-                let trapped = self.run_trap(trap::RETURN);
-                if trapped != Err(Stop::Exit) {
-                    self.status = returned;
-                }
-                trapped.and(result)
-            }
-            other => other,
-        };
-        self.traps.put_back(aside);
-        // A failure that ends the shell ends it in here, in a subshell with the function's variables.
-        let ends = result == Err(Stop::Exit) && self.traps.by_errexit && self.traps.redirected_calls == 0;
-        if ends && self.forked {
-            self.run_exit_trap();
-        }
-        self.vars.pop_scope();
-        if ends {
-            self.run_exit_trap();
-        }
+        let caller = self.begin_call(function, &words);
+        let result = self.with_positional(words, |shell| shell.run_function_body(function));
+        self.jobs.line = caller.job_line;
+        self.getopts_at = caller.getopts_at;
+        let result = self.run_return_trap(function, result);
+        self.traps.put_back(caller.traps);
+        self.leave_scope(result == Err(Stop::Exit));
         if crate::character::locale_touched() {
-            crate::character::set_bytes(bytes);
+            crate::character::set_bytes(caller.in_bytes);
             self.note_locale();
         }
         if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
-            let ignores = options.ignoreeof != self.options.ignoreeof;
-            self.options = *options;
-            if ignores {
-                self.set_option(b"ignoreeof", self.options.ignoreeof);
-            }
+            self.restore_options(*options);
         }
-        self.loops = loops;
-        self.line = line;
-        self.function_start = start;
+        self.loops = caller.loops;
+        self.line = caller.line;
+        self.function_start = caller.function_start;
         match result {
             Err(Stop::Return) => Ok(()),
             // A loop of the caller is out of reach of a `break` in the function.
@@ -150,4 +86,103 @@ impl Shell {
             other => other,
         }
     }
+
+    /// Begins a call: a frame and a scope of its own, without the traps that functions do not inherit.
+    fn begin_call(&mut self, function: &Function, words: &[Bytes]) -> Caller {
+        let (loops, line) = (std::mem::take(&mut self.loops), self.line);
+        self.frames.push(Frame {
+            name: Rc::clone(&function.name),
+            source: Rc::clone(&function.source),
+            line,
+            is_function: true,
+            args: self.options.extdebug.then(|| words.to_vec()),
+            commands: 0,
+            options: None,
+        });
+        self.vars.push_scope();
+        let traced = self.options.functrace || self.traced_functions.contains(&function.name);
+        let errtrace = self.options.errtrace;
+        let debugging = self.traps.is_running(trap::DEBUG);
+        let traps = self.traps.set_aside(|signal| match signal {
+            trap::DEBUG => !traced,
+            trap::RETURN => !traced || debugging,
+            trap::ERR => !errtrace,
+            _ => false,
+        });
+        Caller {
+            loops,
+            line,
+            in_bytes: crate::character::in_bytes(),
+            getopts_at: self.getopts_at,
+            traps,
+            function_start: std::mem::replace(&mut self.function_start, function.line),
+            job_line: self.jobs.line,
+        }
+    }
+
+    fn run_function_body(&mut self, function: &Function) -> Run {
+        self.turn()?;
+        let Some(body) = function.body() else {
+            // Only a session that somebody tampered with hands over such a text.
+            return self.discard([&function.name[..], b": the function's text cannot be read"].concat());
+        };
+        if self.traps.get(trap::DEBUG).is_some() {
+            self.line = body.line;
+            if !self.run_debug_trap()? {
+                return Ok(());
+            }
+        }
+        self.line = body.line;
+        self.jobs.line = body.line;
+        self.deeper(|shell| shell.run_compound(body))
+    }
+
+    /// Runs the RETURN trap where the function has come to its end, with the status from before its `return`.
+    fn run_return_trap(&mut self, function: &Function, result: Run) -> Run {
+        if !matches!(result, Ok(()) | Err(Stop::Return)) || self.traps.get(trap::RETURN).is_none() {
+            return result;
+        }
+        let returned = self.status;
+        self.status = self.before_return.take().unwrap_or(returned);
+        if result.is_ok() {
+            self.line = function.body().map_or(function.line, |body| body.line);
+        }
+        let trapped = self.run_trap(trap::RETURN);
+        if trapped != Err(Stop::Exit) {
+            self.status = returned;
+        }
+        trapped.and(result)
+    }
+
+    /// Leaves the function's variables. A failure that ends the shell ends it in here, in a subshell with those variables.
+    fn leave_scope(&mut self, exits: bool) {
+        let ends = exits && self.traps.by_errexit && self.traps.redirected_calls == 0;
+        if ends && self.forked {
+            self.run_exit_trap();
+        }
+        self.vars.pop_scope();
+        if ends {
+            self.run_exit_trap();
+        }
+    }
+
+    /// Puts back the options that `local -` kept.
+    fn restore_options(&mut self, options: Options) {
+        let ignores = options.ignoreeof != self.options.ignoreeof;
+        self.options = options;
+        if ignores {
+            self.set_option(b"ignoreeof", self.options.ignoreeof);
+        }
+    }
+}
+
+/// What a call puts back at its end.
+struct Caller {
+    loops: u32,
+    line: u32,
+    in_bytes: bool,
+    getopts_at: (usize, usize),
+    traps: Vec<(u8, Rc<Bytes>)>,
+    function_start: u32,
+    job_line: u32,
 }

@@ -5,13 +5,12 @@ mod operate;
 mod text;
 mod variable;
 
-use self::operate::binary;
+use self::operate::{binary, unary};
 use super::lossy;
 use super::word::Mode;
-use crate::ir::{Arith, Bytes, Expr, Param, UnaryOp};
+use crate::ir::{Arith, Bytes, Expr, Param};
 use crate::parse::plain_number;
 use crate::state::{Run, Shell, Stop};
-use crate::vars::Key;
 use text::{guarded, trim_blanks};
 
 /// Values that are expressions themselves, one within the other, before bash gives up.
@@ -156,15 +155,7 @@ impl Shell {
             Expr::Expansion(index) => Ok(values.get(*index).copied().unwrap_or(0)),
             Expr::Var(name) => self.var_value(name),
             Expr::Element(name, subscript) => self.element_value(name, subscript),
-            Expr::Unary(op, operand) => {
-                let value = self.eval(operand, values)?;
-                Ok(match op {
-                    UnaryOp::Plus => value,
-                    UnaryOp::Minus => value.wrapping_neg(),
-                    UnaryOp::Not => i64::from(value == 0),
-                    UnaryOp::Complement => !value,
-                })
-            }
+            Expr::Unary(op, operand) => Ok(unary(*op, self.eval(operand, values)?)),
             Expr::Binary(op, left, right) => {
                 let left = self.eval(left, values)?;
                 let right = self.eval(right, values)?;
@@ -181,53 +172,24 @@ impl Shell {
                 let branch = if self.eval(condition, values)? != 0 { yes } else { no };
                 self.eval(branch, values)
             }
-            Expr::Assign { name, subscript, op, value, at } => {
-                let Some(op) = op else {
-                    // Where nothing is read before, the subscript comes after the value.
-                    let value = self.eval(value, values)?;
-                    let Some(key) = self.place(name, subscript.as_ref())? else {
-                        self.refuse_place(name);
-                        return Ok(value);
-                    };
-                    self.set_number(name, subscript.as_ref(), key, value)?;
-                    return Ok(value);
-                };
-                if let Some(subscript) = subscript {
-                    self.check_set(name, subscript)?;
-                    if self.is_no_subscript(subscript)? {
-                        let old = self.element_value(name, subscript)?;
-                        let value = self.eval(value, values)?;
-                        let value = binary(*op, old, value, *at)?;
-                        self.refuse_place(name);
-                        return Ok(value);
-                    }
-                }
-                let key = self.place(name, subscript.as_ref())?.unwrap_or(Key::Whole);
-                if subscript.is_some() {
-                    self.check_there(name)?;
-                }
-                let old = self.value_at(name, &key)?;
+            Expr::Assign { name, subscript, op: None, value, .. } => {
+                // Where nothing is read before, the subscript comes after the value.
+                let value = self.eval(value, values)?;
+                let key = self.place(name, subscript.as_ref())?;
+                self.change(name, subscript.as_ref(), key, value)?;
+                Ok(value)
+            }
+            Expr::Assign { name, subscript, op: Some(op), value, at } => {
+                let (key, old) = self.old_value(name, subscript.as_ref())?;
                 let value = self.eval(value, values)?;
                 let value = binary(*op, old, value, *at)?;
-                self.set_number(name, subscript.as_ref(), key, value)?;
+                self.change(name, subscript.as_ref(), key, value)?;
                 Ok(value)
             }
             Expr::Step { name, subscript, by, prefix } => {
-                if let Some(subscript) = subscript {
-                    self.check_set(name, subscript)?;
-                    if self.is_no_subscript(subscript)? {
-                        let old = self.element_value(name, subscript)?;
-                        self.refuse_place(name);
-                        return Ok(if *prefix { old.wrapping_add(*by) } else { old });
-                    }
-                }
-                let key = self.place(name, subscript.as_ref())?.unwrap_or(Key::Whole);
-                if subscript.is_some() {
-                    self.check_there(name)?;
-                }
-                let old = self.value_at(name, &key)?;
+                let (key, old) = self.old_value(name, subscript.as_ref())?;
                 let new = old.wrapping_add(*by);
-                self.set_number(name, subscript.as_ref(), key, new)?;
+                self.change(name, subscript.as_ref(), key, new)?;
                 Ok(if *prefix { new } else { old })
             }
         }

@@ -13,6 +13,7 @@ mod place;
 mod prompt;
 mod quoting;
 mod reference;
+mod slice;
 mod special;
 mod substitution;
 mod tilde;

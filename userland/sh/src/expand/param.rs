@@ -25,6 +25,19 @@ pub(crate) enum Content {
     },
 }
 
+impl Content {
+    /// The same with each value changed.
+    pub(super) fn each(self, mut change: impl FnMut(&[u8]) -> Bytes) -> Self {
+        match self {
+            Self::Unset => Self::Unset,
+            Self::One(text) => Self::One(change(&text)),
+            Self::Many { values, star } => {
+                Self::Many { values: values.iter().map(|value| change(value)).collect(), star }
+            }
+        }
+    }
+}
+
 impl Shell {
     #[inline(never)]
     pub(crate) fn expand_param(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {

@@ -28,7 +28,7 @@ impl Shell {
         if param.indirect && letter != 0 && matches!(content, Content::Unset) && !self.is_set_array(target) {
             return Ok(content);
         }
-        match letter {
+        Ok(match letter {
             0 => {
                 return match content {
                     Content::Unset => Ok(content),
@@ -36,68 +36,51 @@ impl Shell {
                     _ => self.abort_unset([&param.raw[..], b": bad substitution"].concat()),
                 };
             }
-            b'A' => return Ok(self.assignment(target, content)),
-            b'P' => {
-                return Ok(match content {
-                    Content::Unset => Content::Unset,
-                    Content::One(text) => Content::One(self.expand_prompt(&text)),
-                    Content::Many { values, star } => {
-                        let values = values.iter().map(|value| self.expand_prompt(value)).collect();
-                        Content::Many { values, star }
-                    }
-                });
-            }
-            b'a' => {
-                let (letters, array, bare, named) = match target {
-                    Target::Var(name) => {
-                        let var = self.vars.get(name);
-                        let array = match var {
-                            Some(var) => matches!(var.value, Value::Indexed(_) | Value::Assoc(_)),
-                            None => self.computed_letters(name).starts_with('a'),
-                        };
-                        let bare = var.is_some_and(|var| var.has(vars::BARE));
-                        // Outside functions the names of functions are an array without elements that has its letters.
-                        let named = var.is_none() && &**name == b"FUNCNAME";
-                        (self.attribute_letters(name).into_bytes(), array, bare, named)
-                    }
-                    _ => (Bytes::new(), true, false, false),
-                };
-                return Ok(match content {
-                    Content::Many { .. } if array && bare => Content::One(letters),
-                    Content::Many { values, .. } if values.is_empty() && !letters.is_empty() && (!array || named) => {
-                        Content::One(letters)
-                    }
-                    Content::Many { star, .. } if !array && letters.is_empty() => {
-                        Content::Many { values: Vec::new(), star }
-                    }
-                    Content::Many { values, star } => Content::Many { values: vec![letters; values.len()], star },
-                    _ => Content::One(letters),
-                });
-            }
-            b'K' | b'k' => {
-                if let (Target::Var(name), Content::Many { star, .. }) = (target, &content)
-                    && self.vars.get(name).is_none_or(|var| !matches!(var.value, Value::Text(_)))
+            b'A' => self.assignment(target, content),
+            b'P' => content.each(|text| self.expand_prompt(text)),
+            b'a' => self.attributes(target, content),
+            b'K' | b'k' => match (target, content) {
+                (Target::Var(name), Content::Many { star, .. })
+                    if self.vars.get(name).is_none_or(|var| !matches!(var.value, Value::Text(_))) =>
                 {
-                    return Ok(self.pairs(name, letter == b'k', *star));
+                    self.pairs(name, letter == b'k', star)
                 }
-            }
-            _ => {}
-        }
-        let edit = |text: &[u8]| -> Bytes {
-            match letter {
-                b'Q' | b'K' | b'k' => quote_value(text),
-                b'E' => crate::parse::ansi_c(text),
-                b'U' => case::upper(text),
-                b'L' => case::lower(text),
-                b'u' => case::first_upper(text),
-                _ => text.to_vec(),
-            }
-        };
-        Ok(match content {
-            Content::Unset => Content::Unset,
-            Content::One(text) => Content::One(edit(&text)),
-            Content::Many { values, star } => Content::Many { values: values.iter().map(|v| edit(v)).collect(), star },
+                (_, content) => content.each(quote_value),
+            },
+            b'Q' => content.each(quote_value),
+            b'E' => content.each(crate::parse::ansi_c),
+            b'U' => content.each(case::upper),
+            b'L' => content.each(case::lower),
+            b'u' => content.each(case::first_upper),
+            _ => content,
         })
+    }
+
+    /// The letters of the attributes, as `${x@a}` gives them: once, or for each element of an array.
+    fn attributes(&self, target: &Target, content: Content) -> Content {
+        let (letters, array, bare, named) = match target {
+            Target::Var(name) => {
+                let var = self.vars.get(name);
+                let array = match var {
+                    Some(var) => matches!(var.value, Value::Indexed(_) | Value::Assoc(_)),
+                    None => self.computed_letters(name).starts_with('a'),
+                };
+                let bare = var.is_some_and(|var| var.has(vars::BARE));
+                // Outside functions the names of functions are an array without elements that has its letters.
+                let named = var.is_none() && &**name == b"FUNCNAME";
+                (self.attribute_letters(name).into_bytes(), array, bare, named)
+            }
+            _ => (Bytes::new(), true, false, false),
+        };
+        match content {
+            Content::Many { .. } if array && bare => Content::One(letters),
+            Content::Many { values, .. } if values.is_empty() && !letters.is_empty() && (!array || named) => {
+                Content::One(letters)
+            }
+            Content::Many { star, .. } if !array && letters.is_empty() => Content::Many { values: Vec::new(), star },
+            Content::Many { values, star } => Content::Many { values: vec![letters; values.len()], star },
+            _ => Content::One(letters),
+        }
     }
 
     /// Whether it is an array that was given elements, be it none.

@@ -17,17 +17,16 @@ const USAGE: &str = "jobs [-lnprs] [jobspec ...] or jobs -x command [args]";
 
 pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     shell.reap();
-    let (mut pids, mut long, mut running, mut stopped, mut changed) = (false, false, false, false, false);
-    let mut runs = false;
+    let (mut wanted, mut runs) = (Wanted::default(), false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
-            b'p' => pids = true,
-            b'l' => long = true,
-            b'r' => running = true,
-            b's' => stopped = true,
-            b'n' => changed = true,
-            b'x' if pids || long || changed => {
+            b'p' => wanted.pids = true,
+            b'l' => wanted.long = true,
+            b'r' => wanted.running = true,
+            b's' => wanted.stopped = true,
+            b'n' => wanted.changed = true,
+            b'x' if wanted.pids || wanted.long || wanted.changed => {
                 shell.complain_builtin("no other options allowed with `-x'");
                 return Ok(1);
             }
@@ -55,29 +54,52 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if words.is_empty() {
         places = (0..shell.jobs.list.len()).collect();
     }
-    let mut text = Bytes::new();
-    for &at in &places {
-        let Some(job) = shell.jobs.list.get(at) else { continue };
-        let ended = job.status().is_some();
-        // Nothing stops here, and what changed is what has ended.
-        if (running && ended) || stopped || (changed && !ended) {
-            continue;
-        }
-        if pids {
-            text.extend_from_slice(format!("{}\n", job.processes.first().map_or(0, |p| p.pid)).as_bytes());
-        } else {
-            text.extend(shell.job_line(at, long));
-        }
+    let text = wanted.text(shell, &places);
+    if !wanted.stopped && !wanted.running {
+        forget_ended(shell, places);
     }
+    Ok(shell.print(text).max(status))
+}
+
+/// Which jobs `jobs` tells of, and how.
+#[derive(Default)]
+struct Wanted {
+    pids: bool,
+    long: bool,
+    running: bool,
+    stopped: bool,
+    changed: bool,
+}
+
+impl Wanted {
+    fn text(&self, shell: &Shell, places: &[usize]) -> Bytes {
+        let mut text = Bytes::new();
+        for &at in places {
+            let Some(job) = shell.jobs.list.get(at) else { continue };
+            let ended = job.status().is_some();
+            // Nothing stops here, and what changed is what has ended.
+            if (self.running && ended) || self.stopped || (self.changed && !ended) {
+                continue;
+            }
+            if self.pids {
+                text.extend_from_slice(format!("{}\n", job.processes.first().map_or(0, |p| p.pid)).as_bytes());
+            } else {
+                text.extend(shell.job_line(at, self.long));
+            }
+        }
+        text
+    }
+}
+
+/// Of jobs that have ended `jobs` tells once.
+fn forget_ended(shell: &mut Shell, mut places: Vec<usize>) {
     places.sort_unstable();
     places.dedup();
     for at in places.into_iter().rev() {
-        let ended = shell.jobs.list.get(at).is_some_and(|job| job.status().is_some());
-        if ended && !stopped && !running {
+        if shell.jobs.list.get(at).is_some_and(|job| job.status().is_some()) {
             shell.jobs.finish(at);
         }
     }
-    Ok(shell.print(text).max(status))
 }
 
 /// `jobs -x`: runs a command whose words may name jobs.

@@ -117,11 +117,8 @@ impl Interpreter<'_> {
     fn store(&mut self, place: Option<Place>, value: i64) -> Result<(), Fault> {
         match place {
             Some((name, subscript)) if self.at.skipping == 0 => {
-                let Some(key) = self.shell.place(&name, subscript.as_ref())? else {
-                    self.shell.refuse_place(&name);
-                    return Ok(());
-                };
-                self.shell.set_number(&name, subscript.as_ref(), key, value)
+                let key = self.shell.place(&name, subscript.as_ref())?;
+                self.shell.change(&name, subscript.as_ref(), key, value)
             }
             _ => Ok(()),
         }

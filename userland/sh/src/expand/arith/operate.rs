@@ -1,7 +1,7 @@
 //! The operators.
 
 use super::{Fault, Value};
-use crate::ir::BinaryOp;
+use crate::ir::{BinaryOp, UnaryOp};
 
 pub(super) fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
     Ok(match op {
@@ -27,6 +27,15 @@ pub(super) fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
         BinaryOp::BitOr => left | right,
         BinaryOp::Comma => right,
     })
+}
+
+pub(super) fn unary(op: UnaryOp, value: i64) -> i64 {
+    match op {
+        UnaryOp::Plus => value,
+        UnaryOp::Minus => value.wrapping_neg(),
+        UnaryOp::Not => i64::from(value == 0),
+        UnaryOp::Complement => !value,
+    }
 }
 
 /// `exponent` is not negative.

@@ -19,14 +19,45 @@ impl Shell {
         })
     }
 
-    /// Complains of an assignment to brackets with nothing in them. The expression goes on with the value.
-    pub(super) fn refuse_place(&mut self, name: &Name) {
+    /// Where a change goes and what is there; no place where the brackets hold nothing.
+    pub(super) fn old_value(
+        &mut self,
+        name: &Name,
+        subscript: Option<&Rc<Subscript>>,
+    ) -> Result<(Option<Key>, i64), Fault> {
+        let Some(subscript) = subscript else { return Ok((Some(Key::Whole), self.var_value(name)?)) };
+        self.check_set(name, subscript)?;
+        if self.is_no_subscript(subscript)? {
+            return Ok((None, self.element_value(name, subscript)?));
+        }
+        let key = self.key_of(name, subscript)?;
+        self.check_there(name)?;
+        let old = self.value_at(name, &key)?;
+        Ok((Some(key), old))
+    }
+
+    /// Assigns, or complains of brackets with nothing in them. The expression goes on with the value then.
+    pub(super) fn change(
+        &mut self,
+        name: &Name,
+        subscript: Option<&Rc<Subscript>>,
+        key: Option<Key>,
+        value: i64,
+    ) -> Result<(), Fault> {
+        if let Some(key) = key {
+            return self.set_number(name, subscript, key, value);
+        }
         let message = [b"`", &name[..], b"[]': not a valid identifier"].concat();
-        if self.running.is_empty() { self.complain(message) } else { self.complain_builtin(message) }
+        if self.running.is_empty() {
+            self.complain(message)
+        } else {
+            self.complain_builtin(message)
+        }
+        Ok(())
     }
 
     /// Whether nothing stands in the brackets, or what comes out as nothing.
-    pub(super) fn is_no_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
+    fn is_no_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
         let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Double(_));
         let parts = &subscript.key.parts;
         Ok(subscript.key.raw.is_empty()
@@ -39,7 +70,7 @@ impl Shell {
 
     /// With `set -u`, an array that is not there ends the script before its subscript is looked at. What a subscript holds has been
     /// expanded by then, with the expression that it stands in.
-    pub(super) fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
+    fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
         let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
         if self.options.nounset && (self.arith_levels > 0 || subscript.key.parts.iter().all(plain)) {
             return self.check_there(name);
@@ -47,7 +78,7 @@ impl Shell {
         Ok(())
     }
 
-    pub(super) fn check_there(&mut self, name: &Name) -> Result<(), Fault> {
+    fn check_there(&mut self, name: &Name) -> Result<(), Fault> {
         if !self.options.nounset || self.vars.get(name).is_some() || self.is_computed(name) {
             return Ok(());
         }
@@ -106,7 +137,7 @@ impl Shell {
         }
     }
 
-    pub(super) fn set_number(
+    fn set_number(
         &mut self,
         name: &Name,
         subscript: Option<&Rc<Subscript>>,
