@@ -2,10 +2,11 @@
 
 use tidebox_rt::{Errno, Fd, Open};
 
+use crate::compare;
 use crate::create::Dump;
 use crate::header::BLOCK;
 use crate::message::{Fatal, error, fatal};
-use crate::names::{Wanted, expanded};
+use crate::names::Wanted;
 use crate::options::{Mode, Options, Word};
 use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
@@ -26,7 +27,6 @@ fn open(options: &Options, create: bool) -> Result<Fd, Fatal> {
 
 /// Runs `-r` and `-u`.
 pub(crate) fn append(options: &Options) -> Result<(), Fatal> {
-    let words = expanded(&options.words).map_err(crate::stopped)?;
     let fd = open(options, true)?;
     let stat = tidebox_rt::fstat(fd).map_err(|errno| cannot(options, "stat", errno))?;
     let mut reader = Reader::new(fd);
@@ -46,20 +46,20 @@ pub(crate) fn append(options: &Options) -> Result<(), Fatal> {
     }
     tidebox_rt::seek_to(fd, end).map_err(|errno| cannot(options, "seek", errno))?;
     let writer = Writer::new(fd, options, end);
-    let mut dump = Dump::new(options, writer, Some((stat.dev, stat.ino)), false);
+    let mut dump = Dump::new(options, writer, Some((stat.dev, stat.ino)), false)?;
     dump.present = present;
-    dump.words(&words)?;
+    dump.words(&options.words)?;
     dump.finish()?;
-    tidebox_rt::close(fd).map_err(|errno| cannot(options, "close", errno))
+    tidebox_rt::close(fd).map_err(|errno| cannot(options, "close", errno))?;
+    compare::verify(options)
 }
 
 /// Runs `-A`.
 pub(crate) fn concatenate(options: &Options) -> Result<(), Fatal> {
-    let words = expanded(&options.words).map_err(crate::stopped)?;
     let fd = open(options, true)?;
     let mut end = scan_end(options, fd)?;
-    for word in &words {
-        let Word::Name(name) = word else {
+    for word in &options.words {
+        let Word::Name(name, _) = word else {
             continue;
         };
         let other = match tidebox_rt::open(name, Open { read: true, ..Open::default() }) {
@@ -75,7 +75,8 @@ pub(crate) fn concatenate(options: &Options) -> Result<(), Fatal> {
         // Nothing was written to it.
         let _ = tidebox_rt::close(other);
     }
-    seal(options, fd, end)
+    seal(options, fd, end)?;
+    compare::verify(options)
 }
 
 /// Where the members of an archive end.
@@ -89,10 +90,10 @@ fn scan_end(options: &Options, fd: Fd) -> Result<u64, Fatal> {
 
 /// Runs `--delete`.
 pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
+    let mut wanted = Wanted::new(options);
     let fd = open(options, false)?;
     let mut reader = Reader::new(fd);
-    let any = options.words.iter().any(|word| matches!(word, Word::Name(_) | Word::List(..)));
+    let any = options.words.iter().any(|word| matches!(word, Word::Name(..)));
     // Where each member begins, and whether it goes.
     let mut begins: Vec<(u64, bool)> = Vec::new();
     let end = scan::each(options, &mut reader, |reader, member| {
@@ -112,7 +113,8 @@ pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
         }
         to += length;
     }
-    seal(options, fd, to)
+    seal(options, fd, to)?;
+    compare::verify(options)
 }
 
 /// Copies bytes of a file to a place that is before them or in another file.

@@ -20,19 +20,33 @@ struct Compare<'a> {
     lines: Lines,
     base: Option<Vec<u8>>,
     ids: Option<(Names, Names)>,
+    /// The archive was just written.
+    verifies: bool,
 }
 
 /// Runs `-d`.
 pub(crate) fn compare(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
+    run(options, Some(Wanted::new(options)))
+}
+
+/// Compares an archive that was just written with the files that it was made of, where that is asked for.
+pub(crate) fn verify(options: &Options) -> Result<(), Fatal> {
+    if options.verify { run(options, None) } else { Ok(()) }
+}
+
+/// Compares the members that are asked for, or without `wanted` all of them.
+fn run(options: &Options, mut wanted: Option<Wanted>) -> Result<(), Fatal> {
     let (archive, mut reader) = scan::open(options)?;
     let base = options.words.iter().fold(None, |base: Option<Vec<u8>>, word| match word {
         Word::Folder(next) => Some(below(base.as_deref(), next)),
         _ => base,
     });
-    let mut run = Compare { options, naming: Naming::default(), lines: Lines::new(false), base, ids: None };
+    let lines = Lines::new(false, options)?;
+    let verifies = wanted.is_none();
+    let mut run = Compare { options, naming: Naming::default(), lines, base, ids: None, verifies };
     let ended = scan::each(options, &mut reader, |reader, member| {
-        if let Some(folder) = wanted.take(&member.name)
+        let folder = wanted.as_mut().map_or(Some(None), |wanted| wanted.take(&member.name));
+        if let Some(folder) = folder
             && !is_excluded(&member, options)
         {
             run.member(reader, &member, folder)?;
@@ -41,7 +55,9 @@ pub(crate) fn compare(options: &Options) -> Result<(), Fatal> {
     });
     run.lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
     ended?;
-    wanted.report();
+    if let Some(wanted) = wanted {
+        wanted.report();
+    }
     scan::close(archive, &mut reader)
 }
 
@@ -60,6 +76,9 @@ impl Compare<'_> {
         if self.options.verbose > 0 {
             let mut shown = member.clone();
             shown.name.clone_from(&name);
+            if self.verifies {
+                self.lines.begin(b"Verify ");
+            }
             let told = self.lines.member(&shown, reader.began / 512, self.options.verbose > 1, self.options);
             told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
         }

@@ -1,20 +1,22 @@
 //! Putting files into an archive.
 
+mod content;
 mod member;
+
 use std::collections::HashMap;
 
 use tidebox_gnu::user::Names;
-use tidebox_rt::{Errno, Fd, FileKind, Open, Stat};
+use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::archive::{Archive, Identity};
+use crate::compare;
 use crate::exclude::{Exclude, Reach};
-use crate::header::Member;
+use crate::header::{Format, Member};
 use crate::list::Lines;
-use crate::message::{Fatal, differs, error, fatal, warn};
-use crate::names::{self, Naming, below, expanded, time};
-use crate::options::{Mode, Options, TagRule, Word};
+use crate::message::{Fatal, error, fatal, warn};
+use crate::names::{self, Naming, below, time};
+use crate::options::{How, Mode, Options, TagRule, Word};
 use crate::quote::escaped;
-use crate::reader::RECORD;
 use crate::transform::Of;
 use crate::writer::Writer;
 
@@ -36,8 +38,9 @@ pub(crate) struct Dump<'a> {
     trivial_links: u64,
     /// The file system of the folder that a word of the command line names.
     device: Option<u32>,
-    /// Which word of the command line is put in.
+    /// Which word of the command line is put in, and how it is to be read.
     at: usize,
+    how: How,
     /// What is removed at the end, because folders must be empty by then.
     folders: Vec<Vec<u8>>,
     /// What files in the folders on the way list, and how far that reaches.
@@ -55,29 +58,30 @@ fn broken_archive(options: &Options, errno: Errno) -> Fatal {
 
 /// Makes a new archive.
 pub(crate) fn create(options: &Options) -> Done {
-    let words = expanded(&options.words).map_err(crate::stopped)?;
     let (archive, identity) = Archive::create(options)?;
     let writer = Writer::new(archive.fd, options, 0);
     let to_stderr = options.archive == b"-";
-    let mut dump = Dump::new(options, writer, identity, to_stderr);
+    let mut dump = Dump::new(options, writer, identity, to_stderr)?;
     dump.label()?;
-    dump.words(&words)?;
+    dump.words(&options.words)?;
     dump.finish()?;
-    archive.close()
+    archive.close()?;
+    compare::verify(options)
 }
 
 impl<'a> Dump<'a> {
-    pub(crate) fn new(options: &'a Options, writer: Writer, archive: Identity, to_stderr: bool) -> Self {
-        Self {
+    pub(crate) fn new(options: &'a Options, writer: Writer, archive: Identity, to_stderr: bool) -> Result<Self, Fatal> {
+        Ok(Self {
             options,
             writer,
-            lines: Lines::new(to_stderr),
+            lines: Lines::new(to_stderr, options)?,
             naming: Naming::default(),
             archive,
             users: None,
             groups: None,
             links: HashMap::new(),
             at: 0,
+            how: How::default(),
             device: None,
             // Of one name alone it can be told; of several, one file may be meant twice.
             trivial_links: u64::from(
@@ -86,7 +90,7 @@ impl<'a> Dump<'a> {
             folders: Vec::new(),
             ignored: Vec::new(),
             present: HashMap::new(),
-        }
+        })
     }
 
     /// Puts in everything that the words name.
@@ -105,30 +109,37 @@ impl<'a> Dump<'a> {
                         }
                     }
                 }
-                Word::Name(name) => {
+                Word::Name(name, how) => {
+                    self.how = *how;
                     let name = trimmed(name);
                     if !self.is_excluded(name) {
                         self.file(folder.as_deref(), name, 0)?;
                     }
                 }
-                Word::List(..) => {}
             }
         }
         Ok(())
     }
 
-    /// Puts in the label of the archive.
+    /// Puts in what stands before all files: records that hold for them all, and the label of the archive.
     fn label(&mut self) -> Done {
+        let now = time(tidebox_rt::realtime_ns());
+        if !self.options.pax.global.is_empty() {
+            self.put_in(|writer| writer.global(&self.options.pax.global, now))?;
+        }
         let Some(label) = &self.options.label else {
             return Ok(());
         };
-        let now = time(tidebox_rt::realtime_ns());
         let header = Member { name: label.clone(), kind: b'V', mtime: now, ..Member::default() };
         if self.options.verbose > 0 {
             let told = self.lines.member(&header, 0, self.options.verbose > 1, self.options);
             told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
         }
-        self.put_in(|writer| writer.header(&header, &[]))
+        if self.options.format != Format::Pax {
+            return self.put_in(|writer| writer.header(&header, &[]));
+        }
+        let record = [(crate::label::KEY.to_owned(), label.clone())];
+        self.put_in(|writer| writer.global(&record, now))
     }
 
     /// Ends the archive, and removes what is to be removed.
@@ -170,7 +181,7 @@ impl<'a> Dump<'a> {
     }
 
     fn is_excluded(&self, name: &[u8]) -> bool {
-        self.options.excludes.iter().any(|exclude| exclude.from <= self.at && exclude.matches(name))
+        self.options.excludes.matches(name, self.at)
     }
 
     /// Whether a file in its folder, or in one above, lists a name.
@@ -205,6 +216,14 @@ impl<'a> Dump<'a> {
                 return Ok(());
             }
         };
+        if self.options.asks
+            && !self
+                .lines
+                .confirm("add", name, 0)
+                .map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?
+        {
+            return Ok(());
+        }
         if self.archive.is_some_and(|archive| archive == (stat.dev, stat.ino)) {
             warn(&[&escaped(name, true), b": file is the archive; not dumped"]);
             return Ok(());
@@ -239,6 +258,7 @@ impl<'a> Dump<'a> {
                 member.kind = b'2';
                 member.link = names::transformed(&text, Of::SymbolicLink, self.options).unwrap_or(text);
                 (member.stored, member.size) = (0, 0);
+                self.remember(name, &stat);
             }
             FileKind::Pipe => (member.kind, member.stored, member.size) = (b'6', 0, 0),
             FileKind::CharDevice => (member.kind, member.stored, member.size) = (b'3', 0, 0),
@@ -253,77 +273,6 @@ impl<'a> Dump<'a> {
             }
         }
         if self.header(name, &member, &stat)? { self.removed(&path) } else { Ok(()) }
-    }
-
-    /// Puts in a file with its bytes.
-    fn regular(&mut self, path: &[u8], name: &[u8], member: Member, stat: &Stat) -> Done {
-        let fd = match tidebox_rt::open(path, Open { read: true, ..Open::default() }) {
-            Ok(fd) => fd,
-            Err(errno) => {
-                self.cannot("open", name, errno);
-                return Ok(());
-            }
-        };
-        if stat.nlink > self.trivial_links && !self.options.hard_follow {
-            let safe = self.naming.safer(name, self.options, true).to_vec();
-            self.links.insert((stat.dev, stat.ino), (safe, stat.nlink.saturating_sub(1)));
-        }
-        let put = match self.header(name, &member, stat) {
-            Ok(true) => self.bytes(fd, name, member.stored),
-            Ok(false) => Ok(false),
-            Err(fatal) => Err(fatal),
-        };
-        let after = tidebox_rt::fstat(fd);
-        // Nothing was written to it.
-        let _ = tidebox_rt::close(fd);
-        if !put? {
-            return Ok(());
-        }
-        if after.is_ok_and(|after| after.ctime_ns != stat.ctime_ns || after.size != stat.size) {
-            differs(&[&escaped(name, true), b": file changed as we read it"]);
-        }
-        self.removed(path)
-    }
-
-    /// Copies as many bytes as the header promised; what is missing becomes zeros. Whether the whole file was there.
-    fn bytes(&mut self, fd: Fd, name: &[u8], size: u64) -> Result<bool, Fatal> {
-        let mut left = size;
-        let mut buffer = vec![0; RECORD * 8];
-        while left > 0 {
-            let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            let got = match tidebox_rt::read(fd, buffer.get_mut(..room).unwrap_or_default()) {
-                Ok(0) => {
-                    let plural = if left == 1 { "" } else { "s" };
-                    let text = format!(": File shrank by {left} byte{plural}; padding with zeros");
-                    differs(&[&escaped(name, true), text.as_bytes()]);
-                    self.zeros(left)?;
-                    break;
-                }
-                Ok(got) => got,
-                Err(Errno::INTR) => continue,
-                Err(errno) => {
-                    self.cannot(&format!("read (at byte {}, reading {room} bytes)", size - left), name, errno);
-                    self.zeros(left)?;
-                    break;
-                }
-            };
-            let bytes = buffer.get(..got).unwrap_or_default();
-            self.writer.put(bytes).map_err(|errno| broken_archive(self.options, errno))?;
-            left -= got as u64;
-        }
-        self.put_in(|writer| writer.pad())?;
-        Ok(left == 0)
-    }
-
-    fn zeros(&mut self, count: u64) -> Done {
-        let zeros = vec![0; RECORD];
-        let mut left = count;
-        while left > 0 {
-            let step = zeros.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            self.put_in(|writer| writer.put(zeros.get(..step).unwrap_or_default()))?;
-            left -= step as u64;
-        }
-        Ok(())
     }
 
     fn removed(&mut self, path: &[u8]) -> Done {
@@ -367,7 +316,7 @@ impl<'a> Dump<'a> {
         {
             return Ok(());
         }
-        if !self.options.recursive {
+        if !self.how.recursive {
             return Ok(());
         }
         if let Some((file, rule)) = &tag {
@@ -431,24 +380,4 @@ fn trimmed(name: &[u8]) -> &[u8] {
         rest = shorter;
     }
     rest
-}
-
-/// Names of users and groups as bytes.
-trait Ids {
-    fn name_of(&self, id: u64) -> Vec<u8>;
-    fn id_of(&self, name: &[u8]) -> Option<u64>;
-}
-
-impl Ids for Names {
-    fn name_of(&self, id: u64) -> Vec<u8> {
-        u32::try_from(id).ok().and_then(|id| self.name(id)).map(|name| name.as_bytes().to_vec()).unwrap_or_default()
-    }
-
-    fn id_of(&self, name: &[u8]) -> Option<u64> {
-        let name = std::str::from_utf8(name).ok()?;
-        if name.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        self.id(name).map(u64::from)
-    }
 }

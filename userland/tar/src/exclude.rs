@@ -1,5 +1,7 @@
 //! Names that are left out.
 
+use std::collections::HashMap;
+
 use tidebox_gnu::glob::{self, Flags};
 
 /// What version control keeps beside the files.
@@ -65,6 +67,43 @@ impl Exclude {
             } else {
                 self.pattern == part
             }
+        })
+    }
+}
+
+/// Everything that is left out. Of plain names there may be a hundred thousand, so that they are looked up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Excludes {
+    /// Plain names, and before which word of the command line the first of each stood.
+    plain: HashMap<Vec<u8>, usize>,
+    others: Vec<Exclude>,
+}
+
+impl Excludes {
+    pub(crate) fn push(&mut self, exclude: Exclude) {
+        let is_plain = !exclude.wildcards || !exclude.pattern.iter().any(|byte| b"*?[\\".contains(byte));
+        if is_plain && !exclude.anchored && !exclude.ignore_case {
+            self.plain.entry(exclude.pattern).or_insert(exclude.from);
+        } else {
+            self.others.push(exclude);
+        }
+    }
+
+    /// Whether a name is meant by what stood before a word of the command line.
+    pub(crate) fn matches(&self, name: &[u8], word: usize) -> bool {
+        self.others.iter().any(|exclude| exclude.from <= word && exclude.matches(name))
+            || !self.plain.is_empty() && self.has_plain(name.strip_suffix(b"/").unwrap_or(name), word)
+    }
+
+    /// Whether some stretch of a name between two of its slashes is one of the plain names.
+    fn has_plain(&self, name: &[u8], word: usize) -> bool {
+        let slash = |at: &usize| name.get(*at) == Some(&b'/');
+        let starts = (0..name.len()).filter(slash).map(|at| at + 1).filter(|at| name.get(*at) != Some(&b'/'));
+        let mut ends = (1..name.len()).filter(slash).collect::<Vec<_>>();
+        ends.push(name.len());
+        std::iter::once(0).chain(starts).any(|start| {
+            let part = |end: &usize| name.get(start..*end).and_then(|part| self.plain.get(part));
+            ends.iter().filter_map(part).any(|from| *from <= word)
         })
     }
 }

@@ -2,16 +2,21 @@
 
 mod content;
 mod link;
+mod list;
+
 use std::collections::HashMap;
 
 use tidebox_gnu::user::{Kind, Names};
-use tidebox_rt::{Errno, FileKind};
+use tidebox_rt::{Errno, Fd, FileKind, Open};
+
+use link::remove;
+pub(crate) use list::list;
 
 use crate::child;
 use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
-use crate::names::{self, Naming, Wanted, below, is_excluded, is_newer, leads_up, time, transformed};
+use crate::names::{Naming, Wanted, below, is_excluded, is_newer, leads_up, time, transformed};
 use crate::options::{Old, Options, Word};
 use crate::quote::{escaped, quoted};
 use crate::reader::{Broken, RECORD, Reader};
@@ -42,11 +47,13 @@ struct Extract<'a> {
     delayed: Vec<Delayed>,
     ids: Option<(Names, Names)>,
     made: HashMap<Vec<u8>, ()>,
+    /// Where somebody answers for each file.
+    answers: Option<Fd>,
 }
 
 /// Runs `-x`.
 pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
+    let mut wanted = Wanted::new(options);
     let (archive, mut reader) = scan::open(options)?;
     let mut base: Option<Vec<u8>> = None;
     let empty = !archive.is_piped() && reader.peek().is_ok_and(|head| head.len() < 512);
@@ -68,7 +75,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
     let mut run = Extract {
         options,
         naming: Naming::default(),
-        lines: Lines::new(options.to_stdout),
+        lines: Lines::new(options.to_stdout, options)?,
         umask: tidebox_rt::umask(None).unwrap_or(0o022),
         keeps_modes: options.keep_modes.unwrap_or(root),
         base,
@@ -76,6 +83,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
         delayed: Vec::new(),
         ids: None,
         made: HashMap::new(),
+        answers: if options.asks { Some(answers(options)?) } else { None },
     };
     let ended = scan::each(options, &mut reader, |reader, member| {
         if let Some(folder) = wanted.take(&member.name)
@@ -118,6 +126,13 @@ impl Extract<'_> {
         let Some(name) = transformed(&safe, Of::Member, self.options) else {
             return Ok(());
         };
+        if let Some(answers) = self.answers {
+            let plain = name.strip_suffix(b"/").unwrap_or(&name);
+            let said = self.lines.confirm("extract", plain, answers);
+            if !said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))? {
+                return Ok(());
+            }
+        }
         if self.options.verbose > 0 {
             let mut shown = member.clone();
             if self.options.show_transformed {
@@ -385,49 +400,11 @@ enum Trouble {
     Fatal(Fatal),
 }
 
-/// Removes a file, or a folder that is empty.
-fn remove(path: &[u8]) -> Result<(), Errno> {
-    match tidebox_rt::stat(path, false) {
-        Ok(stat) if stat.kind() == FileKind::Dir => tidebox_rt::remove_dir(path),
-        Ok(_) => tidebox_rt::unlink(path),
-        Err(errno) => Err(errno),
+/// Where answers come from: the terminal, where the archive comes from standard input.
+fn answers(options: &Options) -> Result<Fd, Fatal> {
+    if options.archive != b"-" {
+        return Ok(0);
     }
-}
-
-/// Runs `-t`.
-pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options).map_err(crate::stopped)?;
-    let (archive, mut reader) = scan::open(options)?;
-    let mut lines = Lines::new(false);
-    let mut naming = Naming::default();
-    let ended = scan::each(options, &mut reader, |reader, member| {
-        if wanted.take(&member.name).is_some() && !is_excluded(&member, options) {
-            let safe = naming.safer(&member.name, options, false).to_vec();
-            if member.kind == b'1' {
-                naming.safer(&member.link, options, true);
-            }
-            let mut shown = member;
-            if options.show_transformed {
-                shown.name = names::transformed(&safe, Of::Member, options).unwrap_or_else(|| b"/".to_vec());
-                let of = if shown.kind == b'1' { Of::HardLink } else { Of::SymbolicLink };
-                shown.link = names::transformed(&shown.link, of, options).unwrap_or_default();
-            }
-            let told = lines.member(&shown, reader.began / 512, options.verbose > 1, options);
-            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
-        }
-        Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
-    });
-    if options.block_numbers
-        && let Ok(end) = ended
-    {
-        let said = lines.say(&[format!("block {}: ** Block of NULs **", end / 512).as_bytes()]);
-        said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
-    }
-    lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
-    ended?;
-    wanted.report();
-    if options.totals {
-        crate::totals(b"read", reader.total.next_multiple_of(RECORD as u64), options.began);
-    }
-    scan::close(archive, &mut reader)
+    tidebox_rt::open(b"/dev/tty", Open { read: true, ..Open::default() })
+        .map_err(|errno| fatal(&[b"/dev/tty: Cannot open: ", errno.text().as_bytes()]))
 }

@@ -22,7 +22,7 @@ keys! {
     REFUSED_VALUE = 66; NEWER_MTIME = 67; DELAY = 68; ADD_FILE = 69; VERBATIM = 70; NO_VERBATIM = 71; NO_EFFECT = 72;
     FORCE_LOCAL = 73; EXCLUDE_IGNORE = 74; HOLE = 75; EXCLUDE_VCS_IGNORES = 76; SHOW_STORED = 77; DEFAULTS = 78; ONE_FILE_SYSTEM = 79;
     TO_COMMAND = 80; IGNORE_COMMAND = 81; CHECKPOINT = 82; CHECKPOINT_ACTION = 83; BACKUP = 84; SUFFIX = 85; TEST_LABEL = 86;
-    EXCLUDE_IGNORE_BELOW = 87;
+    EXCLUDE_IGNORE_BELOW = 87; INDEX_FILE = 88; QUOTE_CHARS = 89; NO_QUOTE_CHARS = 90; UNQUOTE = 91; NO_UNQUOTE = 92;
 }
 
 /// Options of one letter, as `getopt` writes them.
@@ -71,12 +71,12 @@ pub(crate) const LONG: &[Long] = &[
     long("exclude-vcs-ignores", Takes::Nothing, EXCLUDE_VCS_IGNORES),
     long("no-null", Takes::Nothing, NO_NULL),
     long("no-recursion", Takes::Nothing, NO_RECURSION),
-    long("no-unquote", Takes::Nothing, NO_EFFECT),
+    long("no-unquote", Takes::Nothing, NO_UNQUOTE),
     long("no-verbatim-files-from", Takes::Nothing, NO_VERBATIM),
     long("null", Takes::Nothing, NULL),
     long("recursion", Takes::Nothing, RECURSION),
     long("files-from", Takes::Value, 'T'),
-    long("unquote", Takes::Nothing, NO_EFFECT),
+    long("unquote", Takes::Nothing, UNQUOTE),
     long("verbatim-files-from", Takes::Nothing, VERBATIM),
     long("anchored", Takes::Nothing, ANCHORED),
     long("ignore-case", Takes::Nothing, IGNORE_CASE),
@@ -178,9 +178,9 @@ pub(crate) const LONG: &[Long] = &[
     long("checkpoint-action", Takes::Value, CHECKPOINT_ACTION),
     long("check-links", Takes::Nothing, 'l'),
     long("full-time", Takes::Nothing, FULL_TIME),
-    long("index-file", Takes::Value, REFUSED_VALUE),
-    long("no-quote-chars", Takes::Value, REFUSED_VALUE),
-    long("quote-chars", Takes::Value, REFUSED_VALUE),
+    long("index-file", Takes::Value, INDEX_FILE),
+    long("no-quote-chars", Takes::Value, NO_QUOTE_CHARS),
+    long("quote-chars", Takes::Value, QUOTE_CHARS),
     long("quoting-style", Takes::Value, QUOTING),
     long("block-number", Takes::Nothing, 'R'),
     long("show-defaults", Takes::Nothing, DEFAULTS),

@@ -3,10 +3,13 @@
 use tidebox_gnu::glob::{self, Flags};
 
 use crate::message::{Fatal, fatal, note_difference, warn};
-use crate::options::{Options, Word};
+use crate::options::{How, Options, Word};
 use crate::quote::quoted;
 use crate::reader::Step;
 use crate::scan;
+
+/// The record of POSIX that holds a label.
+pub(crate) const KEY: &str = "GNU.volume.label";
 
 /// Runs `--test-label`: prints the label, or says by the exit code whether it is one of some names.
 pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
@@ -15,11 +18,11 @@ pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
         Step::Member(member) if member.kind == b'V' => Some(member.name),
         _ => None,
     };
-    let names: Vec<&[u8]> = options
+    let names: Vec<(&[u8], How)> = options
         .words
         .iter()
         .filter_map(|word| match word {
-            Word::Name(name) => Some(name.as_slice()),
+            Word::Name(name, how) => Some((name.as_slice(), *how)),
             _ => None,
         })
         .collect();
@@ -30,13 +33,18 @@ pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
         written.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
     }
     let asked = !names.is_empty();
-    if asked && !names.iter().any(|name| label.as_deref() == Some(*name)) {
+    if asked && !names.iter().any(|(name, how)| label.as_deref().is_some_and(|label| is(label, name, *how))) {
         if options.verbose > 0 {
             warn(&[b"Archive label mismatch"]);
         }
         note_difference();
     }
     scan::close(archive, &mut reader)
+}
+
+/// Whether a label is the one that a name means.
+fn is(label: &[u8], name: &[u8], how: How) -> bool {
+    if how.wildcards == Some(true) { glob::matches(name, label, Flags::default()) } else { name == label }
 }
 
 /// Holds an archive that is read to the label that was asked for.

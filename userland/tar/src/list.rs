@@ -2,9 +2,10 @@
 
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::zone::Zone;
-use tidebox_rt::Errno;
+use tidebox_rt::{Errno, Fd, Open};
 
 use crate::header::Member;
+use crate::message::{Fatal, fatal};
 use crate::options::Options;
 use crate::quote::escaped;
 
@@ -18,9 +19,40 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines go to standard output, or where something else goes there to standard error.
-    pub(crate) fn new(to_stderr: bool) -> Self {
-        Self { owners: 19, date: 16, held: Vec::new(), fd: if to_stderr { 2 } else { 1 } }
+    /// Lines go to standard output, where something else goes there to standard error, or to a file that was named.
+    pub(crate) fn new(to_stderr: bool, options: &Options) -> Result<Self, Fatal> {
+        let fd = match &options.index_file {
+            Some(name) => {
+                let how = Open { write: true, create: true, truncate: true, ..Open::default() };
+                tidebox_rt::open(name, how)
+                    .map_err(|errno| fatal(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]))?
+            }
+            None if to_stderr => 2,
+            None => 1,
+        };
+        Ok(Self { owners: 19, date: 16, held: Vec::new(), fd })
+    }
+
+    /// Asks whether something is to be done with a file. Only a `y` says so.
+    pub(crate) fn confirm(&mut self, what: &str, name: &[u8], from: Fd) -> Result<bool, Errno> {
+        self.held.extend([what.as_bytes(), b" ", &crate::quote::quoted(name), b"?"].concat());
+        self.flush()?;
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        loop {
+            match tidebox_rt::read(from, &mut byte) {
+                Ok(0) => {
+                    self.held.push(b'\n');
+                    self.flush()?;
+                    break;
+                }
+                Ok(_) if byte == *b"\n" => break,
+                Ok(_) => answer.extend(byte),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(matches!(answer.first(), Some(b'y' | b'Y')))
     }
 
     /// A line for a member: its name, and with `long` everything else.
@@ -32,11 +64,11 @@ impl Lines {
             let line = self.long(member, options);
             self.held.extend(line);
         }
-        self.held.extend(shown(&member.name, options));
+        self.held.extend(shown(&member.name));
         if long {
             match member.kind {
-                b'2' => self.held.extend([b" -> ".as_slice(), &shown(&member.link, options)].concat()),
-                b'1' => self.held.extend([b" link to ".as_slice(), &shown(&member.link, options)].concat()),
+                b'2' => self.held.extend([b" -> ".as_slice(), &shown(&member.link)].concat()),
+                b'1' => self.held.extend([b" link to ".as_slice(), &shown(&member.link)].concat()),
                 b'0'..=b'7' | b'S' | b'D' => {}
                 b'V' => self.held.extend_from_slice(b"--Volume Header--"),
                 b'M' => self.held.extend_from_slice(b"--Continued at byte 0--"),
@@ -88,6 +120,11 @@ impl Lines {
         .concat()
     }
 
+    /// What the next line begins with.
+    pub(crate) fn begin(&mut self, words: &[u8]) {
+        self.held.extend_from_slice(words);
+    }
+
     /// A line of other words.
     pub(crate) fn say(&mut self, parts: &[&[u8]]) -> Result<(), Errno> {
         self.held.extend(parts.concat());
@@ -102,8 +139,8 @@ impl Lines {
     }
 }
 
-fn shown(name: &[u8], options: &Options) -> Vec<u8> {
-    if options.literal { name.to_vec() } else { escaped(name, false) }
+fn shown(name: &[u8]) -> Vec<u8> {
+    escaped(name, false)
 }
 
 fn date(time: (i64, u32), full: bool) -> String {

@@ -92,14 +92,6 @@ fn run(options: &Options) -> i32 {
     }
 }
 
-/// Says what stopped the run after it began.
-fn stopped(stop: Stop) -> Fatal {
-    match stop {
-        Stop::Fatal(message) | Stop::NoSuch(message) => fatal(&[&message]),
-        Stop::Usage(_, message) | Stop::Print(message) => fatal(&[message.as_bytes()]),
-    }
-}
-
 /// Says how much was read or written, and how fast since the run began.
 fn totals(what: &[u8], bytes: u64, began: u64) {
     let elapsed = (tidebox_rt::monotonic_ns().saturating_sub(began) as f64 / 1e9).max(1e-9);

@@ -6,7 +6,7 @@ use tidebox_gnu::glob::{self, Flags};
 
 use crate::header::Member;
 use crate::message::{error, warn};
-use crate::options::{Mode, Options, Stop, Word};
+use crate::options::{How, Mode, Options, Word};
 use crate::quote::escaped;
 use crate::transform::Of;
 
@@ -25,12 +25,9 @@ pub(crate) fn is_newer(time: (i64, u32), kept: (i64, u32)) -> bool {
 #[derive(Debug)]
 pub(crate) struct Wanted {
     names: Vec<Name>,
-    flags: Flags,
-    wildcards: bool,
-    /// Nothing was said of patterns, so that names that look like one are told of.
-    hints: bool,
-    recursive: bool,
     occurrence: Option<u64>,
+    /// Nothing is asked for before a member has the first name.
+    waits: bool,
 }
 
 #[derive(Debug)]
@@ -38,33 +35,29 @@ struct Name {
     text: Vec<u8>,
     /// The folder in which what it means is unpacked.
     folder: Option<Vec<u8>>,
+    how: How,
     found: u64,
 }
 
 impl Wanted {
     /// Collects the names of the command line; those of lists are read.
-    pub(crate) fn new(options: &Options) -> Result<Self, Stop> {
+    pub(crate) fn new(options: &Options) -> Self {
         let mut names = Vec::new();
         let mut folder: Option<Vec<u8>> = None;
-        for word in expanded(&options.words)? {
+        if let Some(start) = &options.start {
+            names.push(Name { text: start.clone(), folder: None, how: How::default(), found: 0 });
+        }
+        for word in &options.words {
             match word {
-                Word::Folder(next) => folder = Some(below(folder.as_deref(), &next)),
-                Word::Name(text) => {
+                Word::Folder(next) => folder = Some(below(folder.as_deref(), next)),
+                Word::Name(text, how) => {
                     let text =
                         text.strip_suffix(b"/").filter(|rest| !rest.is_empty()).map_or(text.clone(), <[u8]>::to_vec);
-                    names.push(Name { text, folder: folder.clone(), found: 0 });
+                    names.push(Name { text, folder: folder.clone(), how: *how, found: 0 });
                 }
-                Word::List(..) => {}
             }
         }
-        Ok(Self {
-            names,
-            flags: Flags { ignore_case: options.ignore_case, pathname: !options.slash_is_plain },
-            wildcards: options.wildcards == Some(true),
-            hints: options.wildcards.is_none(),
-            recursive: options.recursive,
-            occurrence: options.occurrence,
-        })
+        Self { names, occurrence: options.occurrence, waits: options.start.is_some() }
     }
 
     /// Whether a member is asked for, and the folder in which it is unpacked.
@@ -73,8 +66,9 @@ impl Wanted {
             return Some(None);
         }
         let member = member.strip_suffix(b"/").unwrap_or(member);
-        let (flags, wildcards, recursive) = (self.flags, self.wildcards, self.recursive);
-        let name = self.names.iter_mut().find(|name| fits(&name.text, member, flags, wildcards, recursive))?;
+        let meant = if self.waits { 1 } else { self.names.len() };
+        let name = self.names.iter_mut().take(meant).find(|name| fits(&name.text, member, name.how))?;
+        self.waits = false;
         name.found += 1;
         match self.occurrence {
             Some(nth) if name.found != nth => None,
@@ -93,7 +87,7 @@ impl Wanted {
         for name in
             self.names.iter().filter(|name| name.found == 0 || self.occurrence.is_some_and(|nth| name.found < nth))
         {
-            if !hinted && self.hints && glob::is_pattern(&name.text) {
+            if !hinted && name.how.wildcards.is_none() && glob::is_pattern(&name.text) {
                 warn(&[b"Pattern matching characters used in file names"]);
                 warn(&[b"Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning"]);
                 hinted = true;
@@ -109,23 +103,26 @@ impl Wanted {
     }
 }
 
-fn fits(pattern: &[u8], member: &[u8], flags: Flags, wildcards: bool, recursive: bool) -> bool {
+/// Whether a name means a member: by itself, by a folder that it is in, or where that was asked for by its end.
+fn fits(pattern: &[u8], member: &[u8], how: How) -> bool {
+    let flags = Flags { ignore_case: how.ignore_case, pathname: !how.slash_is_plain };
     let same = |part: &[u8]| {
-        if wildcards {
+        if how.wildcards == Some(true) {
             glob::matches(pattern, part, flags)
-        } else if flags.ignore_case {
+        } else if how.ignore_case {
             pattern.eq_ignore_ascii_case(part)
         } else {
             pattern == part
         }
     };
-    if same(member) {
-        return true;
-    }
-    recursive
-        && (1..member.len())
-            .filter(|at| member.get(*at) == Some(&b'/'))
-            .any(|at| same(member.get(..at).unwrap_or_default()))
+    let from = |start: usize| {
+        let member = member.get(start..).unwrap_or_default();
+        let inner = |at: &usize| member.get(*at) == Some(&b'/');
+        same(member)
+            || how.recursive && (1..member.len()).filter(inner).any(|at| same(member.get(..at).unwrap_or_default()))
+    };
+    let behind = |at: &usize| member.get(*at) == Some(&b'/') && member.get(at + 1) != Some(&b'/');
+    from(0) || how.anchored == Some(false) && (0..member.len()).filter(behind).any(|at| from(at + 1))
 }
 
 /// A folder as seen from another one.
@@ -137,33 +134,6 @@ pub(crate) fn below(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
         }
         _ => name.to_vec(),
     }
-}
-
-/// The words with the names that lists hold in their places.
-pub(crate) fn expanded(words: &[Word]) -> Result<Vec<Word>, Stop> {
-    let mut all = Vec::new();
-    for word in words {
-        let Word::List(file, null) = word else {
-            all.push(word.clone());
-            continue;
-        };
-        let text = crate::options::whole(file)
-            .map_err(|errno| Stop::Fatal([file, b": Cannot stat: ".as_slice(), errno.text().as_bytes()].concat()))?;
-        let end = if *null { 0 } else { b'\n' };
-        let mut folder_next = false;
-        for line in text.split(|byte| *byte == end).filter(|line| !line.is_empty()) {
-            if std::mem::take(&mut folder_next) {
-                all.push(Word::Folder(line.to_vec()));
-            } else if !null && line == b"-C" {
-                folder_next = true;
-            } else if let Some(folder) = line.strip_prefix(b"-C").filter(|_| !null) {
-                all.push(Word::Folder(folder.trim_ascii_start().to_vec()));
-            } else {
-                all.push(Word::Name(line.to_vec()));
-            }
-        }
-    }
-    Ok(all)
 }
 
 /// How names are put down: without what would lead out of the folder, and as the expressions change them.
@@ -254,5 +224,5 @@ pub(crate) fn leads_up(name: &[u8]) -> bool {
 
 /// Whether a member is left out.
 pub(crate) fn is_excluded(member: &Member, options: &Options) -> bool {
-    options.excludes.iter().any(|exclude| exclude.matches(&member.name))
+    options.excludes.matches(&member.name, usize::MAX)
 }

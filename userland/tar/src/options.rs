@@ -1,6 +1,9 @@
 //! The command line.
 
+mod lists;
+mod matching;
 mod reading;
+mod settle;
 mod values;
 
 use tidebox_gnu::backup::Backup;
@@ -8,10 +11,11 @@ use tidebox_gnu::getopt::{Item, Parser, Spec};
 use tidebox_rt::Errno;
 
 use crate::checkpoint::Checkpoints;
-use crate::exclude::{Exclude, IgnoreFile};
+use crate::exclude::{Excludes, IgnoreFile};
 use crate::flags::{LONG, SHORT};
 use crate::header::{BLOCK, Format};
 use crate::transform::Transform;
+pub(crate) use matching::How;
 use reading::Reading;
 pub(crate) use values::by_suffix;
 
@@ -43,11 +47,10 @@ pub(crate) enum Old {
 /// One thing to put in, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    Name(Vec<u8>),
+    /// A name, and how it is to be read where it stood.
+    Name(Vec<u8>, How),
     /// Names that follow are below this folder.
     Folder(Vec<u8>),
-    /// Names are listed in a file; whether each ends with a NUL.
-    List(Vec<u8>, bool),
 }
 
 /// An owner to write in place of the real one: a name, an id or both.
@@ -73,7 +76,6 @@ pub(crate) struct Options {
     pub(crate) absolute: bool,
     pub(crate) follow: bool,
     pub(crate) hard_follow: bool,
-    pub(crate) recursive: bool,
     pub(crate) sorted: bool,
     pub(crate) owner: Option<Owner>,
     pub(crate) group: Option<Owner>,
@@ -83,15 +85,11 @@ pub(crate) struct Options {
     /// Only what was changed since; with `true` also what only its state was changed of.
     pub(crate) newer: Option<((i64, u32), bool)>,
     pub(crate) file_mode: Option<tidebox_gnu::mode::Change>,
-    pub(crate) excludes: Vec<Exclude>,
+    pub(crate) excludes: Excludes,
     pub(crate) tags: Vec<(Vec<u8>, TagRule)>,
     pub(crate) transforms: Vec<Transform>,
     pub(crate) show_transformed: bool,
     pub(crate) strip: usize,
-    pub(crate) wildcards: Option<bool>,
-    pub(crate) anchored: bool,
-    pub(crate) ignore_case: bool,
-    pub(crate) slash_is_plain: bool,
     pub(crate) old: Old,
     pub(crate) touch: bool,
     pub(crate) keep_modes: Option<bool>,
@@ -111,8 +109,15 @@ pub(crate) struct Options {
     pub(crate) keep_dir_symlink: bool,
     pub(crate) one_top_level: Option<Vec<u8>>,
     pub(crate) occurrence: Option<u64>,
+    /// Nothing is taken before a member of this name.
+    pub(crate) start: Option<Vec<u8>>,
     pub(crate) warnings: bool,
-    pub(crate) literal: bool,
+    /// Somebody is asked about each file.
+    pub(crate) asks: bool,
+    /// What was written is read again and compared with the files.
+    pub(crate) verify: bool,
+    /// Lines about members go to this file.
+    pub(crate) index_file: Option<Vec<u8>>,
     /// A command of the shell that gets the bytes of each file, and whether its failures count for nothing.
     pub(crate) command: Option<Vec<u8>>,
     pub(crate) ignore_command: bool,
@@ -126,9 +131,8 @@ pub(crate) struct Options {
     pub(crate) ignore_files: Vec<IgnoreFile>,
     /// When the run began, by a clock that never goes back.
     pub(crate) began: u64,
-    /// Records of POSIX that are left out, and the name that records stand under.
-    pub(crate) pax_deletes: Vec<String>,
-    pub(crate) pax_name: String,
+    /// What was said of records of POSIX.
+    pub(crate) pax: PaxOptions,
     /// Times that were given in words: the option, the words, and what was read.
     pub(crate) dates: Vec<(&'static str, Vec<u8>, (i64, u32))>,
     /// An option that only counts for names after it, of which there are none.
@@ -151,7 +155,6 @@ impl Options {
             absolute: false,
             follow: false,
             hard_follow: false,
-            recursive: true,
             sorted: false,
             owner: None,
             group: None,
@@ -159,15 +162,11 @@ impl Options {
             mtime: None,
             newer: None,
             file_mode: None,
-            excludes: Vec::new(),
+            excludes: Excludes::default(),
             tags: Vec::new(),
             transforms: Vec::new(),
             show_transformed: false,
             strip: 0,
-            wildcards: None,
-            anchored: false,
-            ignore_case: false,
-            slash_is_plain: true,
             old: Old::Replace,
             touch: false,
             keep_modes: None,
@@ -185,8 +184,11 @@ impl Options {
             keep_dir_symlink: false,
             one_top_level: None,
             occurrence: None,
+            start: None,
             warnings: true,
-            literal: false,
+            asks: false,
+            verify: false,
+            index_file: None,
             command: None,
             ignore_command: false,
             checkpoints: None,
@@ -194,11 +196,29 @@ impl Options {
             label: None,
             ignore_files: Vec::new(),
             began: tidebox_rt::monotonic_ns(),
-            pax_deletes: Vec::new(),
-            pax_name: "%d/PaxHeaders/%f".to_owned(),
+            pax: PaxOptions::default(),
             dates: Vec::new(),
             idle_excludes: Vec::new(),
         }
+    }
+}
+
+/// What was said of records of POSIX.
+#[derive(Clone, Debug)]
+pub(crate) struct PaxOptions {
+    /// Keys that are left out.
+    pub(crate) deletes: Vec<String>,
+    /// The name that records stand under.
+    pub(crate) name: String,
+    /// Records for the whole archive, and for every member.
+    pub(crate) global: Vec<(String, Vec<u8>)>,
+    pub(crate) each: Vec<(String, Vec<u8>)>,
+}
+
+impl Default for PaxOptions {
+    fn default() -> Self {
+        let name = "%d/PaxHeaders/%f".to_owned();
+        Self { deletes: Vec::new(), name, global: Vec::new(), each: Vec::new() }
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) struct Writer {
     checkpoints: Option<Checkpoints>,
     /// The name under which records of POSIX stand.
     records_name: String,
+    globals: u32,
 }
 
 /// The name of what stands before a header with a long name.
@@ -38,7 +39,8 @@ impl Writer {
             total: 0,
             format: options.format,
             checkpoints: options.checkpoints.clone(),
-            records_name: options.pax_name.clone(),
+            records_name: options.pax.name.clone(),
+            globals: 0,
         }
     }
 
@@ -159,6 +161,18 @@ impl Writer {
             mtime: (member.mtime.0, 0),
             ..Member::default()
         };
+        self.put(&header::encode(&header, self.format))?;
+        self.put(&text)?;
+        self.pad()
+    }
+
+    /// Writes records that hold for all members behind them.
+    pub(crate) fn global(&mut self, records: &[(String, Vec<u8>)], now: (i64, u32)) -> Result<(), Errno> {
+        let text: Vec<u8> = records.iter().flat_map(|(key, value)| pax::write(key, value)).collect();
+        self.globals += 1;
+        let name = format!("/tmp/GlobalHead.{}", self.globals).into_bytes();
+        let stored = text.len() as u64;
+        let header = Member { name, kind: b'g', mode: 0o644, stored, mtime: (now.0, 0), ..Member::default() };
         self.put(&header::encode(&header, self.format))?;
         self.put(&text)?;
         self.pad()

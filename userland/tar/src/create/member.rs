@@ -3,7 +3,7 @@
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
 
-use super::{Done, Dump, Ids};
+use super::{Done, Dump};
 use crate::header::{Format, Member};
 use crate::message::{Fatal, error, fatal};
 use crate::names::{self, time};
@@ -119,7 +119,7 @@ impl<'a> Dump<'a> {
         let mut extra = Vec::new();
         if self.writer.format == Format::Pax {
             let keeps = |key: &str| {
-                !self.options.pax_deletes.iter().any(|pattern| {
+                !self.options.pax.deletes.iter().any(|pattern| {
                     tidebox_gnu::glob::matches(pattern.as_bytes(), key.as_bytes(), tidebox_gnu::glob::Flags::default())
                 })
             };
@@ -132,6 +132,11 @@ impl<'a> Dump<'a> {
             if keeps("ctime") {
                 extra.push(("ctime", pax::write_time(time(stat.ctime_ns)).into_bytes()));
             }
+            for (key, value) in &self.options.pax.each {
+                extra.retain(|(there, _)| there != key);
+                extra.push((key, value.clone()));
+            }
+            extra.retain(|(key, _)| !self.options.pax.global.iter().any(|(there, _)| there == key));
         }
         self.put_in(|writer| writer.header(member, &extra))?;
         if self.options.verbose > 0 {
@@ -151,5 +156,25 @@ impl<'a> Dump<'a> {
         }
         let told = self.lines.member(&shown, 0, long, self.options);
         told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
+    }
+}
+
+/// Names of users and groups as bytes.
+trait Ids {
+    fn name_of(&self, id: u64) -> Vec<u8>;
+    fn id_of(&self, name: &[u8]) -> Option<u64>;
+}
+
+impl Ids for Names {
+    fn name_of(&self, id: u64) -> Vec<u8> {
+        u32::try_from(id).ok().and_then(|id| self.name(id)).map(|name| name.as_bytes().to_vec()).unwrap_or_default()
+    }
+
+    fn id_of(&self, name: &[u8]) -> Option<u64> {
+        let name = std::str::from_utf8(name).ok()?;
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        self.id(name).map(u64::from)
     }
 }

@@ -1,6 +1,6 @@
 //! Files that are unpacked, and their times.
 
-use tidebox_rt::{Fd, Open, Time};
+use tidebox_rt::{Fd, FileKind, Open, Time};
 
 use super::{Extract, Trouble, broken_within};
 use crate::header::Member;
@@ -9,9 +9,17 @@ use crate::options::Old;
 use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
 
+fn is_link(path: &[u8]) -> bool {
+    tidebox_rt::stat(path, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink)
+}
+
 impl Extract<'_> {
     pub(super) fn file(&mut self, reader: &mut Reader, name: &[u8], path: &[u8], member: &Member) -> Result<(), Fatal> {
         let overwrites = self.options.old == Old::Overwrite;
+        if overwrites && !self.options.follow && is_link(path) {
+            // Nothing is written through a link. What cannot be removed is told of by what follows.
+            let _ = tidebox_rt::unlink(path);
+        }
         let how = Open { write: true, create: true, exclusive: !overwrites, truncate: overwrites, ..Open::default() };
         let fd = match self.make(name, path, Some(member), || tidebox_rt::open(path, how)) {
             None => return Ok(()),

@@ -1,6 +1,6 @@
 //! Links that are unpacked.
 
-use tidebox_rt::{Errno, Open};
+use tidebox_rt::{Errno, FileKind, Open};
 
 use super::{Delayed, Extract};
 use crate::header::Member;
@@ -83,5 +83,14 @@ impl Extract<'_> {
                 ]);
             }
         }
+    }
+}
+
+/// Removes a file, or a folder that is empty.
+pub(super) fn remove(path: &[u8]) -> Result<(), Errno> {
+    match tidebox_rt::stat(path, false) {
+        Ok(stat) if stat.kind() == FileKind::Dir => tidebox_rt::remove_dir(path),
+        Ok(_) => tidebox_rt::unlink(path),
+        Err(errno) => Err(errno),
     }
 }

@@ -1,33 +1,35 @@
 //! What the options together ask for.
 
-use super::values::{format, invalid_owner, no_such, owner, top_level};
-use super::{Mode, Old, Options, Stop, TagRule, Word, by_suffix, whole};
+use super::lists::Lists;
+use super::values::{format, invalid_owner, no_such, owner};
+use super::{How, Mode, Old, Options, Stop, TagRule, Word, whole};
 use crate::checkpoint::Checkpoints;
 use crate::exclude::{Exclude, IgnoreFile, Reach, VCS};
 use crate::flags::{
-    ADD_FILE, ANCHORED, BACKUP, CHECKPOINT, CHECKPOINT_ACTION, CLAMP, DEFAULTS, DELETE, EXCLUDE, EXCLUDE_BACKUPS,
-    EXCLUDE_CACHES, EXCLUDE_CACHES_ALL, EXCLUDE_CACHES_UNDER, EXCLUDE_IGNORE, EXCLUDE_IGNORE_BELOW, EXCLUDE_TAG,
-    EXCLUDE_TAG_ALL, EXCLUDE_TAG_UNDER, EXCLUDE_VCS, EXCLUDE_VCS_IGNORES, FULL_TIME, GROUP, HARD_DEREFERENCE, HELP,
-    IGNORE_CASE, IGNORE_COMMAND, IGNORE_FAILED, KEEP_DIR_SYMLINK, KEEP_NEWER, LZIP, LZMA, LZOP, MODE, MTIME,
-    NEWER_MTIME, NO_ANCHORED, NO_AUTO, NO_IGNORE_CASE, NO_IGNORE_COMMAND, NO_NULL, NO_OVERWRITE_DIR, NO_RECURSION,
-    NO_SAME_OWNER, NO_SAME_PERMISSIONS, NO_SLASH, NO_WILDCARDS, NULL, NUMERIC, OCCURRENCE, OLD_ARCHIVE,
-    ONE_FILE_SYSTEM, ONE_TOP_LEVEL, OVERWRITE, OWNER, PAX_OPTION, POSIX, QUOTING, RECORD_SIZE, RECURSION, REFUSED,
-    REFUSED_VALUE, REMOVE_FILES, SAME_OWNER, SHOW_STORED, SHOW_TRANSFORMED, SKIP_OLD, SLASH, SORT, STRIP, SUFFIX,
-    TEST_LABEL, TO_COMMAND, TOTALS, TRANSFORM, USAGE, UTC, VERSION, WARNING, WILDCARDS, ZSTD,
+    ADD_FILE, BACKUP, CHECKPOINT, CHECKPOINT_ACTION, CLAMP, DEFAULTS, DELETE, EXCLUDE, EXCLUDE_BACKUPS, EXCLUDE_CACHES,
+    EXCLUDE_CACHES_ALL, EXCLUDE_CACHES_UNDER, EXCLUDE_IGNORE, EXCLUDE_IGNORE_BELOW, EXCLUDE_TAG, EXCLUDE_TAG_ALL,
+    EXCLUDE_TAG_UNDER, EXCLUDE_VCS, EXCLUDE_VCS_IGNORES, FULL_TIME, GROUP, HARD_DEREFERENCE, HELP, IGNORE_COMMAND,
+    IGNORE_FAILED, INDEX_FILE, KEEP_DIR_SYMLINK, KEEP_NEWER, LZIP, LZMA, LZOP, MODE, MTIME, NEWER_MTIME, NO_AUTO,
+    NO_IGNORE_COMMAND, NO_OVERWRITE_DIR, NO_QUOTE_CHARS, NO_SAME_OWNER, NO_SAME_PERMISSIONS, NUMERIC, OCCURRENCE,
+    OLD_ARCHIVE, ONE_FILE_SYSTEM, ONE_TOP_LEVEL, OVERWRITE, OWNER, PAX_OPTION, POSIX, QUOTE_CHARS, QUOTING,
+    RECORD_SIZE, REFUSED, REFUSED_VALUE, REMOVE_FILES, SAME_OWNER, SHOW_STORED, SHOW_TRANSFORMED, SKIP_OLD, SORT,
+    STRIP, SUFFIX, TEST_LABEL, TO_COMMAND, TOTALS, TRANSFORM, USAGE, UTC, VERSION, WARNING, ZSTD,
 };
 use crate::header::{BLOCK, Format};
+use crate::quote::Style;
 use crate::transform::Transform;
 
 /// A command line that is half read.
 pub(super) struct Reading {
-    mode: Option<Mode>,
-    options: Options,
-    null: bool,
-    clamp: bool,
-    posix_option: bool,
-    has_format: bool,
-    /// Excludes that no name has followed yet.
-    idle: Vec<(&'static str, Option<Vec<u8>>)>,
+    pub(super) mode: Option<Mode>,
+    pub(super) options: Options,
+    pub(super) how: How,
+    pub(super) lists: Lists,
+    pub(super) clamp: bool,
+    pub(super) posix_option: bool,
+    pub(super) has_format: bool,
+    /// Options for the names behind them that no name has followed yet.
+    pub(super) idle: Vec<(&'static str, Option<Vec<u8>>)>,
 }
 
 pub(super) fn usage(message: impl Into<String>) -> Stop {
@@ -38,7 +40,8 @@ impl Reading {
     pub(super) fn new() -> Self {
         Self {
             mode: None,
-            null: false,
+            how: How::default(),
+            lists: Lists::default(),
             clamp: false,
             posix_option: false,
             has_format: false,
@@ -49,7 +52,7 @@ impl Reading {
 
     pub(super) fn name(&mut self, name: Vec<u8>) {
         self.idle.clear();
-        self.options.words.push(Word::Name(name));
+        self.options.words.push(Word::Name(name, self.how));
     }
 
     fn mode(&mut self, mode: Mode) -> Result<(), Stop> {
@@ -70,14 +73,13 @@ impl Reading {
     }
 
     fn exclude(&mut self, pattern: &[u8], wildcards: bool) {
-        let options = &self.options;
         self.options.excludes.push(Exclude {
             pattern: pattern.to_vec(),
-            from: options.words.len(),
-            wildcards: wildcards && options.wildcards != Some(false),
-            anchored: options.anchored,
-            ignore_case: options.ignore_case,
-            slash_is_plain: options.slash_is_plain,
+            from: self.options.words.len(),
+            wildcards: wildcards && self.how.wildcards != Some(false),
+            anchored: self.how.anchored == Some(true),
+            ignore_case: self.how.ignore_case,
+            slash_is_plain: self.how.slash_is_plain,
         });
     }
 
@@ -112,15 +114,16 @@ impl Reading {
             DELETE => self.mode(Mode::Delete)?,
             'f' => options.archive = value,
             'v' => options.verbose = options.verbose.saturating_add(1),
-            'C' => options.words.push(Word::Folder(value)),
-            'T' => {
-                self.idle.clear();
-                let null = self.null;
-                self.options.words.push(Word::List(value, null));
+            'C' => {
+                options.words.push(Word::Folder(value.clone()));
+                self.idle.push(("-C", Some(value)));
             }
+            'T' => self.list(&value)?,
             ADD_FILE => self.name(value),
-            NULL => self.null = true,
-            NO_NULL => self.null = false,
+            'K' => options.start = Some(value),
+            'w' => options.asks = true,
+            'W' => options.verify = true,
+            INDEX_FILE => options.index_file = Some(value),
             'X' => {
                 self.exclude_from(&value)?;
                 self.idle.push(("--exclude-from", Some(value)));
@@ -193,8 +196,6 @@ impl Reading {
             'P' => options.absolute = true,
             'h' => options.follow = true,
             HARD_DEREFERENCE => options.hard_follow = true,
-            NO_RECURSION => options.recursive = false,
-            RECURSION => options.recursive = true,
             SORT => {
                 options.sorted = match text.as_str() {
                     "name" => true,
@@ -220,14 +221,6 @@ impl Reading {
             }
             TRANSFORM => options.transforms.extend(Transform::parse(&value).map_err(usage)?),
             SHOW_TRANSFORMED | SHOW_STORED => options.show_transformed = true,
-            WILDCARDS => options.wildcards = Some(true),
-            NO_WILDCARDS => options.wildcards = Some(false),
-            ANCHORED => options.anchored = true,
-            NO_ANCHORED => options.anchored = false,
-            IGNORE_CASE => options.ignore_case = true,
-            NO_IGNORE_CASE => options.ignore_case = false,
-            SLASH => options.slash_is_plain = true,
-            NO_SLASH => options.slash_is_plain = false,
             'k' => options.old = Old::Keep,
             SKIP_OLD => options.old = Old::Skip,
             KEEP_NEWER => options.old = Old::KeepNewer,
@@ -253,18 +246,19 @@ impl Reading {
             ONE_TOP_LEVEL => options.one_top_level = Some(value),
             OCCURRENCE => {
                 let nth = if given { text.parse().ok() } else { Some(1) };
-                options.occurrence = Some(nth.ok_or_else(|| usage(format!("{text}: Invalid number")))?);
+                let wrong = || Stop::Fatal([value.as_slice(), b": Invalid number"].concat());
+                options.occurrence = Some(nth.ok_or_else(wrong)?);
             }
             WARNING => options.warnings = text != "none",
-            QUOTING => match text.as_str() {
-                "literal" => options.literal = true,
-                "escape" => options.literal = false,
-                _ => {
-                    return Err(Stop::Fatal(
-                        format!("--quoting-style={text} is not supported by this tar").into_bytes(),
-                    ));
-                }
-            },
+            QUOTING => {
+                let style = Style::named(&text).ok_or_else(|| {
+                    let hint = "Try 'tar --quoting-style=help' to get a list.";
+                    Stop::Fatal(format!("Unknown quoting style '{text}'. {hint}").into_bytes())
+                })?;
+                crate::quote::set_style(style);
+            }
+            QUOTE_CHARS => crate::quote::mark(&value, true),
+            NO_QUOTE_CHARS => crate::quote::mark(&value, false),
             HELP => return Err(Stop::Print(include_str!("../help.txt").to_owned())),
             '?' => return Err(Stop::Print(include_str!("../help.txt").to_owned())),
             USAGE => {
@@ -276,13 +270,14 @@ impl Reading {
             DEFAULTS => {
                 return Err(Stop::Print("--format=gnu -f- -b20 --quoting-style=escape --rmt-command=/usr/sbin/rmt --rsh-command=/usr/bin/ssh\n".to_owned()));
             }
-            'g' | 'G' | 'F' | 'K' | 'L' | 'M' | 'W' | 'w' => {
+            'g' | 'G' | 'F' | 'L' | 'M' => {
                 return Err(Stop::Fatal(format!("option -{key} is not supported by this tar").into_bytes()));
             }
             REFUSED | REFUSED_VALUE => {
                 let text = "this option is not supported by this tar: see `tar --help' for those that are";
                 return Err(Stop::Fatal(text.as_bytes().to_vec()));
             }
+            _ if self.how.set(key) || self.lists.set(key) => {}
             // They change how archives on tapes are read, or when folders get their times, and not what comes out.
             _ => {}
         }
@@ -302,58 +297,17 @@ impl Reading {
         self.posix_option = true;
         for word in text.split(',') {
             if let Some(key) = word.strip_prefix("delete=") {
-                self.options.pax_deletes.push(key.to_owned());
+                self.options.pax.deletes.push(key.to_owned());
             } else if let Some(name) = word.strip_prefix("exthdr.name=") {
-                self.options.pax_name = name.to_owned();
+                self.options.pax.name = name.to_owned();
+            } else if let Some((key, value)) = word.split_once(":=") {
+                self.options.pax.each.push((key.to_owned(), value.as_bytes().to_vec()));
+            } else if let Some((key, value)) = word.split_once('=').filter(|(key, _)| !key.contains('.')) {
+                self.options.pax.global.push((key.to_owned(), value.as_bytes().to_vec()));
             } else {
                 return Err(Stop::Fatal(format!("--pax-option={word} is not supported by this tar").into_bytes()));
             }
         }
         Ok(())
-    }
-
-    pub(super) fn finish(self) -> Result<Options, Stop> {
-        let Some(mode) = self.mode else {
-            return Err(usage("You must specify one of the '-Acdtrux', '--delete' or '--test-label' options"));
-        };
-        let mut options = self.options;
-        options.mode = mode;
-        options.backup.settle().map_err(|message| Stop::NoSuch(message.into_bytes()))?;
-        if options.label.is_some() && options.format == Format::Pax {
-            return Err(Stop::Fatal(b"-V is not supported by this tar in archives of POSIX".to_vec()));
-        }
-        if self.posix_option {
-            if self.has_format && options.format != Format::Pax {
-                return Err(usage("--pax-option can be used only on POSIX archives"));
-            }
-            options.format = Format::Pax;
-        }
-        if let Some((_, clamps)) = &mut options.mtime {
-            *clamps = self.clamp;
-        }
-        let adds = matches!(mode, Mode::Create | Mode::Append | Mode::Update);
-        if adds && options.words.iter().any(|word| matches!(word, Word::Name(_) | Word::List(..))) {
-            options.idle_excludes = self.idle;
-        }
-        if options.auto_compress && mode == Mode::Create && options.compressor.is_none() {
-            options.compressor = by_suffix(&options.archive);
-        }
-        let empty = !options.words.iter().any(|word| matches!(word, Word::Name(_) | Word::List(..)));
-        if mode == Mode::Create && empty {
-            return Err(usage("Cowardly refusing to create an empty archive"));
-        }
-        if options.compressor.is_some()
-            && matches!(mode, Mode::Append | Mode::Update | Mode::Concatenate | Mode::Delete)
-        {
-            return Err(usage("Cannot update compressed archives"));
-        }
-        if let Some(folder) = &mut options.one_top_level
-            && folder.is_empty()
-        {
-            *folder = top_level(&options.archive).ok_or_else(|| {
-                usage("Cannot deduce top-level directory name; please set it explicitly with --one-top-level=DIR")
-            })?;
-        }
-        Ok(options)
     }
 }

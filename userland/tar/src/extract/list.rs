@@ -1,0 +1,50 @@
+//! Telling what is in an archive.
+
+use crate::list::Lines;
+use crate::message::{Fatal, fatal};
+use crate::names::{self, Naming, Wanted, is_excluded};
+use crate::options::Options;
+use crate::reader::RECORD;
+use crate::scan::{self, Next};
+use crate::transform::Of;
+
+/// Runs `-t`.
+pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
+    let mut wanted = Wanted::new(options);
+    let (archive, mut reader) = scan::open(options)?;
+    let mut lines = Lines::new(false, options)?;
+    let mut naming = Naming::default();
+    let ended = scan::each(options, &mut reader, |reader, member| {
+        if wanted.take(&member.name).is_some() && !is_excluded(&member, options) {
+            let safe = match member.kind {
+                b'V' => member.name.clone(),
+                _ => naming.safer(&member.name, options, false).to_vec(),
+            };
+            if member.kind == b'1' {
+                naming.safer(&member.link, options, true);
+            }
+            let mut shown = member;
+            if options.show_transformed {
+                shown.name = names::transformed(&safe, Of::Member, options).unwrap_or_else(|| b"/".to_vec());
+                let of = if shown.kind == b'1' { Of::HardLink } else { Of::SymbolicLink };
+                shown.link = names::transformed(&shown.link, of, options).unwrap_or_default();
+            }
+            let told = lines.member(&shown, reader.began / 512, options.verbose > 1, options);
+            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+        }
+        Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
+    });
+    if options.block_numbers
+        && let Ok(end) = ended
+    {
+        let said = lines.say(&[format!("block {}: ** Block of NULs **", end / 512).as_bytes()]);
+        said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    }
+    lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    ended?;
+    wanted.report();
+    if options.totals {
+        crate::totals(b"read", reader.total.next_multiple_of(RECORD as u64), options.began);
+    }
+    scan::close(archive, &mut reader)
+}

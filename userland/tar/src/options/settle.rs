@@ -1,0 +1,91 @@
+//! What the whole command line must fulfil.
+
+use super::reading::{Reading, usage};
+use super::values::top_level;
+use super::{Mode, Options, Stop, Word, by_suffix};
+use crate::header::Format;
+
+impl Reading {
+    pub(super) fn finish(self) -> Result<Options, Stop> {
+        let Some(mode) = self.mode else {
+            return Err(usage("You must specify one of the '-Acdtrux', '--delete' or '--test-label' options"));
+        };
+        let mut options = self.options;
+        options.mode = mode;
+        options.backup.settle().map_err(|message| Stop::NoSuch(message.into_bytes()))?;
+        if self.posix_option {
+            if self.has_format && options.format != Format::Pax {
+                return Err(usage("--pax-option can be used only on POSIX archives"));
+            }
+            options.format = Format::Pax;
+        }
+        if let Some((_, clamps)) = &mut options.mtime {
+            *clamps = self.clamp;
+        }
+        let adds = matches!(mode, Mode::Create | Mode::Update);
+        let named = options.words.iter().any(|word| matches!(word, Word::Name(..)));
+        if adds && named {
+            options.idle_excludes = self.idle;
+        }
+        if options.auto_compress && mode == Mode::Create && options.compressor.is_none() {
+            options.compressor = by_suffix(&options.archive);
+        }
+        let empty = !named && !self.lists.any();
+        fits(&options, mode, empty)?;
+        if mode == Mode::Create && empty {
+            return Err(usage("Cowardly refusing to create an empty archive"));
+        }
+        if options.compressor.is_some()
+            && matches!(mode, Mode::Append | Mode::Update | Mode::Concatenate | Mode::Delete)
+        {
+            return Err(usage("Cannot update compressed archives"));
+        }
+        if let Some(folder) = &mut options.one_top_level
+            && folder.is_empty()
+        {
+            *folder = top_level(&options.archive).ok_or_else(|| {
+                usage("Cannot deduce top-level directory name; please set it explicitly with --one-top-level=DIR")
+            })?;
+        }
+        Ok(options)
+    }
+}
+
+/// Says which option makes no sense with what the run does.
+fn fits(options: &Options, mode: Mode, empty: bool) -> Result<(), Stop> {
+    let (letter, reads) = match mode {
+        Mode::Create => ("-c", false),
+        Mode::Append => ("-r", false),
+        Mode::Update => ("-u", false),
+        Mode::Concatenate => ("-A", false),
+        Mode::Delete => ("-D", false),
+        Mode::TestLabel => ("--test-label", false),
+        Mode::Compare => ("-d", true),
+        Mode::Extract => ("-x", true),
+        Mode::List => ("-t", true),
+    };
+    let refused = |option: &str| Err(usage(format!("'{option}' cannot be used with '{letter}'")));
+    if options.occurrence.is_some() {
+        if !reads && mode != Mode::Delete {
+            return refused("--occurrence");
+        }
+        if empty {
+            return Err(usage("--occurrence is meaningless without a file list"));
+        }
+    }
+    if options.start.is_some() && !reads {
+        return refused("--starting-file");
+    }
+    if options.verify {
+        if reads || mode == Mode::TestLabel {
+            return refused("--verify");
+        }
+        if options.compressor.is_some() {
+            return Err(usage("Cannot verify compressed archives"));
+        }
+        if options.archive == b"-" {
+            return Err(Stop::Fatal(b"Cannot verify stdin/stdout archive".to_vec()));
+        }
+    }
+    Ok(())
+}
