@@ -34,7 +34,7 @@ pub(crate) struct Item {
     pub(crate) chain: Rc<Chain>,
     /// Ended by `&`.
     pub(crate) background: bool,
-    /// Ended by a newline, which a substitution that is printed keeps.
+    /// Ended by a newline, which a substitution that is printed keeps, and no message.
     pub(crate) newline: bool,
 }
 

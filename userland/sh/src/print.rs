@@ -3,8 +3,10 @@
 mod command;
 mod compound;
 
+use std::borrow::Cow;
+
 use crate::function::Function;
-use crate::ir::{Bytes, Chain, Command, Compound, Cond, Join, Kind, List, Pipeline, Simple, TimeFormat};
+use crate::ir::{Bytes, Chain, Command, Compound, Cond, Join, Kind, List, Pipeline, Redirect, Simple, TimeFormat};
 
 /// The definition of a function.
 pub(crate) fn function(function: &Function) -> Bytes {
@@ -19,6 +21,14 @@ pub(crate) fn function(function: &Function) -> Bytes {
 
 /// The commands of a substitution.
 pub(crate) fn substitution(list: &List) -> Bytes {
+    let mut printer = Printer { inline: true, newlines: true, ..Printer::default() };
+    printer.list(list);
+    printer.flush_bodies("");
+    printer.out
+}
+
+/// A list in the background, as `jobs` shows it.
+pub(crate) fn job(list: &List) -> Bytes {
     let mut printer = Printer { inline: true, ..Printer::default() };
     printer.list(list);
     printer.flush_bodies("");
@@ -27,22 +37,29 @@ pub(crate) fn substitution(list: &List) -> Bytes {
 
 /// The commands of a substitution on one line, to be read again.
 pub(crate) fn one_line(list: &List) -> Bytes {
-    let mut printer = Printer { inline: true, reads: true, ..Printer::default() };
+    let mut printer = Printer { inline: true, newlines: true, reads: true, ..Printer::default() };
     printer.list(list);
     printer.flush_bodies("");
     printer.out
 }
 
+/// A word as it is written, but for the commands of substitutions, which are in the form that bash prints.
+pub(crate) fn word(raw: &[u8]) -> Cow<'_, [u8]> {
+    let substitutes = raw.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("));
+    let printed = if substitutes { crate::parse::word_for_print(raw) } else { None };
+    printed.map_or(Cow::Borrowed(raw), Cow::Owned)
+}
+
 /// A simple command, as `BASH_COMMAND` and messages show it.
 pub(crate) fn simple(simple: &Simple) -> Bytes {
-    let mut printer = Printer::default();
+    let mut printer = Printer { restates: true, ..Printer::default() };
     printer.simple(simple);
     printer.out
 }
 
 /// A simple command with its here-documents, as a message about its end shows it.
 pub(crate) fn whole_simple(simple: &Simple) -> Bytes {
-    let mut printer = Printer::default();
+    let mut printer = Printer { restates: true, ..Printer::default() };
     printer.simple(simple);
     printer.flush_bodies("");
     printer.out
@@ -50,7 +67,7 @@ pub(crate) fn whole_simple(simple: &Simple) -> Bytes {
 
 /// `[[ ]]`, as `BASH_COMMAND` shows it.
 pub(crate) fn condition(cond: &Cond) -> Bytes {
-    let mut printer = Printer::default();
+    let mut printer = Printer { restates: true, ..Printer::default() };
     printer.put("[[ ");
     printer.cond(cond);
     printer.put(" ]]");
@@ -59,7 +76,7 @@ pub(crate) fn condition(cond: &Cond) -> Bytes {
 
 /// A coprocess, as `jobs` shows it.
 pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
-    let mut printer = Printer { inline: true, ..Printer::default() };
+    let mut printer = Printer { inline: true, restates: true, ..Printer::default() };
     printer.put("coproc ");
     printer.put(name);
     printer.put(" ");
@@ -73,18 +90,19 @@ pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
 
 /// A command on one line, as messages about a pipeline show its stages.
 pub(crate) fn command(command: &Command) -> Bytes {
-    let mut printer = Printer { inline: true, ..Printer::default() };
+    let mut printer = Printer { inline: true, restates: true, ..Printer::default() };
     printer.stage(command);
     printer.flush_bodies("");
     printer.out
 }
 
 /// A subshell, as messages about it show it.
-pub(crate) fn subshell(list: &List) -> Bytes {
-    let mut printer = Printer { inline: true, ..Printer::default() };
+pub(crate) fn subshell(list: &List, redirects: &[Redirect]) -> Bytes {
+    let mut printer = Printer { inline: true, restates: true, ..Printer::default() };
     printer.put("( ");
     printer.list(list);
     printer.put(" )");
+    printer.redirects(redirects);
     printer.out
 }
 
@@ -98,6 +116,10 @@ struct Printer {
     printed_bodies: bool,
     /// Commands of a list stand side by side, as in a substitution.
     inline: bool,
+    /// Those that stand on lines of their own keep them.
+    newlines: bool,
+    /// Words are as they were read, and substitutions in them have another form when they are printed.
+    restates: bool,
     /// What is printed will be read again, and shall be what it is.
     reads: bool,
 }
@@ -105,6 +127,14 @@ struct Printer {
 impl Printer {
     fn put(&mut self, text: impl AsRef<[u8]>) {
         self.out.extend_from_slice(text.as_ref());
+    }
+
+    fn word(&mut self, raw: &[u8]) {
+        if self.restates {
+            self.put(word(raw));
+        } else {
+            self.put(raw);
+        }
     }
 
     fn indent(&mut self) {
@@ -198,7 +228,7 @@ impl Printer {
                     self.put(" ");
                 }
             } else if !last {
-                let newline = self.inline && item.newline;
+                let newline = self.newlines && self.inline && item.newline;
                 if self.flush_bodies(if self.inline && !newline { ";" } else { "" }) {
                     // To bash this is the separator of two commands for the first one alone, and for any other the end of
                     // such a pair, behind which the next separator stands at once.

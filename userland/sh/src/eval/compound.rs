@@ -151,7 +151,7 @@ impl Shell {
     #[inline(never)]
     fn run_arith(&mut self, arith: &Arith) -> Run {
         if self.traps.names_commands() {
-            self.names_command(|| [b"((", &arith.text.raw[..], b"))"].concat());
+            self.names_command(|| [b"((", &crate::print::word(&arith.text.raw)[..], b"))"].concat());
             if !self.run_debug_trap()? {
                 return Ok(());
             }

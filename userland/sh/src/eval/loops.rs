@@ -22,7 +22,10 @@ impl Shell {
     pub(super) fn as_loop(&mut self, inner: impl FnOnce(&mut Self) -> Run) -> Run {
         self.loops += 1;
         let result = inner(self);
-        self.loops -= 1;
+        // In a command string bash goes on counting from a loop in which an expansion was given up.
+        if !(self.options.from_string && result == Err(Stop::Discard)) {
+            self.loops -= 1;
+        }
         result
     }
 

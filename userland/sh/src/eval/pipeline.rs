@@ -1,5 +1,7 @@
 //! Pipelines of several stages.
 
+use std::rc::Rc;
+
 use tidebox_rt::{self as rt, Disposition, Fd, Status};
 
 use super::external::End;
@@ -208,7 +210,16 @@ impl Shell {
     fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> Run<(Stage, Option<Spill>)> {
         let late = if let Command::Simple(_) = stage { self.traps.late_set() } else { None };
         self.expands_alone |= self.beside;
+        if let Command::Compound(compound) = stage
+            && let Kind::Subshell(list) = &compound.kind
+            && self.traps.get(crate::trap::ERR).is_some()
+        {
+            self.names_command(|| crate::print::subshell(list, &compound.redirects));
+        }
         if let Command::Simple(simple) = stage {
+            if self.traps.names_commands() {
+                self.current = Some(crate::state::Current::Simple(Rc::clone(simple)));
+            }
             if first
                 && simple.pure_words
                 && simple.redirects.is_empty()
@@ -262,7 +273,7 @@ impl Shell {
         if let Command::Simple(simple) = command {
             self.line = simple.line;
             if !self.traps.in_progress() {
-                self.current = Some(crate::state::Current::Simple(std::rc::Rc::clone(simple)));
+                self.current = Some(crate::state::Current::Simple(Rc::clone(simple)));
             }
             self.run_debug_trap()?;
         }

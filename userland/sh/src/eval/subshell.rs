@@ -94,8 +94,7 @@ impl Shell {
                 child.status = 1;
                 return Ok(());
             }
-            child.note_last(list);
-            let result = child.run_list(list);
+            let result = child.run_within(list);
             if child.bad_default && result == Err(Stop::Discard) {
                 child.status = 2;
             }
@@ -103,8 +102,11 @@ impl Shell {
         })?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
-        self.names_command(|| crate::print::subshell(list));
-        self.report_death(pid, status, || crate::print::subshell(list));
+        // Only the trap for its failure is told of it.
+        if self.traps.get(crate::trap::ERR).is_some() {
+            self.names_command(|| crate::print::subshell(list, redirects));
+        }
+        self.report_death(pid, status, || crate::print::subshell(list, redirects));
         self.run_pending_traps()
     }
 
@@ -115,6 +117,16 @@ impl Shell {
         }
     }
 
+    /// Runs the commands of a subshell in its process, which is also that of a subshell that is all there is to run.
+    fn run_within(&mut self, list: &List) -> Run {
+        let Some(inner) = only_subshell(list) else {
+            self.note_last(list);
+            return self.run_list(list);
+        };
+        self.subshell += 1;
+        self.run_forked(inner)
+    }
+
     /// Runs a command in a child that was forked for it. A subshell needs no other child then.
     pub(crate) fn run_forked(&mut self, command: &Command) -> Run {
         if let Command::Compound(compound) = command
@@ -123,10 +135,7 @@ impl Shell {
             self.line = compound.line;
             self.jobs.line = compound.line;
             return match self.redirect(&compound.redirects)? {
-                Some(_) => {
-                    self.note_last(list);
-                    self.run_list(list)
-                }
+                Some(_) => self.run_within(list),
                 None => {
                     self.status = 1;
                     Ok(())
@@ -256,6 +265,15 @@ impl Shell {
     }
 }
 
+/// The subshell that a list consists of.
+fn only_subshell(list: &List) -> Option<&Command> {
+    let [item] = list.items.as_slice() else { return None };
+    let pipeline = &item.chain.first;
+    let alone = !item.background && item.chain.rest.is_empty() && !pipeline.bang && pipeline.timed.is_none();
+    let [only @ Command::Compound(compound)] = pipeline.stages.as_slice() else { return None };
+    (alone && matches!(compound.kind, Kind::Subshell(_))).then_some(only)
+}
+
 /// Whether bash leaves a process that runs just this command past the EXIT trap: from within a compound command.
 pub(super) fn passes_exit(command: &Command) -> bool {
     let Command::Compound(compound) = command else { return false };
@@ -268,10 +286,10 @@ fn job_text(chain: &Chain, extglob: bool) -> crate::ir::Bytes {
         && let Kind::Subshell(list) = &compound.kind
         && compound.redirects.is_empty()
     {
-        return crate::print::subshell(list);
+        return crate::print::subshell(list, &[]);
     }
     let text = chain.text.strip_prefix(b"!").filter(|_| chain.first.bang).unwrap_or(&chain.text);
     let text = text.trim_ascii();
     let commands = crate::parse::read_list_for_print(&[text, b"\n"].concat(), extglob);
-    commands.map_or_else(|| text.to_vec(), |commands| crate::print::substitution(&commands))
+    commands.map_or_else(|| text.to_vec(), |commands| crate::print::job(&commands))
 }

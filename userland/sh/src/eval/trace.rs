@@ -156,9 +156,7 @@ impl Shell {
 
 /// A word as it is written, but for the commands of substitutions, which are shown in the form that bash prints.
 pub(crate) fn written(raw: &[u8]) -> Bytes {
-    let substitutes = raw.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("));
-    let printed = if substitutes { crate::parse::word_for_print(raw) } else { None };
-    let text = printed.unwrap_or_else(|| raw.to_vec());
+    let text = crate::print::word(raw).into_owned();
     if !text.iter().any(is_mark) {
         return text;
     }

@@ -57,7 +57,9 @@ fn words_are_pure_unless_their_expansion_changes_something() {
     for pure in ["cat $x \"${y:-z}\" 'q' ~ *.txt", "cat ${x#a} ${#x} ${x[1]}", "cat $((1 + 2)) < f"] {
         with_simple(pure, |simple| assert!(simple.pure_words, "{pure}"));
     }
-    for impure in ["cat ${x:=1}", "cat $((i++))", "cat $(cmd)", "cat ${x?}", "cat <(cmd)", "cat ${x[i]}"] {
+    for impure in
+        ["cat ${x:=1}", "cat $((i++))", "cat $(cmd)", "cat ${x?}", "cat <(cmd)", "cat ${x[i]}", "cat $BASHPID"]
+    {
         with_simple(impure, |simple| assert!(!simple.pure_words, "{impure}"));
     }
 }

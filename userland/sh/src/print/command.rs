@@ -13,7 +13,7 @@ impl Printer {
         for arg in &simple.args {
             self.space(&mut first);
             match arg {
-                Arg::Word(word) => self.put(&word.raw),
+                Arg::Word(word) => self.word(&word.raw),
                 Arg::Assign(assign) => self.assign(assign),
             }
         }
@@ -34,12 +34,12 @@ impl Printer {
         self.put(&assign.name);
         if let Some(subscript) = &assign.subscript {
             self.put("[");
-            self.put(&subscript.key.raw);
+            self.word(&subscript.key.raw);
             self.put("]");
         }
         self.put(if assign.append { "+=" } else { "=" });
         match &assign.value {
-            AssignValue::Word(word) => self.put(&word.raw),
+            AssignValue::Word(word) => self.word(&word.raw),
             AssignValue::Array(elements) => {
                 self.put("(");
                 for (at, element) in elements.iter().enumerate() {
@@ -48,10 +48,10 @@ impl Printer {
                     }
                     if let Some(subscript) = &element.subscript {
                         self.put("[");
-                        self.put(&subscript.key.raw);
+                        self.word(&subscript.key.raw);
                         self.put(if element.append { "]+=" } else { "]=" });
                     }
-                    self.put(&element.value.raw);
+                    self.word(&element.value.raw);
                 }
                 self.put(")");
             }
@@ -109,14 +109,18 @@ impl Printer {
             }
         };
         self.put(operator);
-        self.put(&word.raw);
+        self.word(&word.raw);
     }
 
     pub(super) fn words(&mut self, words: Option<&[Word]>) {
         let Some(words) = words else { return self.put(" in \"$@\"") };
         self.put(" in ");
-        let words: Vec<&[u8]> = words.iter().map(|word| &*word.raw).collect();
-        self.put(words.join(&b" "[..]));
+        for (at, word) in words.iter().enumerate() {
+            if at > 0 {
+                self.put(" ");
+            }
+            self.word(&word.raw);
+        }
     }
 
     /// With them bash forgets that it has printed bodies.

@@ -118,7 +118,7 @@ impl Printer {
 
     fn case(&mut self, word: &Word, arms: &[Arm]) {
         self.put("case ");
-        self.put(&word.raw);
+        self.word(&word.raw);
         self.put(" in ");
         self.depth += 1;
         for arm in arms {
@@ -164,10 +164,16 @@ impl Printer {
                 self.put(" || ");
                 self.cond(right);
             }
-            Cond::Word(word) => self.put([b"-n ", &word.raw[..]].concat()),
-            Cond::Unary(letter, word) => self.put([&[b'-', *letter, b' '], &word.raw[..]].concat()),
+            Cond::Word(word) => {
+                self.put("-n ");
+                self.word(&word.raw);
+            }
+            Cond::Unary(letter, word) => {
+                self.put([b'-', *letter, b' ']);
+                self.word(&word.raw);
+            }
             Cond::Binary(op, left, right) => {
-                self.put(&left.raw);
+                self.word(&left.raw);
                 match op {
                     CondOp::Match => self.put(" == "),
                     CondOp::Same => self.put(" = "),
@@ -177,7 +183,7 @@ impl Printer {
                     CondOp::After => self.put(" > "),
                     CondOp::Test(name) => self.put([b" -", &name[..], b" "].concat()),
                 }
-                self.put(&right.raw);
+                self.word(&right.raw);
             }
         }
     }

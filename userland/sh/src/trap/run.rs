@@ -85,7 +85,7 @@ impl Shell {
         if text.is_empty() || self.traps.running.contains(&signal) {
             return Ok(());
         }
-        let (status, pipe_status, line) = (self.status, self.pipe_status.clone(), self.line);
+        let (status, pipe_status, line, loops) = (self.status, self.pipe_status.clone(), self.line, self.loops);
         self.traps.running.push(signal);
         let outer = self.trap_status.replace(status);
         // Its failures concern `set -e` also where the command that it runs for is a condition.
@@ -94,6 +94,7 @@ impl Shell {
         let first = if signal < ERR { 1 } else { line };
         let result = self.in_text(|shell| shell.run_trap_text(signal, &text, first));
         self.trap_status = outer;
+        self.loops = loops;
         self.tested = tested;
         self.traps.running.pop();
         self.debug_status = self.status;

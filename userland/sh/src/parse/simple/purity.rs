@@ -1,7 +1,7 @@
 //! Whether expanding the words of a command can change the shell.
 
 use crate::ir::{
-    Arith, Assign, AssignValue, Index, Op, Param, Part, Redirect, RedirectFd, RedirectKind, Subscript, Test,
+    Arith, Assign, AssignValue, Index, Op, Param, Part, Redirect, RedirectFd, RedirectKind, Subscript, Target, Test,
 };
 
 /// Whether expanding these pieces leaves the shell as it was. Substitutions do, but they may read what the command's
@@ -40,7 +40,9 @@ fn is_pure_param(param: &Param, commands: bool) -> bool {
         }
         Op::Bad | Op::Unclosed(_) | Op::Broken(_) => false,
     };
-    index && op
+    // The number of the process is another one in a process of its own.
+    let process = matches!(&param.target, Target::Var(name) if **name == *b"BASHPID");
+    index && op && !process
 }
 
 /// Whether expanding the body of a here-document leaves the shell as it was. It is known only when the command runs.
