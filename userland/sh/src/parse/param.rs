@@ -49,7 +49,11 @@ impl Parser<'_> {
             return Ok(param);
         }
         let raw = match translated {
-            Some(text) => text.into(),
+            Some(text) => {
+                // So does the text around it show the name.
+                self.reprinted.push((start, self.pos, text.clone()));
+                text.into()
+            }
             None if self.in_document && !operand => self.slice(start, self.pos).into(),
             None => self.reprinted(start).into(),
         };

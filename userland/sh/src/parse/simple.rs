@@ -62,7 +62,7 @@ impl Parser<'_> {
             }
             let start = self.mark();
             if (read.args.is_empty() || read.declaration)
-                && let Some(assign) = self.assignment()?
+                && let Some(mut assign) = self.assignment()?
             {
                 if let (false, AssignValue::Word(value)) = (read.args.is_empty(), &assign.value)
                     && super::word::may_brace(&value.parts)
@@ -71,6 +71,9 @@ impl Parser<'_> {
                     self.back(start);
                     read.args.extend(self.word()?.map(Arg::Word));
                     continue;
+                }
+                if let (false, AssignValue::Word(value)) = (read.args.is_empty(), &mut assign.value) {
+                    super::word::name_text(&mut value.parts, || self.reprinted(start.pos).into());
                 }
                 read.take_assign(assign, self.line);
                 continue;

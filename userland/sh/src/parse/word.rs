@@ -2,6 +2,7 @@
 
 mod dollar;
 mod quotes;
+mod refused;
 mod reprint;
 mod tilde;
 
@@ -11,6 +12,7 @@ use crate::ir::{Bytes, Part, Word};
 use dollar::without_end;
 use tilde::takes_tilde;
 
+pub(super) use refused::name_text;
 pub(super) use tilde::{tilde_after_colons, tilde_after_equals};
 
 /// What ends a run of pieces.
@@ -98,9 +100,10 @@ impl Parser<'_> {
     /// Pieces up to `stop`, which is not read. In `quoted` text, as between double quotes, `'` means itself.
     pub(super) fn word_until(&mut self, stop: Stop, quoted: bool) -> Parse<Word> {
         let start = self.pos;
-        let parts = self.deeper(|p| p.pieces(stop, quoted))?;
+        let mut parts = self.deeper(|p| p.pieces(stop, quoted))?;
         let raw: Box<[u8]> =
             if self.reprinted.is_empty() { self.slice(start, self.pos).into() } else { self.reprinted(start).into() };
+        name_text(&mut parts, || raw.clone());
         let braces = stop == Stop::Meta && may_brace(&parts);
         Ok(Word { parts, raw, braces })
     }

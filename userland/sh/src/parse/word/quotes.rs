@@ -1,6 +1,6 @@
 //! Quotation within words.
 
-use super::{Pieces, Stop};
+use super::{Pieces, Stop, refused};
 use crate::ir::{Bytes, Part};
 use crate::parse::{Parse, Parser, quote};
 
@@ -164,6 +164,7 @@ impl Parser<'_> {
     pub(super) fn double_quoted(&mut self, quoted: bool) -> Parse<Vec<Part>> {
         let line = self.line;
         self.pos += 1;
+        let start = self.pos;
         let outer = std::mem::replace(&mut self.between_quotes, true);
         let parts = self.deeper(|p| {
             let mut pieces = Pieces::default();
@@ -171,8 +172,9 @@ impl Parser<'_> {
                 match p.peek() {
                     None => return Err(p.unclosed(b'"', line)),
                     Some(b'"') => {
-                        p.pos += 1;
                         pieces.flush();
+                        refused::name_text(&mut pieces.parts, || p.reprinted(start).into());
+                        p.pos += 1;
                         return Ok(pieces.parts);
                     }
                     Some(b'\\') => p.backslash(Stop::Meta, !quoted, &mut pieces),
