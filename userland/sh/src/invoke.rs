@@ -121,7 +121,7 @@ impl Shell {
 
 fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
     let found = if rt::stat(path, true).is_err() && !path.contains(&b'/') {
-        shell.search_path(path).unwrap_or_else(|| path.to_vec())
+        shell.search_for_script(path).unwrap_or_else(|| path.to_vec())
     } else {
         path.to_vec()
     };
@@ -135,7 +135,7 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
     if rt::stat(&found, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
         return failed(shell, 126, "Is a directory");
     }
-    let text = match shell.open_path(&found, Open { read: true, ..Open::default() }) {
+    let mut text = match shell.open_path(&found, Open { read: true, ..Open::default() }) {
         Ok(fd) => {
             let text = shell.read_all(fd);
             shell.io.close(fd);
@@ -147,8 +147,9 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
     if first_line.contains(&0) {
         return failed(shell, 126, "cannot execute binary file");
     }
+    reading::end_last_line(&mut text);
     shell.name = path.to_vec();
-    shell.script = path.into();
+    shell.script = found.as_slice().into();
     let source = Rc::clone(&shell.script);
     shell.run_source(&text, 1, source, b"")
 }

@@ -47,11 +47,10 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         }
     }
     let Some(target) = target_of(shell, letters.words()) else { return Ok(1) };
-    if target.path.is_empty() {
-        if physical {
-            shell.complain_builtin(": No such file or directory");
-        }
-        return Ok(u8::from(physical));
+    // Otherwise no name at all is the directory that the shell is in.
+    if target.path.is_empty() && physical {
+        shell.complain_builtin(": No such file or directory");
+        return Ok(1);
     }
     match enter(shell, &target, physical) {
         Ok(change) => {
@@ -124,6 +123,7 @@ impl Shell {
         let dirs = self.lookup(b"CDPATH")?;
         for dir in dirs.split(|&b| b == b':') {
             let path = match dir.strip_suffix(b"/").unwrap_or(dir) {
+                _ if dir.is_empty() && target.is_empty() => b".".to_vec(),
                 _ if dir.is_empty() => target.to_vec(),
                 dir => [dir, b"/", target].concat(),
             };

@@ -146,7 +146,8 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         words = rest;
     }
     match words {
-        [] => Ok(swap(shell, stay)),
+        [] if stay => Ok(0),
+        [] => Ok(swap(shell)),
         [arg] => match place(shell, arg) {
             Place::At(at) => Ok(rotate(shell, at, stay)),
             Place::OutOfRange if shell.dir_stack.is_empty() => {
@@ -164,14 +165,11 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 /// `pushd` alone: the working directory and the newest entry change places.
-fn swap(shell: &mut Shell, stay: bool) -> u8 {
+fn swap(shell: &mut Shell) -> u8 {
     let Some(target) = shell.dir_stack.front().cloned() else {
         shell.complain_builtin("no other directory");
         return 1;
     };
-    if stay {
-        return 0;
-    }
     let before = shell.cwd.clone();
     if !go(shell, &target) {
         return 1;

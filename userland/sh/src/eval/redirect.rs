@@ -331,6 +331,10 @@ impl Shell {
             return Ok(false);
         }
         let from = plain_number(digits).and_then(|n| u32::try_from(n).ok());
+        if from == Some(number) {
+            // It stays what it is, even if that is closed.
+            return Ok(true);
+        }
         let Some((from, fd)) = from.and_then(|from| Some((from, self.io.fd(from)?))) else {
             // Where both numbers are in question bash names one by its guess.
             let named = match (written, number) {
@@ -343,7 +347,7 @@ impl Shell {
             return Ok(false);
         };
         self.point(number, Some(fd), undo);
-        if moves && from != number {
+        if moves {
             self.point(from, None, undo);
             self.forget_coprocess_end(from);
         }

@@ -14,6 +14,10 @@ impl Shell {
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
         self.io.flush();
         self.note_own_pids();
+        if !self.jobs.list.is_empty() {
+            // Whoever comes from here cannot ask what has become of them.
+            self.reap();
+        }
         // A substitution is counted as a step of what `set -x` shows by whoever starts it.
         let substitutes = self.keeps_loops;
         let forked = rt::fork(|| {

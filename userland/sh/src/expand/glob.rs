@@ -22,8 +22,9 @@ impl Shell {
     /// Appends the names that `glob` matches, sorted, or what stands for none of them.
     pub(crate) fn expand_glob(&mut self, text: Bytes, glob: &[u8], into: &mut Vec<Bytes>) -> Run {
         let style = Style { extended: self.options.extglob, fold: self.options.nocaseglob };
-        let components: Vec<&[u8]> = glob.split(|&b| b == b'/').collect();
+        let mut components: Vec<&[u8]> = glob.split(|&b| b == b'/').collect();
         let plain = components.iter().take_while(|part| !crate::pattern::is_glob(part, style.extended)).count();
+        join_slashes(&mut components, plain);
         let mut walk = Walk { shell: self, style, found: Vec::new(), patterned: components.len() - plain };
         if glob.first() == Some(&b'/') {
             let rest = components.iter().position(|c| !c.is_empty()).unwrap_or(components.len());
@@ -172,6 +173,17 @@ impl Walk<'_> {
         entries.retain(|entry| hidden || self.shell.options.dotglob || entry.name.first() != Some(&b'.'));
         entries
     }
+}
+
+/// Takes several slashes behind the first pattern for one; those before it stay as they were written.
+fn join_slashes(components: &mut Vec<&[u8]>, first_pattern: usize) {
+    let last = components.len().saturating_sub(1);
+    let mut at = 0;
+    components.retain(|component| {
+        let stays = at <= first_pattern || at == last || !component.is_empty();
+        at += 1;
+        stays
+    });
 }
 
 /// The patterns of `GLOBIGNORE`, between colons that are neither quoted nor within brackets.

@@ -81,16 +81,25 @@ impl Shell {
             if matches!(name, b"BASH_SOURCE" | b"BASH_LINENO" | b"BASH_ARGV" | b"BASH_ARGC") {
                 return false;
             }
+            if name == b"_" {
+                // The next command gives it a value again.
+                return true;
+            }
             self.plain.insert(name.to_vec());
         }
         true
+    }
+
+    /// Whether a computed variable is not there: it was unset, or no command has left a status yet.
+    fn hides(&self, name: &[u8]) -> bool {
+        self.plain.contains(name) || (name == b"PIPESTATUS" && self.pipe_status.is_empty())
     }
 
     /// The names of all variables, computed ones among them, sorted.
     pub(crate) fn variable_names(&self) -> Vec<crate::ir::Name> {
         let mut names = self.vars.names();
         let computed = COMPUTED.iter().map(|(name, _)| name.as_bytes());
-        names.extend(computed.filter(|name| !self.plain.contains(*name)).map(crate::ir::Name::from));
+        names.extend(computed.filter(|name| !self.hides(name)).map(crate::ir::Name::from));
         if self.execution_string.is_some() {
             names.push(b"BASH_EXECUTION_STRING"[..].into());
         }
@@ -101,7 +110,7 @@ impl Shell {
 
     /// A computed variable as `declare -p` shows it; `None` when the shell does not compute it.
     pub(crate) fn computed_declaration(&mut self, name: &[u8]) -> Option<Bytes> {
-        if self.plain.contains(name) {
+        if self.hides(name) {
             return None;
         }
         let attributes = match computed_attributes(name) {

@@ -204,6 +204,8 @@ impl Shell {
     fn note_special(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"RANDOM" => self.random = crate::parse::plain_number(value).map_or(0, |n| (n & 0x7fff_ffff) as u32),
+            // What is lent to one command leaves the count as it is.
+            b"SECONDS" if self.lends => {}
             b"SECONDS" => {
                 self.started_ns = rt::monotonic_ns();
                 self.seconds_offset = crate::parse::plain_number(value).unwrap_or(0);

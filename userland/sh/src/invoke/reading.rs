@@ -174,7 +174,17 @@ fn read_raw_line(shell: &mut Shell) -> Bytes {
                 }
             }
             Err(rt::Errno::INTR) => {}
-            _ => return line,
+            _ => {
+                end_last_line(&mut line);
+                return line;
+            }
         }
+    }
+}
+
+/// Joins a last line that ends with a backslash to the newline that it lacks, so that the backslash is no text of its own.
+pub(super) fn end_last_line(text: &mut Bytes) {
+    if text.ends_with(b"\\") {
+        text.push(b'\n');
     }
 }

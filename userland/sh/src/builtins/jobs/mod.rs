@@ -38,8 +38,8 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if runs {
         return execute(shell, words);
     }
-    if shell.options.from_string {
-        // In a command string only what still runs is told of.
+    if shell.options.from_string && !shell.options.posix {
+        // In a command string only what still runs is told of, but for POSIX.
         while let Some(at) = shell.jobs.list.iter().position(|job| job.status().is_some()) {
             shell.jobs.finish(at);
         }
@@ -155,6 +155,7 @@ impl Shell {
         let state = match status {
             None => "Running".to_owned(),
             Some(Status::Exited(0)) => "Done".to_owned(),
+            Some(Status::Exited(code)) if self.options.posix => format!("Done({code})"),
             Some(Status::Exited(code)) => format!("Exit {code}"),
             Some(Status::Killed(signal)) => death_text(signal),
         };
@@ -212,7 +213,10 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let Some(at) = controlled(shell, args)? else { return Ok(1) };
+    let at = match controlled(shell, args, "fg [job_spec]") {
+        Ok(at) => at,
+        Err(status) => return Ok(status),
+    };
     let text = shell.jobs.list.get(at).map(|job| [&job.text[..], b"\n"].concat()).unwrap_or_default();
     shell.print(text);
     let Some(status) = shell.wait_job(at)? else { return Ok(shell.status) };
@@ -223,20 +227,27 @@ pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let Some(at) = controlled(shell, args)? else { return Ok(1) };
+    let at = match controlled(shell, args, "bg [job_spec ...]") {
+        Ok(at) => at,
+        Err(status) => return Ok(status),
+    };
     let number = shell.jobs.list.get(at).map_or(0, |job| job.number);
     shell.complain_builtin(format!("job {number} already in background"));
     Ok(0)
 }
 
-/// The job that `fg` or `bg` means, where there is job control.
-fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
+/// The place of the job that `fg` or `bg` means, or their status where there is none or no job control.
+fn controlled(shell: &mut Shell, args: &[Bytes], usage: &str) -> Result<usize, u8> {
     if !shell.options.monitor || shell.jobs.uncontrolled {
         shell.complain_builtin("no job control");
-        return Ok(None);
+        return Err(1);
+    }
+    let mut letters = Letters::of(args);
+    if letters.next().is_some() {
+        return Err(letters.refuse(shell, usage));
     }
     shell.reap();
-    let found = match args.get(1) {
+    let found = match letters.words().first() {
         Some(word) => named(shell, word),
         None => {
             let newest = shell.jobs.find(b"%+").ok();
@@ -246,16 +257,17 @@ fn controlled(shell: &mut Shell, args: &[Bytes]) -> Run<Option<usize>> {
             newest
         }
     };
-    if found.is_some() && shell.jobs.inherited {
+    let at = found.ok_or(1)?;
+    if shell.jobs.inherited {
         shell.complain_builtin("no current jobs");
-        return Ok(None);
+        return Err(1);
     }
-    let job = found.and_then(|at| shell.jobs.list.get(at)).filter(|job| !job.grouped).map(|job| job.number);
-    if let Some(number) = job {
+    if let Some(job) = shell.jobs.list.get(at).filter(|job| !job.grouped) {
+        let number = job.number;
         shell.complain_builtin(format!("job {number} started without job control"));
-        return Ok(None);
+        return Err(1);
     }
-    Ok(found)
+    Ok(at)
 }
 
 pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {

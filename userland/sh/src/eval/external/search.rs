@@ -25,6 +25,15 @@ pub(crate) fn search(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
     second
 }
 
+/// The script that directories, with colons between them, hold: any file that can be read.
+fn search_script(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
+    dirs.split(|&b| b == b':').find_map(|dir| {
+        let path = if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() };
+        let is_file = rt::stat(&path, true).is_ok_and(|stat| stat.kind() != FileKind::Dir);
+        (is_file && rt::access(&path, 4).is_ok()).then_some(path)
+    })
+}
+
 impl Shell {
     /// The file that a command's name means: the name itself if it has a slash, else what `PATH` finds.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Option<Bytes> {
@@ -59,5 +68,10 @@ impl Shell {
     pub(crate) fn search_path(&mut self, name: &[u8]) -> Option<Bytes> {
         let dirs = self.lookup(b"PATH").unwrap_or_default();
         search(&dirs, name)
+    }
+    /// Looks a script without a slash in its name up in `PATH`.
+    pub(crate) fn search_for_script(&mut self, name: &[u8]) -> Option<Bytes> {
+        let dirs = self.lookup(b"PATH").unwrap_or_default();
+        search_script(&dirs, name)
     }
 }
