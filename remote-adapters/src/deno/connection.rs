@@ -145,8 +145,6 @@ impl Connection {
         let mut called = self.begin(operation, method, &params(stream)).await?;
         for piece in content.chunks(PIECE_BYTES) {
             if let Ok(Some(answer)) = called.answered.try_recv() {
-                flowing.ended();
-                in_time(wire::break_stream(stream)).await?;
                 return Ok(answer);
             }
             in_time(wire::enqueue(stream, piece)).await?;
