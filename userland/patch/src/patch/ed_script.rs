@@ -22,6 +22,7 @@ impl Session {
     ) -> Result<usize, Fatal> {
         let (script, end) = script(lines, found);
         let (Some(name), false, false) = (name, self.is_skipping(), self.options.dry_run) else {
+            self.failed |= name.is_none();
             return Ok(end);
         };
         let content = read_or_empty(name).map_err(|errno| failed("Can't open file", name, errno))?;
@@ -35,7 +36,7 @@ impl Session {
         let edited = edited.map_err(|errno| failed("Can't open file", &copy, errno))?;
         let mode = stat.map(|stat| stat.mode & 0o777);
         let backup = self.options.backup;
-        self.later(Pending { name: target.to_vec(), content: Some(edited), mode, backup, time: None })?;
+        self.later(Pending { name: target.to_vec(), content: Some(edited), mode, link: false, backup, time: None })?;
         Ok(end)
     }
 }

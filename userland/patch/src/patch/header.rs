@@ -20,6 +20,13 @@ pub(crate) struct Header {
     pub(crate) prerequisite: Option<Vec<u8>>,
 }
 
+impl Header {
+    /// Whether the file is a symbolic link, whose target git writes as its content.
+    pub(crate) fn is_link(&self) -> bool {
+        self.modes.iter().any(|mode| mode & 0o170_000 == 0o120_000)
+    }
+}
+
 /// A patch that was found.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -28,6 +35,13 @@ pub(crate) struct Found {
     pub(crate) packing: Packing,
     /// Line at which its hunks begin.
     pub(crate) start: usize,
+}
+
+impl Found {
+    /// A patch that changes nothing.
+    pub(crate) fn of_no_hunks() -> Self {
+        Self { header: Header::default(), style: Style::Unified, packing: Packing::default(), start: 0 }
+    }
 }
 
 /// What the search is told.
@@ -56,6 +70,7 @@ impl Search {
             command: None,
             last_was_command: false,
             last_was_stars: false,
+            last_indent: 0,
         };
         let mut at = from;
         while let Some(line) = lines.get(at) {
@@ -67,8 +82,13 @@ impl Search {
         if scan.extended {
             return Some(scan.found(Style::Unified, at, lines));
         }
-        let (first, allowed) = (scan.command?, matches!(self.style, None | Some(Style::Ed)));
-        allowed.then(|| scan.found(Style::Ed, first, lines))
+        if scan.needs_header {
+            return None;
+        }
+        let first = scan.command?;
+        // `1a2` is the head of a normal diff, and no command of `ed`.
+        let ends_with_letter = |line: &[u8]| line.trim_ascii_end().last().is_some_and(u8::is_ascii_alphabetic);
+        lines.get(first).is_some_and(ends_with_letter).then(|| scan.found(Style::Ed, first, lines))
     }
 }
 
@@ -86,6 +106,8 @@ struct Scan {
     command: Option<usize>,
     last_was_command: bool,
     last_was_stars: bool,
+    /// The indentation of the line before, in columns.
+    last_indent: usize,
 }
 
 impl Scan {
@@ -108,7 +130,8 @@ impl Scan {
 
     /// Looks at a line. The answer is a style, and the line at which hunks of that style begin.
     fn line(&mut self, lines: &Lines, at: usize, line: &[u8]) -> Option<(Style, usize)> {
-        let (_, text) = indentation(line);
+        let (indent, text) = indentation(line);
+        let last_indent = std::mem::replace(&mut self.last_indent, indent);
         let is_command = ed_command(text).is_some();
         if self.command.is_none() && is_command {
             self.command = Some(at);
@@ -135,12 +158,17 @@ impl Scan {
         }
         if (self.allows(Style::Context) || self.allows(Style::NewContext))
             && last_was_stars
+            && indent == last_indent
             && text.starts_with(b"*** ")
         {
             return Some((self.context(lines, at, text), at.saturating_sub(1)));
         }
         let is_normal = text.starts_with(b"< ") || text.starts_with(b"> ");
-        (self.allows(Style::Normal) && last_was_command && is_normal).then(|| (Style::Normal, at.saturating_sub(1)))
+        (self.allows(Style::Normal) && last_was_command && is_normal).then(|| {
+            let start = at.saturating_sub(1);
+            self.returns = lines.get(start).is_some_and(|command| command.ends_with(b"\r\n"));
+            (Style::Normal, start)
+        })
     }
 
     fn name(&mut self, which: usize, rest: &[u8]) {

@@ -85,6 +85,8 @@ fn run(options: Options) -> Result<i32, Fatal> {
     let text = read_all(input).map_err(|errno| failed("Can't open patch file", input, errno))?;
     let mut session = Session::new(options, text);
     let result = session.run();
+    // An error further on takes nothing back of what patches of git have done to other files.
+    let result = session.settle().and(result);
     // What was said before an error comes before it.
     session.out.flush_now();
     result?;

@@ -56,7 +56,10 @@ pub(crate) struct Options {
     pub(crate) backup: bool,
     pub(crate) backup_of_mismatch: bool,
     pub(crate) numbering: Numbering,
-    pub(crate) suffix: Vec<u8>,
+    /// What `-z` gave.
+    pub(crate) suffix: Option<Vec<u8>>,
+    /// What backups end with that have neither a suffix nor a prefix.
+    pub(crate) usual_suffix: Vec<u8>,
     pub(crate) prefix: Vec<u8>,
     pub(crate) name_prefix: Vec<u8>,
     pub(crate) verbosity: Verbosity,
@@ -178,7 +181,10 @@ impl Options {
             backup: false,
             backup_of_mismatch: !posix,
             numbering: numbering.and_then(|name| numbering_of(&name)).unwrap_or(Numbering::Existing),
-            suffix: variable("SIMPLE_BACKUP_SUFFIX").filter(|s| !s.is_empty()).unwrap_or_else(|| b".orig".to_vec()),
+            suffix: None,
+            usual_suffix: variable("SIMPLE_BACKUP_SUFFIX")
+                .filter(|s| !s.is_empty())
+                .unwrap_or_else(|| b".orig".to_vec()),
             prefix: Vec::new(),
             name_prefix: Vec::new(),
             verbosity: Verbosity::Usual,
@@ -267,7 +273,7 @@ fn set(options: &mut Options, key: char, value: Vec<u8>) -> Result<(), Request> 
         }
         'B' => (options.prefix, options.numbering) = (value, Numbering::Simple),
         'Y' => (options.name_prefix, options.numbering) = (value, Numbering::Simple),
-        'z' => (options.suffix, options.numbering) = (value, Numbering::Simple),
+        'z' => (options.suffix, options.numbering) = (Some(value), Numbering::Simple),
         'c' => options.style = Some(Style::NewContext),
         'd' => options.directory = Some(value),
         'D' => options.define = Some(value),

@@ -47,7 +47,14 @@ impl Session {
         let is_empty = applied.content.is_empty();
         if is_empty && (removes_empty || goes && !self.options.posix) {
             let backup = self.backs_up(mismatch);
-            return self.later(Pending { name: subject.target.clone(), content: None, mode: None, backup, time: None });
+            return self.later(Pending {
+                name: subject.target.clone(),
+                content: None,
+                mode: None,
+                link: false,
+                backup,
+                time: None,
+            });
         }
         if !is_empty && goes && (removes_empty || !self.options.posix) {
             mismatch = true;
@@ -60,14 +67,16 @@ impl Session {
         let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
         let new_mode = header.modes.get(to).copied().filter(|mode| *mode != 0 && header.modes.get(from) != Some(mode));
         let mode = new_mode.or_else(|| subject.stat.map(|stat| stat.mode)).map(|mode| mode & 0o777);
-        let backup = self.backs_up(mismatch);
+        let (backup, link) = (self.backs_up(mismatch), header.is_link());
         let changes = failures < applied.hunks || new_mode.is_some() || header.renames || header.copies;
         if changes {
             let time = self.time(found, subject, mismatch);
             let content = Some(applied.content.clone());
-            self.later(Pending { name: subject.target.clone(), content, mode, backup, time })?;
-            if header.renames && subject.target != name {
-                self.later(Pending { name, content: None, mode: None, backup, time: None })?;
+            self.later(Pending { name: subject.target.clone(), content, mode, link, backup, time })?;
+            // Where files change names with one another, the old name is that of another one by now.
+            let is_taken = self.pending.iter().any(|pending| pending.name == name && pending.content.is_some());
+            if header.renames && subject.target != name && !is_taken {
+                self.later(Pending { name, content: None, mode: None, link: false, backup, time: None })?;
             }
         } else if backup && (subject.stat.is_some() || applied.hunks > 0) {
             // Nothing fitted: the file stays, and its backup is a copy.
@@ -78,6 +87,7 @@ impl Session {
                         name: subject.target.clone(),
                         content: Some(content),
                         mode,
+                        link,
                         backup,
                         time: None,
                     })?;
@@ -170,6 +180,10 @@ impl Session {
         let shown = self.shown(&file);
         self.say(&format!(" -- saving rejects to file {shown}\n"));
         let begun = self.rejected.contains(&file);
+        if !begun {
+            // One that an earlier run left has the permissions of that run. Where there is none, that is as well.
+            let _ = tidebox_rt::unlink(&file);
+        }
         self.rejected.push(file.clone());
         let how = tidebox_rt::Open { write: true, create: true, truncate: !begun, append: begun, ..Default::default() };
         let fd = tidebox_rt::open(&file, how).map_err(|errno| failed("Can't create file", &file, errno))?;

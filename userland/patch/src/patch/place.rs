@@ -16,6 +16,8 @@ pub(crate) struct Pending {
     /// `None`: the file goes.
     pub(crate) content: Option<Vec<u8>>,
     pub(crate) mode: Option<u32>,
+    /// The content is the target of a symbolic link.
+    pub(crate) link: bool,
     pub(crate) backup: bool,
     /// Seconds and nanoseconds since 1970.
     pub(crate) time: Option<(i64, u32)>,
@@ -54,6 +56,9 @@ impl Pending {
     /// Writes beside the file first, so that it is whole at every moment.
     fn write(&self, content: &[u8]) -> Result<(), Fatal> {
         make_folders(&self.name)?;
+        if self.link {
+            return self.make_link(content);
+        }
         if tidebox_rt::stat(&self.name, false)
             .is_ok_and(|stat| stat.kind() != tidebox_rt::FileKind::File && stat.kind() != tidebox_rt::FileKind::Symlink)
         {
@@ -74,6 +79,14 @@ impl Pending {
             told("Can't create file", &self.name, &error)
         })?;
         self.set_time(target)
+    }
+
+    fn make_link(&self, target: &[u8]) -> Result<(), Fatal> {
+        match tidebox_rt::unlink(&self.name) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(failed("Can't remove file", &self.name, errno)),
+        }
+        tidebox_rt::symlink(target, &self.name).map_err(|errno| failed("Can't create symbolic link", &self.name, errno))
     }
 
     fn set_time(&self, target: &[u8]) -> Result<(), Fatal> {
@@ -116,7 +129,7 @@ fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
     let at = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let (folder, last) = name.split_at_checked(at).unwrap_or((b"", name));
     if options.numbering == Numbering::Simple && !(options.prefix.is_empty() && options.name_prefix.is_empty()) {
-        let suffix: &[u8] = if options.suffix == b".orig" { b"" } else { &options.suffix };
+        let suffix = options.suffix.as_deref().unwrap_or_default();
         return [options.prefix.as_slice(), folder, &options.name_prefix, last, suffix].concat();
     }
     let highest = if options.numbering == Numbering::Simple { None } else { highest_number(folder, last) };
@@ -125,7 +138,7 @@ fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
         (Numbering::Numbered | Numbering::Existing, Some(highest)) => {
             [name, format!(".~{}~", highest.saturating_add(1)).as_bytes()].concat()
         }
-        _ => [name, &options.suffix].concat(),
+        _ => [name, options.suffix.as_deref().unwrap_or(&options.usual_suffix)].concat(),
     }
 }
 

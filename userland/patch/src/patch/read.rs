@@ -127,6 +127,7 @@ impl Reader<'_> {
         let Some(stars) = self.peek().filter(|line| line.starts_with(b"********")) else {
             return Ok(None);
         };
+        let counted = |lines: &[Line], wanted: i64| i64::try_from(lines.len()) == Ok(wanted);
         let begin = self.at;
         self.at += 1;
         let Some(head) = self.take().filter(|line| line.starts_with(b"*** ")) else {
@@ -143,6 +144,9 @@ impl Reader<'_> {
         if !middle.starts_with(b"--- ") {
             return self.malformed(&middle);
         }
+        if !old.is_empty() && !counted(&old, old_count) {
+            return Err(format!("Premature '---' at line {}; check line numbers at line {}", self.at, begin + 2));
+        }
         let Some((new_first, new_count)) = context_range(tail(&middle, 4).as_slice()) else {
             return self.malformed(&middle);
         };
@@ -156,9 +160,8 @@ impl Reader<'_> {
         if new.is_empty() && new_count > 0 {
             new = context(&old);
         }
-        let counted = |lines: &[Line], wanted: i64| i64::try_from(lines.len()) == Ok(wanted);
         if !counted(&old, old_count) || !counted(&new, new_count) {
-            return Err(format!("replacement text or line numbers mangled in hunk at line {}", begin + 1));
+            return Err(format!("replacement text or line numbers mangled in hunk at line {}", begin + 2));
         }
         let function = tail(&stars, 15);
         let function = function.strip_suffix(b"\n").unwrap_or(&function).to_vec();
@@ -183,7 +186,9 @@ impl Reader<'_> {
                 [b' ', b' ', ..] => (Mark::Context, tail(&line, 2)),
                 // The two spaces of an empty line are easily lost.
                 [b'\n'] | [b' ', b'\n'] => (Mark::Context, b"\n".to_vec()),
-                [b'\t', ..] => (Mark::Context, tail(&line, 1)),
+                [b'\t' | b' ', ..] => (Mark::Context, tail(&line, 1)),
+                // The other half begins too early.
+                [b'-', b'-', b'-', b' ', ..] if letter == b'-' => break,
                 _ if lines.is_empty() => break,
                 _ => {
                     self.at += 1;

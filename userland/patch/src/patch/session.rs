@@ -6,10 +6,11 @@ use tidebox_rt::Stat;
 
 use super::apply::Work;
 use super::choose::target;
-use super::header::{Found, Search};
+use super::header::{Found, Header, Search};
 use super::hunk::Hunk;
 use super::lines::Lines;
 use super::locate::{Place, split};
+use super::name::Named;
 use super::options::{Options, Quoting, Verbosity};
 use super::place::{Pending, read_or_empty};
 use super::read::{Reader, Style};
@@ -143,12 +144,21 @@ impl Session {
     pub(crate) fn run(&mut self) -> Result<(), Fatal> {
         let lines = std::rc::Rc::clone(&self.lines);
         let mut at = 0;
+        if lines.len() == 0 && self.options.output.is_some() && self.options.file.is_some() {
+            // Nothing to change is a copy all the same.
+            self.patch(&lines, 0, Found::of_no_hunks())?;
+            return Ok(());
+        }
         while let Some(found) = self.next_patch(&lines, at)? {
-            at = self.patch(&lines, at, found)?;
+            let end = self.patch(&lines, at, found)?;
+            if end <= at {
+                return Err("Only garbage was found in the patch input.".to_owned());
+            }
+            at = end;
             self.reverse = self.options.reverse;
             (self.skips, self.applies_anyway) = (false, false);
         }
-        self.settle()
+        Ok(())
     }
 
     fn next_patch(&mut self, lines: &Lines, at: usize) -> Result<Option<Found>, Fatal> {
@@ -164,7 +174,9 @@ impl Session {
         let search = Search {
             strip: self.options.strip,
             style: self.options.style,
-            needs_header: self.options.file.is_none() && !self.options.posix,
+            needs_header: self.options.file.is_none()
+                && !self.options.posix
+                && !matches!(self.options.style, Some(Style::Normal | Style::Ed)),
             binary: self.options.binary,
         };
         let found = search.find(lines, at);
@@ -192,6 +204,8 @@ impl Session {
         if self.in_git != found.header.git {
             self.settle()?;
             self.in_git = found.header.git;
+        } else if self.goes_on(&found.header) {
+            self.settle()?;
         }
         let choice = self.choose(&mut found.header);
         // What is skipped before its file is looked at leaves no rejects.
@@ -226,12 +240,20 @@ impl Session {
         Ok(end)
     }
 
+    /// Whether the patch takes a file as an earlier one of git leaves it, as in several commits in a row. What is renamed or copied
+    /// is taken as it was before all.
+    fn goes_on(&self, header: &Header) -> bool {
+        let is_pending = |file: &Named| self.pending.iter().any(|pending| Some(&pending.name) == file.name.as_ref());
+        !header.renames && !header.copies && header.files.iter().any(is_pending)
+    }
+
     fn hunks(&mut self, lines: &Lines, found: &Found, subject: &Subject) -> Result<Applied, Fatal> {
         let name = subject.name.as_deref().unwrap_or_default();
         let text = if self.skips || subject.stat.is_none() {
             Vec::new()
         } else {
-            read_or_empty(name).map_err(|errno| failed("Can't open file", name, errno))?
+            let read = if found.header.is_link() { tidebox_rt::read_link(name) } else { read_or_empty(name) };
+            read.map_err(|errno| failed("Can't open file", name, errno))?
         };
         let mut reader = Reader { lines, style: found.style, packing: found.packing, at: found.start, cut: false };
         let mut work = Work::new(split(&text), self.options.define.clone());

@@ -63,19 +63,12 @@ impl Session {
         let (Some(name), false) = (&subject.name, self.skips) else {
             return Ok(());
         };
-        let as_link = found.header.modes.iter().any(|mode| mode & 0o170_000 == 0o120_000);
+        let as_link = found.header.is_link();
         if !self.is_patchable(name, subject.stat, as_link) {
             self.skips = true;
             return Ok(());
         }
-        if as_link {
-            let shown = self.shown(name);
-            self.say(&format!("File {shown}: patches to symbolic links are not supported\n"));
-            self.skips = true;
-            self.failed = true;
-            return Ok(());
-        }
-        let is_closed = subject.stat.is_some() && tidebox_rt::access(name, 2).is_err();
+        let is_closed = !as_link && subject.stat.is_some() && tidebox_rt::access(name, 2).is_err();
         if is_closed && self.options.read_only != ReadOnly::Ignore {
             let shown = self.shown(name);
             let warns = self.options.read_only == ReadOnly::Warn;
@@ -119,7 +112,8 @@ impl Session {
             return;
         }
         let does = if self.options.dry_run { "checking" } else { "patching" };
-        let mut line = format!("{does} file {}", self.shown(&subject.target));
+        let kind = if found.header.is_link() { "symbolic link" } else { "file" };
+        let mut line = format!("{does} {kind} {}", self.shown(&subject.target));
         if let Some(name) = subject.name.as_ref().filter(|name| **name != subject.target) {
             let how = match (found.header.copies, found.header.renames) {
                 (true, _) => "copied",
