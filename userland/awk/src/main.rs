@@ -25,6 +25,8 @@ mod value;
 
 use std::process::exit;
 
+use tidebox_gnu::tool::say;
+
 use compile::Failure;
 use machine::Machine;
 use message::program;
@@ -64,24 +66,23 @@ fn run() -> i32 {
 
 fn instead(other: Other) -> i32 {
     match other {
-        Other::Version => print!("{}", usage::version()),
-        Other::Copyright => print!("{}", usage::COPYRIGHT),
-        Other::Usage(true) => print!("{}", usage::usage()),
+        Other::Version => say(&program(), &usage::version(), 1),
+        Other::Copyright => say(&program(), usage::COPYRIGHT, 1),
+        Other::Usage(true) => say(&program(), &usage::usage(), 1),
         Other::Usage(false) => {
             eprint!("{}", usage::usage());
-            return 1;
+            1
         }
         Other::WrongOption(message) => {
             eprintln!("{}: {message}", program());
             eprint!("{}", usage::usage());
-            return 1;
+            1
         }
         Other::Fatal(message) => {
             eprintln!("{}: fatal: {message}", program());
-            return 2;
+            2
         }
     }
-    0
 }
 
 fn warn(source: &[u8], line: u32, what: &str) {

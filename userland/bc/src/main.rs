@@ -15,6 +15,7 @@ use std::process::exit;
 
 use tidebox_gnu::getopt::{Item, Long, Parser as Options, Spec, Takes, long};
 use tidebox_gnu::message::arguments;
+use tidebox_gnu::tool::say;
 use tidebox_rt::Open;
 
 use code::Function;
@@ -64,14 +65,8 @@ fn run() -> i32 {
         match options.next_item() {
             Ok(None) => break,
             Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option('h', _))) => {
-                print!("{USAGE}");
-                return 0;
-            }
-            Ok(Some(Item::Option('v', _))) => {
-                print!("{VERSION}");
-                return 0;
-            }
+            Ok(Some(Item::Option('h', _))) => return say("bc", USAGE, 0),
+            Ok(Some(Item::Option('v', _))) => return say("bc", VERSION, 0),
             Ok(Some(Item::Option('l', _))) => mathlib = true,
             Ok(Some(Item::Option(letter @ ('s' | 'w'), _))) => {
                 eprintln!("bc: option '-{letter}' is not supported here");

@@ -2,7 +2,7 @@
 
 use tidebox_gnu::getopt::{Long, Spec, Takes, long};
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::command_line;
+use tidebox_gnu::tool::{command_line, say};
 
 use crate::check::entry;
 use crate::digest::Algorithm;
@@ -95,14 +95,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'S' => asked.strict = true,
             'w' => asked.warn = true,
             'i' => asked.ignore_missing = true,
-            'v' => {
-                println!("6.02");
-                return 0;
-            }
-            _ => {
-                print!("{HELP}");
-                return 0;
-            }
+            'v' => return say("shasum", "6.02\n", 1),
+            _ => return say("shasum", HELP, 1),
         }
     }
     let mut out = Output::standard();

@@ -17,6 +17,7 @@ use std::process::exit;
 use evaluate::Evaluator;
 use parse::Request;
 use tidebox_gnu::message::{arguments, complain};
+use tidebox_gnu::tool::say;
 
 fn main() {
     tidebox_rt::start();
@@ -26,10 +27,7 @@ fn main() {
 fn run() -> i32 {
     let search = match parse::parse(&arguments()) {
         Ok(Request::Search(search)) => search,
-        Ok(Request::Say(text)) => {
-            print!("{text}");
-            return 0;
-        }
+        Ok(Request::Say(text)) => return say("find", text, 1),
         Err(message) => {
             complain("find", &message);
             return 1;

@@ -5,6 +5,7 @@ use std::process::exit;
 use crate::answer::Ending;
 use crate::getopt::{Item, Parser, Spec};
 use crate::message::{arguments, complain, program};
+use crate::stream::Output;
 
 /// Runs a tool: arguments without its name, to what it answers.
 pub type Main<T = i32> = fn(Vec<Vec<u8>>) -> T;
@@ -37,6 +38,13 @@ pub fn leave(code: i32) {
     if code != 0 {
         exit(code);
     }
+}
+
+/// Prints what a tool was asked to say of itself, and answers the exit code: 0, or `trouble` with a message when nobody takes it.
+pub fn say(tool: &str, text: &str, trouble: i32) -> i32 {
+    let mut out = Output::standard();
+    out.push(text.as_bytes());
+    if out.finish(tool, 0) == 0 { 0 } else { trouble }
 }
 
 /// The commands that tools.toml says a package provides, which a test of each module holds its table to.

@@ -19,6 +19,7 @@ use search::{Found, Searcher};
 use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
 use tidebox_gnu::regex::Regex;
 use tidebox_gnu::stream::StandardInput;
+use tidebox_gnu::tool::say;
 
 /// Exit code of any trouble.
 const TROUBLE: i32 = 2;
@@ -41,10 +42,7 @@ fn run() -> i32 {
     };
     let options = match request {
         Request::Search(options) => options,
-        Request::Say(text) => {
-            print!("{text}");
-            return 0;
-        }
+        Request::Say(text) => return say("grep", text, TROUBLE),
         Request::NoSuchChoice(message) => {
             complain("grep", &message);
             eprintln!("{}", options::USAGE);

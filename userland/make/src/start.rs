@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use tidebox_gnu::message::program;
+use tidebox_gnu::tool::say;
 use tidebox_rt::environ;
 
 use crate::Make;
@@ -42,8 +43,7 @@ pub(crate) fn run() -> i32 {
         return TROUBLE;
     }
     if let Some(text) = &options.say {
-        print!("{text}");
-        return 0;
+        return say("make", text, 1);
     }
     for folder in &options.folders {
         if let Err(error) = tidebox_rt::chdir(folder) {

@@ -17,6 +17,7 @@ use std::process::exit;
 use execute::Machine;
 use options::Request;
 use tidebox_gnu::message::{arguments, complain, program};
+use tidebox_gnu::tool::say;
 
 /// Commands that this program is.
 #[cfg(test)]
@@ -30,10 +31,7 @@ fn main() {
 fn run() -> i32 {
     let options = match options::parse(arguments()) {
         Ok(Request::Run(options)) => options,
-        Ok(Request::Say(text)) => {
-            print!("{text}");
-            return 0;
-        }
+        Ok(Request::Say(text)) => return say("sed", text, 4),
         Err(None) => {
             eprint!("{}", options::HELP);
             return 1;

@@ -16,6 +16,7 @@ use input::Items;
 use options::{Options, Request, Wrong};
 use run::Runner;
 use tidebox_gnu::message::{arguments, bytes_path, cited, complain, reason};
+use tidebox_gnu::tool::say;
 
 fn main() {
     tidebox_rt::start();
@@ -25,10 +26,7 @@ fn main() {
 fn run() -> i32 {
     let options = match options::parse(arguments()) {
         Ok(Request::Run(options)) => options,
-        Ok(Request::Say(text)) => {
-            print!("{text}");
-            return 0;
-        }
+        Ok(Request::Say(text)) => return say("xargs", text, 1),
         Err(Wrong::Usage(message)) => {
             complain("xargs", &message);
             eprintln!("Try 'xargs --help' for more information.");
