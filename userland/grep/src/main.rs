@@ -42,7 +42,7 @@ fn run() -> i32 {
     };
     let options = match request {
         Request::Search(options) => options,
-        Request::Say(text) => return say("grep", text, TROUBLE),
+        Request::Say(text) => return say("grep", &text, TROUBLE),
         Request::NoSuchChoice(message) => {
             complain("grep", &message);
             eprintln!("{}", options::USAGE);
