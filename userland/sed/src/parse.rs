@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
 
     /// After a command there may be blanks, a comment, and then a line end, a semicolon or the end of a block.
     fn end_of_command(&mut self) -> Result<()> {
-        self.skip(|byte| byte == b' ' || byte == b'\t' || byte == b'\r');
+        self.skip(|byte| byte == b' ' || byte == b'\t');
         match self.peek() {
             None | Some(b'#' | b'}') => {}
             Some(b'\n' | b';') => {

@@ -96,7 +96,16 @@ impl Parser<'_> {
                     flags.write = Some(self.target(name));
                     return Ok(flags);
                 }
-                None | Some(b'\n' | b';' | b'}' | b'#' | b'\r') => return Ok(flags),
+                None | Some(b'\n' | b';' | b'}' | b'#') => return Ok(flags),
+                // Only here, where GNU's lets the line ends of other systems be.
+                Some(b'\r') => {
+                    self.next();
+                    return if matches!(self.peek(), None | Some(b'\n')) {
+                        Ok(flags)
+                    } else {
+                        self.error("unknown option to `s'")
+                    };
+                }
                 Some(_) => {
                     self.next();
                     return self.error("unknown option to `s'");
