@@ -27,11 +27,22 @@ struct Arguments<'a> {
     format: &'a [u8],
     values: &'a [Value],
     next: usize,
+    /// Whether the directives before had numbers.
+    numbered: Option<bool>,
 }
 
 impl<'a> Arguments<'a> {
+    /// Holds a directive with a number, or one without, to those before.
+    fn agree(&mut self, numbered: bool) -> Result<(), String> {
+        let agrees = *self.numbered.get_or_insert(numbered) == numbered;
+        agrees.then_some(()).ok_or_else(|| "must use `count$' on all formats or none".to_owned())
+    }
+
     /// The next argument, or the one with a number. `letter` is where the format asks for it.
     fn take(&mut self, number: Option<usize>, letter: usize) -> Result<&'a Value, String> {
+        if let Some(number) = number.filter(|number| *number > self.values.len()) {
+            return Err(format!("argument index {number} greater than total number of supplied arguments"));
+        }
         let at = match number {
             Some(number) => number.wrapping_sub(1),
             None => {
@@ -49,7 +60,7 @@ impl<'a> Arguments<'a> {
 
 /// Writes values as a format says. Fails with GNU awk's message when there are too few.
 pub(crate) fn write(format: &[u8], values: &[Value], conversion: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
-    let mut arguments = Arguments { format, values, next: 0 };
+    let mut arguments = Arguments { format, values, next: 0, numbered: None };
     let mut at = 0;
     while let Some(rest) = format.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'%', rest).unwrap_or(rest.len());
@@ -85,6 +96,7 @@ fn directive(
             return Err("argument index with `$' must be > 0".to_owned());
         }
         at += digits(at) + 1;
+        arguments.agree(true)?;
     }
     loop {
         match format.get(at) {
@@ -129,6 +141,9 @@ fn directive(
         out.extend_from_slice(format.get(start..).unwrap_or_default());
         return Ok(format.len());
     };
+    if *letter != b'%' {
+        arguments.agree(number.is_some())?;
+    }
     match letter {
         b'%' => out.push(b'%'),
         b'c' => character(arguments.take(number, at)?, &spec, conversion, out),
@@ -162,6 +177,8 @@ fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<(f64, usize), Str
         let value = arguments.take(Some(text.parse().unwrap_or(0)), at)?;
         return Ok((value.number().trunc(), digits + 1));
     }
+    // GNU awk says it twice here.
+    arguments.agree(false).map_err(|message| format!("fatal: {message}"))?;
     Ok((arguments.take(None, at.saturating_sub(1))?.number().trunc(), 0))
 }
 

@@ -213,6 +213,7 @@ fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 match byte {
                     b']' if !in_range => closing = true,
                     b']' => list.extend_from_slice(b"[.].]"),
+                    b'-' if matches!(rest, [b'-', end, ..] if *end != b']') => list.extend_from_slice(b"[.-.]"),
                     b'-' => dash = true,
                     b'^' if !in_range => caret = true,
                     b'[' if !in_range => opening = true,
@@ -220,6 +221,12 @@ fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 }
             }
             b'^' if first => caret = true,
+            // Three dashes stand for one, wherever they are.
+            b'-' if rest.starts_with(b"--") => {
+                dash = true;
+                rest = rest.get(2..)?;
+            }
+            b'-' if first && rest.first() != Some(&b'-') || rest.first() == Some(&b']') => dash = true,
             byte => list.push(*byte),
         }
         first = false;

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Around, Compiled, Compiler, Escape, Failure};
-use crate::code::{Arr, Op, Target};
+use crate::code::{Arr, Op};
 use crate::token::{Keyword, Sign, Token};
 use crate::value::Value;
 
@@ -22,7 +22,7 @@ impl Compiler {
         Ok(())
     }
 
-    fn statement(&mut self) -> Compiled<()> {
+    pub(super) fn statement(&mut self) -> Compiled<()> {
         self.blocks += 1;
         if self.blocks > MOST_BLOCKS {
             return Err(self.here("memory exhausted"));
@@ -76,7 +76,7 @@ impl Compiler {
     }
 
     /// An expression for what it does.
-    fn effect(&mut self) -> Compiled<()> {
+    pub(super) fn effect(&mut self) -> Compiled<()> {
         self.expression(super::expression::LOWEST)?;
         let quiet = match self.last() {
             Some(Op::Step(step, target)) => Op::StepQuietly(step.up, target),
@@ -163,13 +163,17 @@ impl Compiler {
     }
 
     /// What a loop or `switch` repeats; jumps that leave it, and those that go on.
-    fn escapable(&mut self, is_loop: bool, body: impl FnOnce(&mut Self) -> Compiled<()>) -> Compiled<Escape> {
+    pub(super) fn escapable(
+        &mut self,
+        is_loop: bool,
+        body: impl FnOnce(&mut Self) -> Compiled<()>,
+    ) -> Compiled<Escape> {
         self.escapes.push(Escape { is_loop, ..Escape::default() });
         body(self)?;
         Ok(self.escapes.pop().unwrap_or_default())
     }
 
-    fn body(&mut self) -> Compiled<()> {
+    pub(super) fn body(&mut self) -> Compiled<()> {
         self.skip_newlines()?;
         if self.accept(Sign::Semicolon)? {
             return Ok(());
@@ -177,7 +181,7 @@ impl Compiler {
         self.statement()
     }
 
-    fn condition_in_parentheses(&mut self) -> Compiled<()> {
+    pub(super) fn condition_in_parentheses(&mut self) -> Compiled<()> {
         self.expect(Sign::Open)?;
         self.enclosed()?;
         self.expect(Sign::Close)
@@ -206,143 +210,7 @@ impl Compiler {
         Ok(())
     }
 
-    fn while_loop(&mut self) -> Compiled<()> {
-        self.advance()?;
-        let top = self.at();
-        self.barrier = top;
-        self.condition_in_parentheses()?;
-        let end = self.jump_unless();
-        let escape = self.escapable(true, Self::body)?;
-        for jump in escape.continues {
-            self.aim(jump, top);
-        }
-        self.jump_back(top);
-        self.land(end);
-        escape.breaks.into_iter().for_each(|jump| self.land(jump));
-        Ok(())
-    }
-
-    fn do_loop(&mut self) -> Compiled<()> {
-        self.advance()?;
-        let top = self.at();
-        self.barrier = top;
-        let escape = self.escapable(true, Self::body)?;
-        while self.token == Token::Newline || self.is(Sign::Semicolon) {
-            self.advance()?;
-        }
-        if self.token != Token::Keyword(Keyword::While) {
-            return Err(self.unexpected());
-        }
-        self.advance()?;
-        escape.continues.into_iter().for_each(|jump| self.land(jump));
-        self.condition_in_parentheses()?;
-        let again = self.emit(Op::JumpIf(0));
-        self.aim(again, top);
-        escape.breaks.into_iter().for_each(|jump| self.land(jump));
-        self.barrier = self.at();
-        if self.token == Token::Newline || self.is(Sign::Semicolon) {
-            self.advance()?;
-        }
-        Ok(())
-    }
-
-    fn for_loop(&mut self) -> Compiled<()> {
-        self.advance()?;
-        self.expect(Sign::Open)?;
-        if let Some((name, array)) = self.for_in()? {
-            return self.for_each(&name, array);
-        }
-        if !self.is(Sign::Semicolon) {
-            self.simple()?;
-        }
-        self.expect(Sign::Semicolon)?;
-        self.skip_newlines()?;
-        let top = self.at();
-        self.barrier = top;
-        let mut end = None;
-        if !self.is(Sign::Semicolon) {
-            self.enclosed()?;
-            end = Some(self.jump_unless());
-        }
-        self.expect(Sign::Semicolon)?;
-        self.skip_newlines()?;
-        let start = self.at();
-        if !self.is(Sign::Close) {
-            self.simple()?;
-        }
-        self.expect(Sign::Close)?;
-        let step = self.cut(start);
-        let escape = self.escapable(true, Self::body)?;
-        escape.continues.into_iter().for_each(|jump| self.land(jump));
-        self.paste(step);
-        self.jump_back(top);
-        if let Some(end) = end {
-            self.land(end);
-        }
-        escape.breaks.into_iter().for_each(|jump| self.land(jump));
-        self.barrier = self.at();
-        Ok(())
-    }
-
-    /// What may stand in the head of a loop.
-    fn simple(&mut self) -> Compiled<()> {
-        match self.token {
-            Token::Keyword(Keyword::Delete) => self.delete(),
-            Token::Keyword(Keyword::Print) => self.print(false),
-            Token::Keyword(Keyword::Printf) => self.print(true),
-            _ => self.effect(),
-        }
-    }
-
-    /// `name in array)`, if that stands here.
-    fn for_in(&mut self) -> Compiled<Option<(Vec<u8>, Arr)>> {
-        let Token::Name(name) = self.token.clone() else {
-            return Ok(None);
-        };
-        let mut ahead = self.lexer.clone();
-        let is_in = ahead.next() == Ok(Token::Keyword(Keyword::In));
-        if !is_in || !matches!(ahead.next(), Ok(Token::Name(_))) {
-            return Ok(None);
-        }
-        // Either the parenthesis ends here, or a subscript follows and then it ends.
-        let mut depth = 0;
-        loop {
-            match ahead.next() {
-                Ok(Token::Sign(Sign::OpenBracket)) => depth += 1,
-                Ok(Token::Sign(Sign::CloseBracket)) => depth -= 1,
-                Ok(Token::Sign(Sign::Close)) if depth == 0 => break,
-                Ok(Token::End | Token::Newline) | Err(_) => return Ok(None),
-                Ok(_) if depth > 0 => {}
-                Ok(_) => return Ok(None),
-            }
-        }
-        self.advance()?;
-        self.advance()?;
-        let array = self.array_name()?;
-        self.expect(Sign::Close)?;
-        Ok(Some((name, array)))
-    }
-
-    fn for_each(&mut self, name: &[u8], array: Arr) -> Compiled<()> {
-        let variable = self.variable(name)?;
-        self.emit(Op::Loop(array));
-        let top = self.at();
-        self.barrier = top;
-        let end = self.emit(Op::LoopNext(0));
-        self.emit(Op::Set(Target::Var(variable)));
-        self.emit(Op::Pop);
-        let escape = self.escapable(true, Self::body)?;
-        for jump in escape.continues {
-            self.aim(jump, top);
-        }
-        self.jump_back(top);
-        self.land(end);
-        escape.breaks.into_iter().for_each(|jump| self.land(jump));
-        self.emit(Op::LoopEnd);
-        Ok(())
-    }
-
-    fn delete(&mut self) -> Compiled<()> {
+    pub(super) fn delete(&mut self) -> Compiled<()> {
         self.advance()?;
         let in_parentheses = self.accept(Sign::Open)?;
         let Token::Name(name) = self.token.clone() else {
@@ -373,82 +241,6 @@ impl Compiler {
         }
         if in_parentheses {
             self.expect(Sign::Close)?;
-        }
-        Ok(())
-    }
-
-    fn switch(&mut self) -> Compiled<()> {
-        self.advance()?;
-        self.condition_in_parentheses()?;
-        self.skip_newlines()?;
-        self.expect(Sign::OpenBrace)?;
-        self.skip_newlines()?;
-        // The value stays on the stack until the end.
-        let mut default = None;
-        let mut pending: Option<usize> = None;
-        let escape = self.escapable(false, |this| {
-            while !this.is(Sign::CloseBrace) {
-                this.case(&mut pending, &mut default)?;
-            }
-            this.advance()?;
-            let end = this.emit(Op::Jump(0));
-            if let Some(jump) = pending {
-                this.land(jump);
-            }
-            if let Some(default) = default {
-                this.jump_back(default);
-            }
-            this.land(end);
-            Ok(())
-        })?;
-        escape.breaks.into_iter().for_each(|jump| self.land(jump));
-        self.barrier = self.at();
-        self.emit(Op::Pop);
-        Ok(())
-    }
-
-    /// One label with the statements behind it. `pending` is the jump of the label before, when it did not fit.
-    fn case(&mut self, pending: &mut Option<usize>, default: &mut Option<usize>) -> Compiled<()> {
-        // From the statements before, control falls into these.
-        let first = pending.is_none() && default.is_none();
-        let fall = if first { None } else { Some(self.emit(Op::Jump(0))) };
-        let is_default = match self.token {
-            Token::Keyword(Keyword::Default) => true,
-            Token::Keyword(Keyword::Case) => false,
-            _ => return Err(self.unexpected()),
-        };
-        self.advance()?;
-        if is_default {
-            if default.is_some() {
-                return Err(self.here("duplicate `default' detected in switch body"));
-            }
-            // A label that did not fit goes on to the next one, past these statements.
-            if let Some(jump) = pending.take() {
-                self.land(jump);
-            }
-            *pending = Some(self.emit(Op::Jump(0)));
-        } else {
-            if let Some(jump) = pending.take() {
-                self.land(jump);
-            }
-            let start = self.at();
-            self.expression(super::expression::CONCAT)?;
-            self.as_pattern(start);
-            self.emit(Op::CaseIs);
-            *pending = Some(self.jump_unless());
-        }
-        self.expect(Sign::Colon)?;
-        if let Some(fall) = fall {
-            self.land(fall);
-        }
-        if is_default {
-            *default = Some(self.at());
-        }
-        while !matches!(
-            self.token,
-            Token::Keyword(Keyword::Case | Keyword::Default) | Token::Sign(Sign::CloseBrace) | Token::End
-        ) {
-            self.statement()?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::Error;
 use super::parse::first_char;
 use super::syntax::Set;
 
+const NO_RANGE: &str = "Invalid range end";
 const UNMATCHED: &str = "Unmatched [, [^, [:, [., or [=";
 
 /// Reads a set that begins at the start of `source`: the set and its length.
@@ -32,11 +33,19 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
             plain = false;
             continue;
         }
+        // A dash is a character only where it comes first or last, and otherwise makes a range.
+        if first == b'-' && at > begin && rest.get(1).is_some_and(|next| *next != b']') {
+            return Err(Error::new(NO_RANGE));
+        }
         let (low, used) = element(rest)?;
         at += used;
         let high = match source.get(at..) {
             Some([b'-', next, ..]) if *next != b']' => {
-                let (high, used) = element(source.get(at + 1..).unwrap_or_default())?;
+                let rest = source.get(at + 1..).unwrap_or_default();
+                if rest.starts_with(b"[:") {
+                    return Err(Error::new(NO_RANGE));
+                }
+                let (high, used) = element(rest)?;
                 at += used + 1;
                 plain = false;
                 high
@@ -44,7 +53,7 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
             _ => low,
         };
         if high < low {
-            return Err(Error::new("Invalid range end"));
+            return Err(Error::new(NO_RANGE));
         }
         set.ranges.push((low, high));
     }
