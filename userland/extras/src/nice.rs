@@ -35,8 +35,11 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
     }
     let words = LINE.read(arguments, |_, value| {
         adjusted = true;
-        let number = std::str::from_utf8(&value).ok().and_then(|text| text.trim().parse::<i64>().ok());
-        number.map(drop).ok_or_else(|| Answer::Failure(format!("invalid adjustment {}", cited(&value)), 125))
+        let text = value.trim_ascii();
+        let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        // What is beyond the last priority means the last one.
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        is_number.then_some(()).ok_or_else(|| Answer::Failure(format!("invalid adjustment {}", cited(&value)), 125))
     });
     let words = match words {
         Ok(words) => words,

@@ -12,10 +12,12 @@ fn registry_and_table_name_the_same_tools() {
 
 #[test]
 fn durations_read_as_in_gnu() {
-    for (text, wanted) in [("1", 1_000_000_000), ("0.5", 500_000_000), ("2m", 120_000_000_000), ("0", 0)] {
+    for (text, wanted) in
+        [("1", 1_000_000_000), ("0.5", 500_000_000), ("2m", 120_000_000_000), ("+0", 0), ("0x.8p1m", 60_000_000_000)]
+    {
         assert_eq!(timeout::duration(text.as_bytes()), Ok(wanted), "{text}");
     }
-    for text in ["", "x", "1x", "-1", "+1", "nan", "1ms"] {
+    for text in ["", "x", "1x", "-1", "+-1", "nan", "1ms", "0x", "0x1pq"] {
         let message = format!("invalid time interval {}", tidebox_gnu::message::cited(text.as_bytes()));
         assert_eq!(timeout::duration(text.as_bytes()), Err(message), "{text}");
     }

@@ -76,23 +76,55 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
 /// Nanoseconds; 0 is for ever.
 pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
     let wrong = || format!("invalid time interval {}", cited(text));
-    let string = std::str::from_utf8(text).map_err(|_| wrong())?;
-    let (digits, unit) = match string.strip_suffix(['s', 'm', 'h', 'd']) {
-        Some(digits) => (digits, string.get(digits.len()..).unwrap_or_default()),
-        None => (string, "s"),
+    let string = std::str::from_utf8(text).map_err(|_| wrong())?.trim_ascii_start();
+    let string = string.strip_prefix('+').filter(|rest| !rest.starts_with(['+', '-'])).unwrap_or(string);
+    let (number, unit) = match string.get(..2) {
+        Some("0x" | "0X") => hexadecimal(string.get(2..).unwrap_or_default()).ok_or_else(wrong)?,
+        _ => {
+            let digits = string.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(string);
+            let number: f64 = digits.parse().map_err(|_| wrong())?;
+            (number, string.get(digits.len()..).unwrap_or_default())
+        }
     };
-    let number: f64 = digits.parse().map_err(|_| wrong())?;
-    if number.is_nan() || number < 0.0 || digits.starts_with('+') {
+    if number.is_nan() || number < 0.0 {
         return Err(wrong());
     }
     let seconds = match unit {
+        "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
-        _ => 1.0,
+        _ => return Err(wrong()),
     };
     // More than the largest number of nanoseconds, 584 years, is as good as that.
     Ok((number * seconds * 1e9).ceil() as u64)
+}
+
+/// A number in hexadecimal digits, which may have a point and a power of two, and what follows it.
+fn hexadecimal(text: &str) -> Option<(f64, &str)> {
+    let (mut value, mut scale, mut any, mut behind) = (0.0, 1.0, false, false);
+    let mut end = 0;
+    for char in text.chars() {
+        match char.to_digit(16) {
+            Some(digit) => {
+                any = true;
+                scale *= if behind { 16.0 } else { 1.0 };
+                value = value * 16.0 + f64::from(digit);
+            }
+            None if char == '.' && !behind => behind = true,
+            None => break,
+        }
+        end += 1;
+    }
+    let rest = text.get(end..).filter(|_| any)?;
+    let power = rest.strip_prefix(['p', 'P']).unwrap_or_default();
+    let signs = usize::from(power.starts_with(['+', '-']));
+    let digits = power.bytes().skip(signs).take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        return Some((value / scale, rest));
+    }
+    let exponent: i32 = power.get(..signs + digits)?.parse().ok()?;
+    Some((value / scale * f64::from(exponent).exp2(), power.get(signs + digits..)?))
 }
 
 impl Options {

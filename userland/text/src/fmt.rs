@@ -137,7 +137,10 @@ fn measure(width: Option<&[u8]>, goal: Option<&[u8]>) -> Result<Measure, Failure
         let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let digits = digits.filter(|digits| !digits.is_empty()).ok_or_else(|| wrong(""))?;
         let number = digits.parse::<usize>().ok().filter(|number| *number <= most);
-        number.ok_or_else(|| wrong(": Numerical result out of range"))
+        let digits = text.iter().all(u8::is_ascii_digit)
+            && std::str::from_utf8(text).is_ok_and(|text| text.parse::<u64>().is_err());
+        let reason = if digits { ": Value too large for defined data type" } else { ": Numerical result out of range" };
+        number.ok_or_else(|| wrong(reason))
     };
     let width = width.map(|text| number(text, WIDEST)).transpose()?;
     let goal =

@@ -34,7 +34,10 @@ pub(crate) fn amount(text: &[u8]) -> Result<u64, Wrong> {
     if digits.is_empty() {
         return Err(Wrong::Invalid);
     }
-    // A letter that is no unit is the worse mistake.
+    // A letter that is no unit is the worse mistake. Two units are larger than any number can be.
+    if matches!(suffix, [b'Z' | b'Y'] | [b'Z' | b'Y', b'B'] | [b'Z' | b'Y', b'i', b'B']) {
+        return Err(Wrong::TooLarge);
+    }
     let unit = unit(suffix).ok_or(Wrong::Invalid)?;
     let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u64>().ok());
     number.and_then(|number| number.checked_mul(unit)).ok_or(Wrong::TooLarge)

@@ -1,5 +1,6 @@
 //! `pr`: text in pages and columns.
 
+mod number;
 mod pages;
 mod row;
 mod settings;

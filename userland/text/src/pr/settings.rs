@@ -2,10 +2,10 @@
 
 use tidebox_gnu::command_line::core_version;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::cited;
 
 use tidebox_gnu::answer::Answer;
 
+use super::number::{begins_with_numbers, char_and_number, no_range, number, range, tabs, wrong_number};
 use crate::Failure;
 
 const HELP: &str = "\
@@ -76,7 +76,7 @@ const VERSION_KEY: char = '\u{e004}';
 const HEADER: usize = 5;
 pub(super) const FOOTER: usize = 5;
 /// The most columns, lines and characters that fit into memory.
-const LARGEST: i64 = 1 << 24;
+pub(super) const LARGEST: i64 = 1 << 24;
 
 /// A character for tabs, and how far apart their stops are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,36 +220,17 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Settings, Vec<Vec<u8>>), 
                     Some(pages) => (reader.settings.first_page, reader.settings.last_page) = pages,
                     None => files.push(name),
                 }
-                reader.digits.clear();
+                reader.end_digits()?;
             }
-            Item::Option(key @ '0'..='9', _) => reader.digit(key)?,
+            Item::Option(key @ '0'..='9', _) => reader.digits.push(key),
             Item::Option(key, value) => {
-                reader.digits.clear();
+                reader.end_digits()?;
                 reader.option(key, value)?;
             }
         }
     }
+    reader.end_digits()?;
     Ok((reader.finish()?, files))
-}
-
-/// Whether digits stand where the numbers of a range begin.
-fn begins_with_numbers(text: &[u8]) -> bool {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let last = text.get(digits..).unwrap_or_default().strip_prefix(b":");
-    digits > 0 && last.is_none_or(|last| last.first().is_some_and(u8::is_ascii_digit))
-}
-
-/// `FIRST[:LAST]`.
-fn range(text: &[u8]) -> Option<(u64, Option<u64>)> {
-    let text = std::str::from_utf8(text).ok()?;
-    let page = |text: &str| text.parse::<u64>().ok().filter(|page| *page > 0 && !text.starts_with('+'));
-    match text.split_once(':') {
-        None => Some((page(text)?, None)),
-        Some((first, last)) => {
-            let (first, last) = (page(first)?, page(last)?);
-            (first <= last).then_some((first, Some(last)))
-        }
-    }
 }
 
 struct Reader {
@@ -294,9 +275,10 @@ impl Reader {
         Self { settings, digits: String::new(), old_separator: false, old_width: false }
     }
 
-    fn digit(&mut self, digit: char) -> Result<(), Failure> {
-        self.digits.push(digit);
-        self.columns(&self.digits.clone())
+    /// The digits of `-COLUMN` end here.
+    fn end_digits(&mut self) -> Result<(), Failure> {
+        let digits = std::mem::take(&mut self.digits);
+        if digits.is_empty() { Ok(()) } else { self.columns(&digits) }
     }
 
     fn columns(&mut self, text: &str) -> Result<(), Failure> {
@@ -310,13 +292,7 @@ impl Reader {
         match key {
             COLUMNS => self.columns(&String::from_utf8_lossy(&text))?,
             PAGES => {
-                let wrong = || {
-                    Failure::Unsupported(match begins_with_numbers(&text) {
-                        true => format!("invalid page range {}", cited(&text)),
-                        false => format!("invalid --pages argument '{}'", String::from_utf8_lossy(&text)),
-                    })
-                };
-                (settings.first_page, settings.last_page) = range(&text).ok_or_else(wrong)?;
+                (settings.first_page, settings.last_page) = range(&text).ok_or_else(|| no_range(&text))?;
             }
             'a' => settings.across = true,
             'b' => {}
@@ -406,41 +382,4 @@ impl Reader {
         }
         Ok(settings)
     }
-}
-
-fn number(text: &[u8], least: i64, what: &str) -> Result<usize, Failure> {
-    let parsed = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
-    match parsed {
-        Some(number) if (least..=LARGEST).contains(&number) => {
-            usize::try_from(number).map_err(|_| wrong_number(what, text, ""))
-        }
-        Some(_) => Err(wrong_number(what, text, ": Numerical result out of range")),
-        None => Err(wrong_number(what, text, "")),
-    }
-}
-
-fn wrong_number(what: &str, text: &[u8], why: &str) -> Failure {
-    Failure::Unsupported(format!("{what}: {}{why}", cited(text)))
-}
-
-fn tabs(key: char, text: &[u8]) -> Result<Tabs, Failure> {
-    let (char, width) = char_and_number(key, text)?;
-    Ok(Tabs { char: char.unwrap_or(b'\t'), width: width.unwrap_or(8) })
-}
-
-/// `[CHAR][NUMBER]`.
-fn char_and_number(key: char, text: &[u8]) -> Result<(Option<u8>, Option<usize>), Failure> {
-    let (char, rest) = match text.split_first() {
-        Some((first, rest)) if !first.is_ascii_digit() => (Some(*first), rest),
-        _ => (None, text),
-    };
-    if rest.is_empty() {
-        return Ok((char, None));
-    }
-    let wrong = || {
-        let what = format!("'-{key}' extra characters or invalid number in the argument");
-        Failure::Usage(format!("{what}: {}", cited(rest)))
-    };
-    let number = std::str::from_utf8(rest).ok().and_then(|text| text.parse::<usize>().ok());
-    number.filter(|number| (1..=1 << 16).contains(number)).map(|number| (char, Some(number))).ok_or_else(wrong)
 }

@@ -56,6 +56,7 @@ const LINE: CommandLine<'_> = CommandLine::core("split", "0123456789C:a:b:del:n:
 const USUAL_LENGTH: usize = 2;
 
 const OUT_OF_RANGE: &str = "Numerical result out of range";
+const TOO_LARGE: &str = "Value too large for defined data type";
 
 /// How `-n` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,11 @@ impl Said {
                     return Err(LINE.wrong("cannot split in more than one way"));
                 }
                 let digit = u64::from(key.to_digit(10).unwrap_or_default());
-                self.bare = Some(self.bare.unwrap_or_default().saturating_mul(10).saturating_add(digit));
+                let before = self.bare.unwrap_or_default();
+                let Some(number) = before.checked_mul(10).and_then(|tens| tens.checked_add(digit)) else {
+                    return fail(format!("line count option -{before}{digit}... is too large"));
+                };
+                self.bare = Some(number);
             }
             'd' | 'x' | NUMERIC | HEXADECIMAL => {
                 let hexadecimal = matches!(key, 'x' | HEXADECIMAL);
@@ -251,8 +256,7 @@ fn count(value: &[u8], what: &str, least: u64) -> Result<u64, Failure> {
     match std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()) {
         Some(number) if number >= least => Ok(number),
         Some(_) => fail(format!("{what}: {}: {OUT_OF_RANGE}", cited(value))),
-        // More lines than there can be are as many as there are.
-        None => Ok(u64::MAX),
+        None => fail(format!("{what}: {}: {TOO_LARGE}", cited(value))),
     }
 }
 
@@ -279,9 +283,10 @@ fn size(value: &[u8], what: &str) -> Result<u64, Failure> {
         return fail(format!("{what}: {}", cited(value)));
     };
     let number = number.parse::<u128>().ok().and_then(|number| number.checked_mul(factor));
-    match number.unwrap_or(u128::MAX) {
-        0 => fail(format!("{what}: {}: {OUT_OF_RANGE}", cited(value))),
-        number => Ok(u64::try_from(number).unwrap_or(u64::MAX)),
+    match number.map(u64::try_from) {
+        Some(Ok(0)) => fail(format!("{what}: {}: {OUT_OF_RANGE}", cited(value))),
+        Some(Ok(number)) => Ok(number),
+        _ => fail(format!("{what}: {}: {TOO_LARGE}", cited(value))),
     }
 }
 
