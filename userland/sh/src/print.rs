@@ -248,7 +248,11 @@ impl Printer {
 
     fn chain(&mut self, chain: &Chain) {
         self.pipeline(&chain.first);
-        for (join, pipeline) in &chain.rest {
+        for (at, (join, pipeline)) in chain.rest.iter().enumerate() {
+            if at > 0 || chain.first.stages.len() > 1 {
+                // What stands before the operator is a pair itself, at whose end its bodies are.
+                self.flush_bodies("");
+            }
             self.put(if *join == Join::And { " && " } else { " || " });
             if self.flush_bodies("") {
                 self.put(" ");

@@ -167,6 +167,13 @@ impl Parser<'_> {
         match byte {
             b'\\' => self.backslash(stop, quoted, pieces),
             b'\'' | b'"' => self.quote_piece(stop, quoted, byte, pieces)?,
+            b'$' if self.for_print && matches!(stop, Stop::Meta | Stop::Regex) && pieces.open > 0 => {
+                // Within a group of a pattern or a regular expression substitutions are printed as they were written.
+                self.for_print = false;
+                let read = self.dollar_piece(stop, quoted, pieces);
+                self.for_print = true;
+                read?;
+            }
             b'$' => self.dollar_piece(stop, quoted, pieces)?,
             b'`' => {
                 let body = self.backquoted(quoted)?;
