@@ -53,6 +53,7 @@ impl Splitter {
         }
     }
 
+    /// `newline_splits` adds line ends to a separator of one character, and to no other.
     pub(crate) fn split(&self, text: &[u8], newline_splits: bool, find: &mut impl Find) -> Result<(), String> {
         match self {
             Self::Blanks => blanks(text, find),
@@ -68,7 +69,7 @@ impl Splitter {
                     }
                 }
             }
-            Self::Separator(pattern) => return separated(pattern, newline_splits, text, find),
+            Self::Separator(pattern) => return separated(pattern, text, find),
             Self::Widths(widths) => by_width(widths, text, find),
             Self::Content(pattern) => return by_content(pattern, text, find),
         }
@@ -125,20 +126,14 @@ fn bytes(separator: u8, newline_splits: bool, text: &[u8], find: &mut impl Find)
     find.field(start..text.len());
 }
 
-fn separated(pattern: &Pattern, newline_splits: bool, text: &[u8], find: &mut impl Find) -> Result<(), String> {
+fn separated(pattern: &Pattern, text: &[u8], find: &mut impl Find) -> Result<(), String> {
     if text.is_empty() {
         return Ok(());
     }
     let mut start = 0;
     let mut from = 0;
     while from <= text.len() {
-        let mut found = pattern.find(text, from)?;
-        if newline_splits {
-            let until = found.as_ref().map_or(text.len(), |found| found.start);
-            let line = text.get(from..until).and_then(|before| memchr::memchr(b'\n', before));
-            found = line.map(|at| from + at..from + at + 1).or(found);
-        }
-        let Some(found) = found else {
+        let Some(found) = pattern.find(text, from)? else {
             break;
         };
         // An empty match separates nothing.

@@ -46,6 +46,19 @@ enum Range {
     Open(Option<u64>),
 }
 
+/// The ranges of a script before the first line: those from line 0 are open, also where no command asks until later.
+fn ranges_of(script: &Script) -> Vec<Range> {
+    let mut ranges = vec![Range::Closed; script.ranges];
+    for command in &script.commands {
+        if let Lines::Range { from: Address::Zero, number, .. } = command.lines
+            && let Some(range) = ranges.get_mut(number)
+        {
+            *range = Range::Open(None);
+        }
+    }
+    ranges
+}
+
 pub(crate) struct Machine<'a> {
     options: &'a Options,
     script: &'a Script,
@@ -98,7 +111,7 @@ impl<'a> Machine<'a> {
             hold: Vec::new(),
             hold_ended: true,
             replaced: false,
-            ranges: vec![Range::Closed; script.ranges],
+            ranges: ranges_of(script),
             last: None,
             queue: Vec::new(),
             read_files: HashMap::new(),
@@ -200,11 +213,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A file of its own begins with an empty hold space, and with ranges that are closed.
+    /// A file of its own begins with an empty hold space, and with ranges as they are before the first line.
     fn begin_anew(&mut self) {
         self.hold.clear();
         self.hold_ended = true;
-        self.ranges.fill(Range::Closed);
+        self.ranges = ranges_of(self.script);
         self.read_files.clear();
     }
 

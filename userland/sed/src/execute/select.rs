@@ -55,10 +55,8 @@ impl<'a> Machine<'a> {
     pub(super) fn in_range(&mut self, from: Address, to: End, range: usize) -> bool {
         let line = self.input.number;
         let state = self.ranges.get(range).copied().unwrap_or(Range::Closed);
-        // A range from line 0 is open before the first line.
         let open = match state {
             Range::Open(until) => Some(until),
-            Range::Closed if from == Address::Zero && line == 1 => Some(None),
             Range::Closed => None,
         };
         let (selected, next) = match open {

@@ -62,14 +62,18 @@ fn show(shell: &mut Shell) -> u8 {
 }
 
 pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let (mut lines, mut numbers, mut long, mut clear, mut one) = (false, false, false, false, None);
+    let (mut lines, mut numbers, mut long, mut clear) = (false, false, false, false);
+    let (mut one, mut beyond) = (None, None);
     for arg in args.iter().skip(1) {
         match place(shell, arg) {
             Place::At(at) => {
-                one = Some(at);
+                (one, beyond) = (Some(at), None);
                 continue;
             }
-            Place::OutOfRange => return Ok(out_of_range(shell, arg.get(1..).unwrap_or_default())),
+            Place::OutOfRange => {
+                beyond = arg.get(1..);
+                continue;
+            }
             Place::Other => {}
         }
         match arg.strip_prefix(b"-") {
@@ -94,6 +98,9 @@ pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.dir_stack.clear();
         return Ok(0);
     }
+    if let Some(number) = beyond {
+        return Ok(out_of_range(shell, number));
+    }
     let mut paths = vec![shell.cwd.clone()];
     paths.extend(shell.dir_stack.iter().cloned());
     let mut text = Bytes::new();
@@ -109,7 +116,11 @@ pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
-    shell.complain_builtin([number, b": directory stack index out of range"].concat());
+    if shell.dir_stack.is_empty() {
+        shell.complain_builtin("directory stack empty");
+    } else {
+        shell.complain_builtin([number, b": directory stack index out of range"].concat());
+    }
     1
 }
 
@@ -150,10 +161,6 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         [] => Ok(swap(shell)),
         [arg] => match place(shell, arg) {
             Place::At(at) => Ok(rotate(shell, at, stay)),
-            Place::OutOfRange if shell.dir_stack.is_empty() => {
-                shell.complain_builtin("directory stack empty");
-                Ok(1)
-            }
             Place::OutOfRange => Ok(out_of_range(shell, arg)),
             Place::Other => Ok(push(shell, arg, stay)),
         },
@@ -221,10 +228,6 @@ pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         None => 0,
         Some(arg) => match place(shell, arg) {
             Place::At(at) if !shell.dir_stack.is_empty() => at,
-            Place::At(_) | Place::OutOfRange if shell.dir_stack.is_empty() => {
-                shell.complain_builtin("directory stack empty");
-                return Ok(1);
-            }
             Place::At(_) | Place::OutOfRange => return Ok(out_of_range(shell, arg)),
             Place::Other => {
                 let why: &[u8] = if arg.first() == Some(&b'-') { b": invalid number" } else { b": invalid argument" };

@@ -7,7 +7,7 @@ use tidebox_rt::{self as rt, Disposition, Fd, Status};
 use super::external::End;
 use crate::builtins;
 use crate::ir::{Bytes, Command, Index, Kind, Op, Part, Simple, Target, Word};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{Current, Run, Shell, Stop};
 use crate::trap::Set;
 
 /// A stage that was started.
@@ -265,16 +265,24 @@ impl Shell {
         Ok((Stage::Process(pid), None))
     }
 
-    /// The DEBUG trap of a simple command that gets a process of its own, which the shell runs before.
+    /// Keeps what `BASH_COMMAND` shows of a command that gets a process of its own, and runs the DEBUG trap of a simple one,
+    /// which the shell does before.
     pub(crate) fn debug_before_fork(&mut self, command: &Command) -> Run {
-        if self.traps.get(crate::trap::DEBUG).is_none() {
-            return Ok(());
-        }
-        if let Command::Simple(simple) = command {
-            self.line = simple.line;
-            if !self.traps.in_progress() {
-                self.current = Some(crate::state::Current::Simple(Rc::clone(simple)));
+        match command {
+            Command::Simple(simple) if !self.traps.in_progress() => {
+                self.current = Some(Current::Simple(Rc::clone(simple)));
             }
+            Command::Compound(compound) => {
+                if let Kind::Subshell(list) = &compound.kind {
+                    self.names_command(|| crate::print::subshell(list, &compound.redirects));
+                }
+            }
+            _ => {}
+        }
+        if let Command::Simple(simple) = command
+            && self.traps.get(crate::trap::DEBUG).is_some()
+        {
+            self.line = simple.line;
             self.run_debug_trap()?;
         }
         Ok(())

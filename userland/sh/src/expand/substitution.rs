@@ -83,7 +83,9 @@ impl Shell {
             self.substituted = Some(0);
             return Ok(Bytes::new());
         }
-        let Some(pipeline) = only_pipeline(&commands) else {
+        // Where the ERR trap looks into substitutions, somebody has to see how the last command ended.
+        let watched = self.options.errtrace && self.traps.get(crate::trap::ERR).is_some();
+        let Some(pipeline) = only_pipeline(&commands).filter(|_| !watched) else {
             return self.collect(|shell| {
                 shell.keeps_loops = true;
                 let forked = shell.fork_child(|child| child.run_list(&commands));

@@ -9,6 +9,8 @@ pub(super) fn literal_value(token: &[u8]) -> Result<Val, Fault> {
         b"false" => Ok(Val::Bool(false)),
         b"null" => Ok(Val::Null),
         b"nan" => Ok(Val::number(f64::NAN)),
+        // Three letters could have been `nan`, which counts as a number.
+        [b'n', _, _] => Err("Invalid numeric literal"),
         [b't' | b'f' | b'n', ..] => Err("Invalid literal"),
         token => {
             let bad = "Invalid numeric literal";
