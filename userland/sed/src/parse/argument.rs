@@ -100,11 +100,15 @@ impl Parser<'_> {
                     self.next();
                     source.push(b'\n');
                 }
-                (b'\\', Some(b't')) => {
+                (b'\\', Some(letter @ (b'a' | b'c' | b'd' | b'f' | b'o' | b'r' | b't' | b'v' | b'x'))) => {
                     self.next();
-                    source.push(b'\t');
+                    source.push(self.escaped_byte(letter).unwrap_or(letter));
                 }
-                (b'\\', Some(b']')) => source.push(byte),
+                // The second one begins no escape.
+                (b'\\', Some(b'\\')) => {
+                    self.next();
+                    source.extend_from_slice(b"\\\\");
+                }
                 _ => source.push(byte),
             }
         }
@@ -112,27 +116,7 @@ impl Parser<'_> {
 
     /// Copies an escape, resolving those that stand for one character.
     pub(super) fn escape(&mut self, letter: u8, pattern: bool, out: &mut Vec<u8>) {
-        let byte = match letter {
-            b'a' => 7,
-            b'f' => 12,
-            b't' => b'\t',
-            b'v' => 11,
-            b'r' => b'\r',
-            b'd' => match self.digits(3, 10) {
-                Some(byte) => byte,
-                None => return out.extend_from_slice(b"\\d"),
-            },
-            b'o' => match self.digits(3, 8) {
-                Some(byte) => byte,
-                None => return out.extend_from_slice(b"\\o"),
-            },
-            b'x' => match self.digits(2, 16) {
-                Some(byte) => byte,
-                None => return out.extend_from_slice(b"\\x"),
-            },
-            b'c' if self.peek().is_some() => self.next().unwrap_or(0).to_ascii_uppercase() ^ 64,
-            other => return out.extend_from_slice(&[b'\\', other]),
-        };
+        let Some(byte) = self.escaped_byte(letter) else { return out.extend_from_slice(&[b'\\', letter]) };
         // What an escape stands for is never an operator.
         if pattern && is_special(byte) {
             out.extend_from_slice(&[b'[', byte, b']']);
@@ -140,6 +124,22 @@ impl Parser<'_> {
             out.extend_from_slice(&[b'\\', byte]);
         } else {
             out.push(byte);
+        }
+    }
+
+    /// The character that a letter behind a backslash stands for, with what follows it.
+    fn escaped_byte(&mut self, letter: u8) -> Option<u8> {
+        match letter {
+            b'a' => Some(7),
+            b'f' => Some(12),
+            b't' => Some(b'\t'),
+            b'v' => Some(11),
+            b'r' => Some(b'\r'),
+            b'd' => self.digits(3, 10),
+            b'o' => self.digits(3, 8),
+            b'x' => self.digits(2, 16),
+            b'c' if self.peek().is_some() => Some(self.next().unwrap_or(0).to_ascii_uppercase() ^ 64),
+            _ => None,
         }
     }
 
