@@ -137,7 +137,11 @@ pub(super) fn types(name: &str, text: &str) -> Result<Vec<u8>, String> {
     let mut letters = Vec::new();
     for (at, part) in text.split(',').enumerate() {
         match part.as_bytes() {
+            [letter] if letters.contains(letter) => {
+                return Err(format!("Duplicate file type '{part}' in the argument list to {name}."));
+            }
             [letter] if b"bcdpflsD".contains(letter) => letters.push(*letter),
+            [] if text.starts_with(',') || text.contains(",,") => return Err(format!("Unknown argument to {name}: ,")),
             [] if at > 0 => {
                 return Err(format!(
                     "Last file type in list argument to {name} is missing, i.e., list is ending on: ','"
