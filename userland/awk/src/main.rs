@@ -70,23 +70,23 @@ fn instead(other: Other) -> i32 {
         Other::Copyright => say(&program(), usage::COPYRIGHT, 1),
         Other::Usage(true) => say(&program(), &usage::usage(), 1),
         Other::Usage(false) => {
-            eprint!("{}", usage::usage());
+            tidebox_gnu::tell_part!("{}", usage::usage());
             1
         }
         Other::WrongOption(message) => {
-            eprintln!("{}: {message}", program());
-            eprint!("{}", usage::usage());
+            tidebox_gnu::tell!("{}: {message}", program());
+            tidebox_gnu::tell_part!("{}", usage::usage());
             1
         }
         Other::Fatal(message) => {
-            eprintln!("{}: fatal: {message}", program());
+            tidebox_gnu::tell!("{}: fatal: {message}", program());
             2
         }
     }
 }
 
 fn warn(source: &[u8], line: u32, what: &str) {
-    eprintln!("{}: {}:{line}: warning: {what}", program(), String::from_utf8_lossy(source));
+    tidebox_gnu::tell!("{}: {}:{line}: warning: {what}", program(), String::from_utf8_lossy(source));
 }
 
 /// Says why a program was not compiled; the exit code.
@@ -99,26 +99,26 @@ fn explain(failure: &Failure) -> i32 {
             // A tab is as wide below as above.
             let before = text.get(..*column).unwrap_or(text);
             let blank: String = before.iter().map(|byte| if *byte == b'\t' { '\t' } else { ' ' }).collect();
-            eprintln!("{name}: {source}:{line}: {}", shown(text));
-            eprintln!("{name}: {source}:{line}: {blank}^ {what}");
+            tidebox_gnu::tell!("{name}: {source}:{line}: {}", shown(text));
+            tidebox_gnu::tell!("{name}: {source}:{line}: {blank}^ {what}");
             1
         }
         Failure::Meaning { source, line, what } => {
-            eprintln!("{name}: {}:{line}: error: {what}", shown(source));
+            tidebox_gnu::tell!("{name}: {}:{line}: error: {what}", shown(source));
             1
         }
         Failure::Twice { source, line, what } => {
             for _ in 0..2 {
-                eprintln!("{name}: {}:{line}: error: {what}", shown(source));
+                tidebox_gnu::tell!("{name}: {}:{line}: error: {what}", shown(source));
             }
             1
         }
         Failure::Place { source, line, what } => {
-            eprintln!("{name}: {}:{line}: {what}", shown(source));
+            tidebox_gnu::tell!("{name}: {}:{line}: {what}", shown(source));
             1
         }
         Failure::Fatal { source, line, what } => {
-            eprintln!("{name}: {}:{line}: fatal: {what}", shown(source));
+            tidebox_gnu::tell!("{name}: {}:{line}: fatal: {what}", shown(source));
             2
         }
     }

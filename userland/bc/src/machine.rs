@@ -173,13 +173,13 @@ impl Machine {
 
     fn error(&mut self, functions: &[Function], address: usize, message: &str) -> Result<(), Stop> {
         self.output.flush();
-        eprintln!("Runtime error {}: {message}", self.place(functions, address));
+        tidebox_gnu::tell!("Runtime error {}: {message}", self.place(functions, address));
         Err(Stop::Error)
     }
 
     fn warn(&mut self, functions: &[Function], address: usize, message: &str) {
         self.output.flush();
-        eprintln!("Runtime warning {}: {message}", self.place(functions, address));
+        tidebox_gnu::tell!("Runtime warning {}: {message}", self.place(functions, address));
     }
 
     fn step(&mut self, op: &Op, functions: &[Function], address: usize, names: &Names) -> Result<(), String> {

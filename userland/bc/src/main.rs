@@ -69,14 +69,14 @@ fn run() -> i32 {
             Ok(Some(Item::Option('v', _))) => return say("bc", VERSION, 0),
             Ok(Some(Item::Option('l', _))) => mathlib = true,
             Ok(Some(Item::Option(letter @ ('s' | 'w'), _))) => {
-                eprintln!("bc: option '-{letter}' is not supported here");
+                tidebox_gnu::tell!("bc: option '-{letter}' is not supported here");
                 return 1;
             }
             // There is neither a banner nor a terminal.
             Ok(Some(Item::Option(..))) => {}
             Err(message) => {
-                eprintln!("bc: {message}");
-                eprint!("{USAGE}");
+                tidebox_gnu::tell!("bc: {message}");
+                tidebox_gnu::tell_part!("{USAGE}");
                 return 1;
             }
         }
@@ -87,7 +87,7 @@ fn run() -> i32 {
         let shown = String::from_utf8_lossy(file).into_owned();
         let Ok(fd) = tidebox_rt::open(file, Open { read: true, ..Open::default() }) else {
             program.machine.output.flush();
-            eprintln!("File {shown} is unavailable.");
+            tidebox_gnu::tell!("File {shown} is unavailable.");
             return 1;
         };
         let mut lexer = Lexer::new(fd);
@@ -139,7 +139,7 @@ impl Program {
                 self.machine.output.flush();
             }
             for (line, shown) in &illegal {
-                eprintln!("{name} {line}: illegal character: {shown}");
+                tidebox_gnu::tell!("{name} {line}: illegal character: {shown}");
             }
             match item {
                 Ok(Read::Line(_)) if !illegal.is_empty() => {}
@@ -159,7 +159,7 @@ impl Program {
                     self.machine.output.flush();
                     return false;
                 }
-                Err(Mistake::At(line, what)) => eprintln!("{name} {line}: {what}"),
+                Err(Mistake::At(line, what)) => tidebox_gnu::tell!("{name} {line}: {what}"),
             }
         }
         self.machine.output.flush();

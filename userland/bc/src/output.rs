@@ -70,7 +70,7 @@ impl Output {
     /// Says something on standard error, after what was printed before it.
     pub(crate) fn warn(&mut self, text: &str) {
         self.flush();
-        eprintln!("{text}");
+        tidebox_gnu::tell!("{text}");
     }
 
     /// Writes what is there when whoever writes the next input may wait for it.
@@ -86,7 +86,7 @@ impl Output {
             // Nobody reads any more.
             Err(Errno::PIPE) => tidebox_rt::exit(141),
             Err(error) => {
-                eprintln!("{}: write error: {}", self.tool, error.text());
+                tidebox_gnu::tell!("{}: write error: {}", self.tool, error.text());
                 tidebox_rt::exit(1)
             }
         }

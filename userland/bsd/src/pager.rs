@@ -127,11 +127,11 @@ fn parse_less(arguments: Vec<Vec<u8>>) -> Less {
             let fitting: Vec<_> = LESS_LONG.iter().filter(|(known, _)| known.starts_with(word)).collect();
             let exact = fitting.iter().find(|(known, _)| *known == word).or(fitting.first());
             let Some((known, takes)) = exact.filter(|_| !word.is_empty()) else {
-                eprintln!("{}", no_option(word));
+                tidebox_gnu::tell!("{}", no_option(word));
                 continue;
             };
             if *takes && value.is_none() && rest.next().is_none() {
-                eprintln!("Value is required after --{known}");
+                tidebox_gnu::tell!("Value is required after --{known}");
             }
             match *known {
                 "help" => less.help = true,
@@ -158,12 +158,12 @@ impl Less {
                 b'0'..=b'9' | b'-' | b'+' | b'$' => {}
                 letter if LESS_VALUES.contains(letter) => {
                     if after.is_empty() && rest.next().is_none() {
-                        eprintln!("Value is required after -{}{}", char::from(*letter), long_name(*letter));
+                        tidebox_gnu::tell!("Value is required after -{}{}", char::from(*letter), long_name(*letter));
                     }
                     return;
                 }
                 letter if LESS_FLAGS.contains(letter) => {}
-                letter => eprintln!("{}", no_option(&format!("-{}", char::from(*letter)))),
+                letter => tidebox_gnu::tell!("{}", no_option(&format!("-{}", char::from(*letter)))),
             }
         }
     }
@@ -282,6 +282,6 @@ fn show(name: &[u8], out: &mut Output) {
     }
     if let Err(errno) = copy(name, out) {
         out.flush_now();
-        eprintln!("more: cannot open {shown}: {}", errno.text());
+        tidebox_gnu::tell!("more: cannot open {shown}: {}", errno.text());
     }
 }

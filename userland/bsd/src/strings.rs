@@ -29,7 +29,7 @@ struct Options {
 }
 
 fn refuse(message: &str) -> i32 {
-    eprintln!("strings: {message}");
+    tidebox_gnu::tell!("strings: {message}");
     1
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     loop {
         let (key, value) = match parser.next_item() {
             Err(message) => {
-                eprintln!("strings: {message}\n{}", HELP.trim_end());
+                tidebox_gnu::tell!("strings: {message}\n{}", HELP.trim_end());
                 return 1;
             }
             Ok(None) => break,
@@ -85,7 +85,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             't' => match value.as_slice() {
                 [letter @ (b'o' | b'd' | b'x')] => options.radix = Some(char::from(*letter)),
                 _ => {
-                    eprintln!("{}", HELP.trim_end());
+                    tidebox_gnu::tell!("{}", HELP.trim_end());
                     return 1;
                 }
             },
@@ -94,7 +94,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'e' => match value.as_slice() {
                 [letter @ (b's' | b'S' | b'b' | b'l' | b'B' | b'L')] => options.encoding = *letter,
                 _ => {
-                    eprintln!("{}", HELP.trim_end());
+                    tidebox_gnu::tell!("{}", HELP.trim_end());
                     return 1;
                 }
             },
@@ -129,7 +129,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         };
         if let Err(message) = result {
             out.flush_now();
-            eprintln!("strings: {message}");
+            tidebox_gnu::tell!("strings: {message}");
             code = 1;
         }
     }

@@ -73,13 +73,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(Some((options, files))) => match work(&options, &files) {
             Ok(code) => code,
             Err((message, code)) => {
-                eprintln!("xxd: {message}");
+                tidebox_gnu::tell!("xxd: {message}");
                 code
             }
         },
         Ok(None) => 0,
         Err((message, code)) => {
-            eprint!("{message}");
+            tidebox_gnu::tell_part!("{message}");
             code
         }
     }
@@ -153,7 +153,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Trouble> {
             b'r' => options.revert = true,
             b'E' => options.ebcdic = true,
             b'v' => {
-                eprintln!("xxd 2022-01-14 by Juergen Weigert et al. (as Tidebox speaks it)");
+                tidebox_gnu::tell!("xxd 2022-01-14 by Juergen Weigert et al. (as Tidebox speaks it)");
                 return Ok(None);
             }
             b'c' if attached.starts_with(b"apitalize") => options.capitals = true,

@@ -201,6 +201,6 @@ impl Session {
     /// Says on standard error what the system says of a file.
     pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) {
         self.out.flush_now();
-        eprintln!("{}: {}", String::from_utf8_lossy(name), errno.text());
+        tidebox_gnu::tell!("{}: {}", String::from_utf8_lossy(name), errno.text());
     }
 }

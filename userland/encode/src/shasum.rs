@@ -71,7 +71,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let (options, files) = match command_line(spec, arguments) {
         Ok(read) => read,
         Err(message) => {
-            eprint!("{}\n{HELP}", capitalised(&message));
+            tidebox_gnu::tell_part!("{}\n{HELP}", capitalised(&message));
             return 1;
         }
     };
@@ -81,7 +81,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'a' => {
                 let found = ALGORITHMS.iter().find(|(name, _)| name.as_bytes() == value);
                 let Some((_, found)) = found else {
-                    eprintln!("shasum: Unrecognized algorithm\nType shasum -h for help");
+                    tidebox_gnu::tell!("shasum: Unrecognized algorithm\nType shasum -h for help");
                     return 1;
                 };
                 algorithm = Some(*found);
@@ -122,7 +122,7 @@ fn capitalised(message: &str) -> String {
 
 fn told(out: &mut Output, message: &str) -> i32 {
     out.flush_now();
-    eprintln!("shasum: {message}");
+    tidebox_gnu::tell!("shasum: {message}");
     1
 }
 

@@ -39,7 +39,7 @@ fn main() {
             out.finish("file", 0)
         }
         Request::Refuse(message) => {
-            eprintln!("{message}");
+            tidebox_gnu::tell!("{message}");
             1
         }
     };
@@ -57,7 +57,7 @@ fn run(mut options: Options) -> i32 {
             }
             Err(errno) => {
                 let name = String::from_utf8_lossy(&list).into_owned();
-                eprintln!("file: Cannot open `{name}' ({})", errno.text());
+                tidebox_gnu::tell!("file: Cannot open `{name}' ({})", errno.text());
                 return 1;
             }
         }

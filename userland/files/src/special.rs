@@ -114,9 +114,9 @@ pub(crate) fn mknod(arguments: Vec<Vec<u8>>) -> i32 {
     if let Some(extra) = words.get(wanted) {
         complain("mknod", &format!("extra operand {}", curly(extra)));
         if wanted == 2 && words.len() == 4 {
-            eprintln!("Fifos do not have major and minor device numbers.");
+            tidebox_gnu::tell!("Fifos do not have major and minor device numbers.");
         }
-        eprintln!("Try 'mknod --help' for more information.");
+        tidebox_gnu::tell!("Try 'mknod --help' for more information.");
         return 1;
     }
     let (Some(name), Some(kind)) = (words.first(), kind) else { return too_few(&words) };
@@ -146,9 +146,9 @@ fn too_few(words: &[Vec<u8>]) -> i32 {
     let Some(last) = words.last() else { return usage("mknod", "missing operand", 1) };
     complain("mknod", &format!("missing operand after {}", curly(last)));
     if words.len() == 2 {
-        eprintln!("Special files require major and minor device numbers.");
+        tidebox_gnu::tell!("Special files require major and minor device numbers.");
     }
-    eprintln!("Try 'mknod --help' for more information.");
+    tidebox_gnu::tell!("Try 'mknod --help' for more information.");
     1
 }
 

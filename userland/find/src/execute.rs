@@ -120,7 +120,7 @@ impl Execute {
 
     fn ask(&self, path: &[u8]) -> bool {
         let name = String::from_utf8_lossy(self.words.first().map_or(b"".as_slice(), Vec::as_slice)).into_owned();
-        eprint!("< {name} ... {} > ? ", String::from_utf8_lossy(path));
+        tidebox_gnu::tell_part!("< {name} ... {} > ? ", String::from_utf8_lossy(path));
         // Without an answer the command does not run.
         let _ = io::stderr().flush();
         let mut answer = String::new();

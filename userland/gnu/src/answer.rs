@@ -49,7 +49,7 @@ impl Ending for Answer {
             Self::PrintAndCode(text, code) => written(tool, &text, code),
             Self::Usage(message, code) => {
                 complain(tool, &message);
-                eprintln!("Try '{tool} --help' for more information.");
+                crate::tell!("Try '{tool} --help' for more information.");
                 code
             }
             Self::Failure(message, code) => {

@@ -14,10 +14,27 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Prints `tool: message` on stderr.
+/// Prints a line on standard error, written as for `eprintln!`, which panics where nobody takes it.
+#[macro_export]
+macro_rules! tell {
+    ($($words:tt)*) => { $crate::message::tell(format!($($words)*) + "\n") };
+}
+
+/// The same without a line end.
+#[macro_export]
+macro_rules! tell_part {
+    ($($words:tt)*) => { $crate::message::tell(format!($($words)*)) };
+}
+
+/// Prints a text on standard error, in one piece.
+pub fn tell(text: String) {
+    // Nobody is left to tell when standard error is closed or full.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Prints `tool: message` on standard error.
 pub fn complain(tool: &str, message: &str) {
-    // Nobody is left to tell when stderr is closed.
-    let _ = writeln!(io::stderr(), "{tool}: {message}");
+    tell!("{tool}: {message}");
 }
 
 /// The bytes of a path, which need not be UTF-8.

@@ -59,7 +59,7 @@ pub fn registered(package: &str) -> Vec<&'static str> {
 /// Says what is wrong with a command line and where to read more.
 pub fn usage(tool: &str, message: &str, code: i32) -> i32 {
     complain(tool, message);
-    eprintln!("Try '{tool} --help' for more information.");
+    crate::tell!("Try '{tool} --help' for more information.");
     code
 }
 

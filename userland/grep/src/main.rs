@@ -36,7 +36,7 @@ fn run() -> i32 {
             if let Some(message) = message {
                 complain("grep", &message);
             }
-            eprintln!("{}", options::USAGE);
+            tidebox_gnu::tell!("{}", options::USAGE);
             return TROUBLE;
         }
     };
@@ -45,7 +45,7 @@ fn run() -> i32 {
         Request::Say(text) => return say("grep", &text, TROUBLE),
         Request::NoSuchChoice(message) => {
             complain("grep", &message);
-            eprintln!("{}", options::USAGE);
+            tidebox_gnu::tell!("{}", options::USAGE);
             // The one mistake that is not told by the code of trouble.
             return 1;
         }

@@ -163,7 +163,7 @@ impl Inputs {
                         return true;
                     }
                     Err(error) => {
-                        eprintln!("jq: error: Input error: {}", reason(&error));
+                        tidebox_gnu::tell!("jq: error: Input error: {}", reason(&error));
                         self.failures += 1;
                     }
                 }
@@ -199,7 +199,7 @@ impl Inputs {
                 } else {
                     reason(&error)
                 };
-                eprintln!("jq: error: Could not open file {shown}: {why}");
+                tidebox_gnu::tell!("jq: error: Could not open file {shown}: {why}");
                 self.failures += 1;
             }
         }

@@ -55,15 +55,15 @@ fn instead(other: Other) -> i32 {
             i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err()) * MISUSE
         }
         Other::Fail(message) => {
-            eprintln!("{message}");
+            tidebox_gnu::tell!("{message}");
             MISUSE
         }
         Other::Misuse(message) => {
-            eprint!("{message}\n{}", options::HELP);
+            tidebox_gnu::tell_part!("{message}\n{}", options::HELP);
             MISUSE
         }
         Other::Usage => {
-            eprint!("{}", options::USAGE);
+            tidebox_gnu::tell_part!("{}", options::USAGE);
             MISUSE
         }
     }
@@ -93,7 +93,7 @@ fn filter(options: Options) -> i32 {
     world.out.borrow_mut().flush();
     if let Some(error) = world.out.borrow_mut().take_error() {
         if error.kind() != std::io::ErrorKind::BrokenPipe {
-            eprintln!("Error: writing output failed: {}", reason(&error));
+            tidebox_gnu::tell!("Error: writing output failed: {}", reason(&error));
         }
         return MISUSE;
     }
@@ -153,10 +153,10 @@ fn load(options: &Options, libraries: &[String]) -> Result<Program, i32> {
     globals.extend(options.named.iter().map(|(name, value)| (name.to_string(), value.clone())));
     program::compile(Source { text, origin, libraries, globals }).map_err(|messages| {
         for message in &messages {
-            eprintln!("{message}");
+            tidebox_gnu::tell!("{message}");
         }
         let plural = if messages.len() == 1 { "" } else { "s" };
-        eprintln!("jq: {} compile error{plural}", messages.len());
+        tidebox_gnu::tell!("jq: {} compile error{plural}", messages.len());
         NO_PROGRAM
     })
 }
@@ -165,7 +165,7 @@ fn read_program(path: &Path) -> Result<String, i32> {
     match std::fs::read(path) {
         Ok(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
         Err(error) => {
-            eprintln!("jq: Could not open {}: {}", path.display(), reason(&error));
+            tidebox_gnu::tell!("jq: Could not open {}: {}", path.display(), reason(&error));
             Err(MISUSE)
         }
     }

@@ -306,7 +306,7 @@ impl Parsing {
             match Colors::from_setting(&setting.to_string_lossy()) {
                 Some(colors) if colored => options.form.layout.colors = Some(colors),
                 Some(_) => {}
-                None => eprintln!("Failed to set $JQ_COLORS"),
+                None => tidebox_gnu::tell!("Failed to set $JQ_COLORS"),
             }
         }
         if colored && options.form.layout.colors.is_none() {

@@ -39,7 +39,7 @@ pub(crate) fn run() -> i32 {
         level => format!("{}[{level}]", program()),
     };
     if let Err(message) = options.read(arguments) {
-        eprintln!("{called}: {message}\n{}", HELP.trim_end());
+        tidebox_gnu::tell!("{called}: {message}\n{}", HELP.trim_end());
         return TROUBLE;
     }
     if let Some(text) = &options.say {
@@ -47,7 +47,7 @@ pub(crate) fn run() -> i32 {
     }
     for folder in &options.folders {
         if let Err(error) = tidebox_rt::chdir(folder) {
-            eprintln!("{called}: *** {}: {}.  Stop.", String::from_utf8_lossy(folder), error.text());
+            tidebox_gnu::tell!("{called}: *** {}: {}.  Stop.", String::from_utf8_lossy(folder), error.text());
             return TROUBLE;
         }
     }
@@ -70,7 +70,7 @@ pub(crate) fn run() -> i32 {
         make.leave();
         return make.end_code(code);
     }
-    eprintln!("{called}: *** The makefiles were made anew {MOST_RESTARTS} times without an end.  Stop.");
+    tidebox_gnu::tell!("{called}: *** The makefiles were made anew {MOST_RESTARTS} times without an end.  Stop.");
     TROUBLE
 }
 

@@ -84,7 +84,7 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
                 section = String::from_utf8_lossy(&value).split([',', ':']).next().map(str::to_owned);
             }
             'K' | 'w' | 'W' | WHERE => {
-                eprintln!("man: there are no files of manuals here; they are made when they are asked for");
+                tidebox_gnu::tell!("man: there are no files of manuals here; they are made when they are asked for");
                 return Err(1);
             }
             _ => {}
@@ -102,7 +102,7 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
         return if words.is_empty() { nothing_asked("whatis") } else { list(&words, false) };
     }
     if words.is_empty() {
-        eprintln!("What manual page do you want?\nFor example, try 'man man'.");
+        tidebox_gnu::tell!("What manual page do you want?\nFor example, try 'man man'.");
         return 1;
     }
     let mut out = Output::standard();
@@ -114,7 +114,7 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
             continue;
         }
         if is_section(&word) && last == 1 {
-            eprintln!("No manual entry for {word}");
+            tidebox_gnu::tell!("No manual entry for {word}");
             return NOTHING;
         }
         // `ls.1` and `ls(1)` are ways to say the section, too.
@@ -129,8 +129,8 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
             None => {
                 out.flush_now();
                 match wanted {
-                    Some(section) => eprintln!("No manual entry for {name} in section {section}"),
-                    None => eprintln!("No manual entry for {name}"),
+                    Some(section) => tidebox_gnu::tell!("No manual entry for {name} in section {section}"),
+                    None => tidebox_gnu::tell!("No manual entry for {name}"),
                 }
                 code = NOTHING;
             }
@@ -190,7 +190,7 @@ fn list(words: &[String], search: bool) -> i32 {
             entries.filter(|(name, text)| fits(name, text) && page::is_there(name)).collect();
         if found.is_empty() {
             out.flush_now();
-            eprintln!("{word}: nothing appropriate.");
+            tidebox_gnu::tell!("{word}: nothing appropriate.");
             code = NOTHING;
         }
         for (name, text) in found {

@@ -1,6 +1,12 @@
 //! A program as a caller of the sandbox might bring one, for tests: plain Rust, built as a module of preview1 and as a
 //! component of WASI 0.2. The name under which it is started says what it does.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it shows what a program that knows nothing of the sandbox does"
+)]
+
 use std::error::Error;
 use std::hint::black_box;
 use std::io::{self, Read, Write};

@@ -4,6 +4,8 @@
 //! implementation. `probe FD SCENARIO` plays one scenario in the preopened directory FD, `probe FD list` names them, and
 //! `probe FD random SEED STEPS` makes a seeded sequence of calls.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what it prints is its journal, which tests compare")]
+
 mod journal;
 mod random;
 mod scenario;

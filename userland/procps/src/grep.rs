@@ -206,13 +206,13 @@ fn run(tool: &'static str, help: &str, mut arguments: Vec<Vec<u8>>) -> i32 {
     }
     if patterns.len() > 1 {
         complain(tool, "only one pattern can be provided");
-        eprintln!("Try `{tool} --help' for more information.");
+        tidebox_gnu::tell!("Try `{tool} --help' for more information.");
         return 2;
     }
     search.pattern = patterns.pop();
     if !search.has_criteria() {
         complain(tool, "no matching criteria specified");
-        eprintln!("Try `{tool} --help' for more information.");
+        tidebox_gnu::tell!("Try `{tool} --help' for more information.");
         return 2;
     }
     let found = match search.run() {

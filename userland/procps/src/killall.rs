@@ -77,7 +77,7 @@ pub(crate) fn main(mut arguments: Vec<Vec<u8>>) -> i32 {
         Err(code) => return code,
     };
     if operands.is_empty() && options.user.is_none() {
-        eprint!("{HELP}");
+        tidebox_gnu::tell_part!("{HELP}");
         return 1;
     }
     options.run(&operands)
@@ -98,14 +98,14 @@ impl Options {
             's' => match signal(value) {
                 Some(number) => self.signal = number,
                 None => {
-                    eprintln!("{value}: unknown signal; killall -l lists signals.");
+                    tidebox_gnu::tell!("{value}: unknown signal; killall -l lists signals.");
                     return Err(1);
                 }
             },
             'u' => match Names::load(Kind::User).id(value) {
                 Some(id) => self.user = Some(id),
                 None => {
-                    eprintln!("Cannot find user {value}");
+                    tidebox_gnu::tell!("Cannot find user {value}");
                     return Err(1);
                 }
             },
@@ -144,7 +144,7 @@ impl Options {
             if !found {
                 code = 1;
                 if !self.quiet && !names.is_empty() {
-                    eprintln!("{shown}: no process found");
+                    tidebox_gnu::tell!("{shown}: no process found");
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Options {
         match RegexBuilder::new(text).case_insensitive(self.ignore_case).build() {
             Ok(regex) => Ok(Some(regex)),
             Err(_) => {
-                eprintln!("killall: Bad regular expression: {text}");
+                tidebox_gnu::tell!("killall: Bad regular expression: {text}");
                 Err(1)
             }
         }
@@ -200,7 +200,7 @@ impl Options {
         match tidebox_rt::kill(to, self.signal) {
             Ok(()) => {
                 if self.verbose {
-                    eprintln!(
+                    tidebox_gnu::tell!(
                         "Killed {}({}{pid}) with signal {}",
                         process.name,
                         if self.group { "pgid " } else { "" },
@@ -212,7 +212,7 @@ impl Options {
             }
             Err(Errno::SRCH) => false,
             Err(errno) => {
-                eprintln!("{}({pid}): {}", process.name, errno.text());
+                tidebox_gnu::tell!("{}({pid}): {}", process.name, errno.text());
                 false
             }
         }
@@ -222,7 +222,7 @@ impl Options {
 /// `5s`, `2m`, `1h`, `3d`, `1w`, `1M`, `1y`.
 fn age(text: &str) -> Result<f64, i32> {
     let wrong = || {
-        eprintln!("killall: Invalid time format");
+        tidebox_gnu::tell!("killall: Invalid time format");
         1
     };
     let unit = text.chars().last().ok_or_else(wrong)?;

@@ -55,6 +55,6 @@ fn print(tool: &str, text: &str, code: i32) -> i32 {
 /// A wrong command line, as the tools of procps tell it: a message and the whole summary.
 fn wrong(tool: &str, message: &str, help: &str, code: i32) -> i32 {
     tidebox_gnu::message::complain(tool, message);
-    eprint!("{help}");
+    tidebox_gnu::tell_part!("{help}");
     code
 }

@@ -93,7 +93,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(asked) => show(asked),
         Err(Stop::Print(text)) => print("ps", text, 0),
         Err(Stop::Wrong(message)) => {
-            eprint!("error: {message}\n{USAGE}");
+            tidebox_gnu::tell_part!("error: {message}\n{USAGE}");
             1
         }
     }

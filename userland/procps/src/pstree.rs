@@ -112,7 +112,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'u' => options.users = true,
             'U' => options.unicode = true,
             'V' => {
-                eprintln!("pstree (PSmisc) 23.6");
+                tidebox_gnu::tell!("pstree (PSmisc) 23.6");
                 return Err(tidebox_gnu::answer::Answer::Code(0));
             }
             // Nothing has threads here, and nothing is marked where nobody looks.
@@ -124,7 +124,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(operands) => options.run(operands.first().map(|word| String::from_utf8_lossy(word).into_owned()).as_deref()),
         Err(tidebox_gnu::answer::Answer::Usage(message, _)) => {
             complain("pstree", &message);
-            eprint!("{HELP}");
+            tidebox_gnu::tell_part!("{HELP}");
             1
         }
         Err(answer) => tidebox_gnu::answer::Ending::end(answer, "pstree"),
@@ -141,7 +141,7 @@ impl Options {
             Some((name, Err(_))) => match Names::load(Kind::User).id(name) {
                 Some(id) => user = Some(id),
                 None => {
-                    eprintln!("No such user name: {name}");
+                    tidebox_gnu::tell!("No such user name: {name}");
                     return 1;
                 }
             },

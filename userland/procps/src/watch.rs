@@ -112,7 +112,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     match operands {
         Err(code) => code,
         Ok(words) if words.is_empty() => {
-            eprint!("{HELP}");
+            tidebox_gnu::tell_part!("{HELP}");
             1
         }
         Ok(words) => options.run(&words).unwrap_or_else(|errno| {

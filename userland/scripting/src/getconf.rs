@@ -81,7 +81,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 fn usage() -> i32 {
-    eprintln!("{USAGE}");
+    tidebox_gnu::tell!("{USAGE}");
     MISUSE
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(operands) => operands,
         Err(Answer::Usage(message, _)) => {
             complain("getent", &message);
-            eprint!("{TRY}");
+            tidebox_gnu::tell_part!("{TRY}");
             return MISUSE;
         }
         Err(answer) => return tidebox_gnu::answer::Ending::end(answer, "getent"),
@@ -77,11 +77,11 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         b"aliases" => NOT_FOUND,
         b"ethers" | b"netgroup" if !keys.is_empty() => NOT_FOUND,
         b"ethers" | b"netgroup" | b"initgroups" => {
-            eprintln!("Enumeration not supported on {}", String::from_utf8_lossy(database));
+            tidebox_gnu::tell!("Enumeration not supported on {}", String::from_utf8_lossy(database));
             NO_LIST
         }
         other => {
-            eprintln!("Unknown database: {}", String::from_utf8_lossy(other));
+            tidebox_gnu::tell!("Unknown database: {}", String::from_utf8_lossy(other));
             out.push(TRY.as_bytes());
             1
         }

@@ -60,7 +60,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         // Of all tools this one has other words for it, and the code that says so.
         Err(Answer::Usage(message, _)) => {
             complain("locale", &message);
-            eprintln!("Try `locale --help' or `locale --usage' for more information.");
+            tidebox_gnu::tell!("Try `locale --help' or `locale --usage' for more information.");
             return MISUSE;
         }
         Err(answer) => return answer.end("locale"),
@@ -78,7 +78,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             b"thousands_sep" => "",
             b"LC_ALL" => continue,
             _ => {
-                eprintln!("locale: unknown name \"{}\"", String::from_utf8_lossy(name));
+                tidebox_gnu::tell!("locale: unknown name \"{}\"", String::from_utf8_lossy(name));
                 code = 1;
                 continue;
             }

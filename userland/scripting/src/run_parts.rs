@@ -111,7 +111,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Err(Answer::Usage(message, _)) => return wrong(&message),
         // Whoever asks for help gets it where messages go, as from Debian's.
         Err(Answer::Print(text)) if text == HELP.as_bytes() => {
-            eprint!("{HELP}");
+            tidebox_gnu::tell_part!("{HELP}");
             return 0;
         }
         Err(answer) => return answer.end("run-parts"),
@@ -132,7 +132,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
 /// Says what is wrong with the command line; the quotes are Debian's.
 fn wrong(message: &str) -> i32 {
     complain("run-parts", message);
-    eprintln!("Try `run-parts --help' for more information.");
+    tidebox_gnu::tell!("Try `run-parts --help' for more information.");
     1
 }
 
@@ -158,7 +158,7 @@ impl Asked {
         let names = match self.names() {
             Ok(names) => names,
             Err(error) => {
-                eprintln!("Unable to build regexp: {error}");
+                tidebox_gnu::tell!("Unable to build regexp: {error}");
                 return 1;
             }
         };

@@ -88,7 +88,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(status) => (status, None),
         Err(errno) => {
             let name = words.first().map(|word| String::from_utf8_lossy(word).into_owned()).unwrap_or_default();
-            eprintln!("time: cannot run {name}: {}", errno.text());
+            tidebox_gnu::tell!("time: cannot run {name}: {}", errno.text());
             let code = if errno == Errno::NOENT { 127 } else { 126 };
             (Status::Exited(code), Some(format!("Command exited with non-zero status {code}")))
         }
@@ -104,7 +104,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             match tidebox_rt::open(name, how) {
                 Ok(fd) => fd,
                 Err(errno) => {
-                    eprintln!("time: cannot open {}: {}", String::from_utf8_lossy(name), errno.text());
+                    tidebox_gnu::tell!("time: cannot open {}: {}", String::from_utf8_lossy(name), errno.text());
                     return 125;
                 }
             }

@@ -21,7 +21,7 @@ Commands:
   capname     unlike clear/init/reset, print value for capability \"capname\"";
 
 fn refuse(message: &str, code: i32) -> i32 {
-    eprintln!("tput: {message}");
+    tidebox_gnu::tell!("tput: {message}");
     code
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     loop {
         match parser.next_item() {
             Err(message) => {
-                eprintln!("tput: {message}\n{USAGE}");
+                tidebox_gnu::tell!("tput: {message}\n{USAGE}");
                 return 2;
             }
             Ok(None) => break,
@@ -57,7 +57,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     };
     if !from_input {
         if operands.is_empty() {
-            eprintln!("{USAGE}");
+            tidebox_gnu::tell!("{USAGE}");
             return 2;
         }
         return show(terminal, &operands);
@@ -107,12 +107,12 @@ pub(crate) fn clear(_arguments: Vec<Vec<u8>>) -> i32 {
     match terminal(None) {
         Err((message, 2)) => {
             let message = if message.starts_with("No value") { "TERM environment variable not set." } else { &message };
-            eprintln!("{message}");
+            tidebox_gnu::tell!("{message}");
             1
         }
         Err((message, _)) => {
             let name = message.split('"').nth(1).unwrap_or_default().to_owned();
-            eprintln!("'{name}': unknown terminal type.");
+            tidebox_gnu::tell!("'{name}': unknown terminal type.");
             1
         }
         Ok(terminal) => match terminal.ability("clear", &[]) {
@@ -126,11 +126,11 @@ pub(crate) fn clear(_arguments: Vec<Vec<u8>>) -> i32 {
 pub(crate) fn reset(arguments: Vec<Vec<u8>>) -> i32 {
     match terminal(arguments.first().map(|name| String::from_utf8_lossy(name).into_owned())) {
         Ok(terminal) => {
-            eprint!("{}", reset_text(terminal));
+            tidebox_gnu::tell_part!("{}", reset_text(terminal));
             0
         }
         Err((message, _)) => {
-            eprintln!("reset: {message}");
+            tidebox_gnu::tell!("reset: {message}");
             1
         }
     }

@@ -33,7 +33,7 @@ fn run() -> i32 {
         Ok(Request::Run(options)) => options,
         Ok(Request::Say(text)) => return say("sed", text, 4),
         Err(None) => {
-            eprint!("{}", options::HELP);
+            tidebox_gnu::tell_part!("{}", options::HELP);
             return 1;
         }
         Err(Some((message, code))) => {

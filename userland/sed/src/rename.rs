@@ -112,7 +112,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         match files.pop_front() {
             Some(code) => options.code.push(code),
             None => {
-                eprint!("{USAGE}");
+                tidebox_gnu::tell_part!("{USAGE}");
                 return MISUSE;
             }
         }
@@ -160,7 +160,7 @@ impl Options {
         let (from, to) = (String::from_utf8_lossy(old).into_owned(), String::from_utf8_lossy(new).into_owned());
         if !self.force && tidebox_rt::stat(new, false).is_ok() {
             out.flush_now();
-            eprintln!("{from} not renamed: {to} already exists");
+            tidebox_gnu::tell!("{from} not renamed: {to} already exists");
             return;
         }
         if self.dry {
@@ -169,7 +169,7 @@ impl Options {
         }
         if let Err(errno) = tidebox_rt::rename(old, new) {
             out.flush_now();
-            eprintln!("Can't rename {from} {to}: {}", errno.text());
+            tidebox_gnu::tell!("Can't rename {from} {to}: {}", errno.text());
             return;
         }
         if self.verbose {

@@ -37,13 +37,13 @@ fn main() {
         }
         Request::UnknownSort(name) => {
             // The real one tells half of this on standard output, and whoever compares the streams sees it.
-            eprint!("tree: Sort type '{name}' not valid, should be one of: ");
+            tidebox_gnu::tell_part!("tree: Sort type '{name}' not valid, should be one of: ");
             let mut out = Output::standard();
             out.push(b"name,version,size,mtime,ctime\n");
             out.finish("tree", 1)
         }
         Request::Refuse(message) => {
-            eprintln!("{message}");
+            tidebox_gnu::tell!("{message}");
             1
         }
     };

@@ -29,7 +29,7 @@ fn run() -> i32 {
         Ok(Request::Say(text)) => return say("xargs", text, 1),
         Err(Wrong::Usage(message)) => {
             complain("xargs", &message);
-            eprintln!("Try 'xargs --help' for more information.");
+            tidebox_gnu::tell!("Try 'xargs --help' for more information.");
             return 1;
         }
         Err(Wrong::Value(message)) => {
@@ -63,7 +63,7 @@ fn show_limits(most_bytes: usize) {
     const MOST: usize = 2 << 20;
     let environment: usize = tidebox_rt::environ().iter().map(|entry| entry.len() + 1).sum();
     let upper = MOST - 2048;
-    eprintln!(
+    tidebox_gnu::tell!(
         "Your environment variables take up {environment} bytes\n\
          POSIX upper limit on argument length (this system): {upper}\n\
          POSIX smallest allowable upper limit on argument length (all systems): {LEAST}\n\

@@ -162,7 +162,7 @@ impl<'a> Runner<'a> {
                 }
             }
         }
-        eprint!("?...");
+        tidebox_gnu::tell_part!("?...");
         let mut answer = String::new();
         let read = self.answers.as_mut().is_some_and(|answers| answers.read_line(&mut answer).is_ok());
         read && answer.starts_with(['y', 'Y'])

@@ -20,8 +20,8 @@ impl Machine {
         let shown = String::from_utf8_lossy(&name).into_owned();
         if let Err(error) = crate::stream::write_whole(&name, &list) {
             let program = crate::message::program();
-            eprintln!("{program}: warning: could not open `{shown}' for writing: {error}");
-            eprintln!("{program}: warning: sending variable list to standard error");
+            tidebox_gnu::tell!("{program}: warning: could not open `{shown}' for writing: {error}");
+            tidebox_gnu::tell!("{program}: warning: sending variable list to standard error");
             let _ = std::io::stderr().write_all(&list);
         }
     }

@@ -117,7 +117,7 @@ impl Machine {
             }
             let (used, warning) = unescape(rest, &mut text);
             if let Some(warning) = warning {
-                eprintln!("{}: warning: {warning}", crate::message::program());
+                tidebox_gnu::tell!("{}: warning: {warning}", crate::message::program());
             }
             rest = rest.get(used..).unwrap_or_default();
         }
@@ -211,7 +211,7 @@ impl Machine {
     fn warn_plain(&mut self, message: &str) {
         let _ = self.streams.flush_standard();
         let place = self.place("warning: ");
-        eprintln!("{place}{message}");
+        tidebox_gnu::tell!("{place}{message}");
     }
 
     /// Runs `BEGINFILE`. `false` when the file is passed over.

@@ -197,12 +197,12 @@ impl Machine {
             Ok(()) => code,
             Err(Lost::Standard(Errno::PIPE)) => crate::stream::broken_pipe(),
             Err(Lost::Standard(error)) => {
-                eprintln!("{}flushing standard output failed: {}", self.place("fatal: "), error.text());
+                tidebox_gnu::tell!("{}flushing standard output failed: {}", self.place("fatal: "), error.text());
                 2
             }
             Err(Lost::Stream(name, error)) => {
                 let name = String::from_utf8_lossy(&name);
-                eprintln!("{}close of `{name}' failed: {}", self.place("warning: "), error.text());
+                tidebox_gnu::tell!("{}close of `{name}' failed: {}", self.place("warning: "), error.text());
                 code
             }
         }
@@ -215,7 +215,7 @@ impl Machine {
             Err(Stop::Fatal(message)) => {
                 // What was printed before comes before the message.
                 let _ = self.streams.flush_standard();
-                eprintln!("{}{message}", self.place("fatal: "));
+                tidebox_gnu::tell!("{}{message}", self.place("fatal: "));
                 self.exit_code = 2;
                 Ok(2)
             }
@@ -326,7 +326,7 @@ impl Machine {
     /// Says something and goes on.
     fn warn(&mut self, message: &str) {
         let _ = self.streams.flush_standard();
-        eprintln!("{}{message}", self.place("warning: "));
+        tidebox_gnu::tell!("{}{message}", self.place("warning: "));
     }
 
     /// The array of a variable, which becomes one.

@@ -162,7 +162,7 @@ impl Machine {
     /// The tool's name goes to standard error, and the rest to standard output.
     fn unimplemented(&mut self, byte: u8) {
         self.output.flush();
-        eprint!("dc: ");
+        tidebox_gnu::tell_part!("dc: ");
         let shown =
             if byte.is_ascii_graphic() { format!("'{}' (0{byte:o})", char::from(byte)) } else { format!("0{byte:o}") };
         self.output.raw(format!("{shown} unimplemented\n").as_bytes());

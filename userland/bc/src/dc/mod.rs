@@ -63,7 +63,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         Err(Answer::Usage(message, code)) => {
             complain("dc", &message);
-            eprint!("{HELP}");
+            tidebox_gnu::tell_part!("{HELP}");
             machine.say(REPORTS);
             code
         }

@@ -71,7 +71,7 @@ pub(super) fn read(tool: &str, arguments: Vec<Vec<u8>>, year: i64, month: u32) -
 }
 
 fn wrong() -> Answer {
-    eprint!("{USAGE}");
+    tidebox_gnu::tell_part!("{USAGE}");
     Answer::Code(64)
 }
 

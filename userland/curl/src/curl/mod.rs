@@ -57,10 +57,10 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(config) => config,
         Err((code, message)) => {
             if !message.is_empty() {
-                eprintln!("curl: {message}");
+                tidebox_gnu::tell!("curl: {message}");
             }
             if code == 2 {
-                eprintln!("curl: try 'curl --help' or 'curl --manual' for more information");
+                tidebox_gnu::tell!("curl: try 'curl --help' or 'curl --manual' for more information");
             }
             return code;
         }

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
         }
         Err(message) => {
             complain("wget", &message);
-            eprintln!("Usage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.");
+            tidebox_gnu::tell!("Usage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.");
             return if message == "missing URL" { 1 } else { 2 };
         }
     };

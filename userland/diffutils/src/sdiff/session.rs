@@ -164,7 +164,7 @@ impl Session<'_> {
                 b"er" | b"e2" => return self.edit(right.concat()),
                 _ => {
                     self.output.flush()?;
-                    eprintln!("{CHOICES}");
+                    tidebox_gnu::tell!("{CHOICES}");
                 }
             }
         }

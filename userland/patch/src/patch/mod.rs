@@ -46,7 +46,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             out.finish("patch", 0)
         }
         Request::Usage(message) if message.is_empty() => {
-            eprintln!("patch: Try 'patch --help' for more information.");
+            tidebox_gnu::tell!("patch: Try 'patch --help' for more information.");
             TROUBLE
         }
         Request::Usage(message) => {

@@ -23,13 +23,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
                 b'e' => heed_errors = true,
                 b'v' => verbose = true,
                 other => {
-                    eprintln!("Unknown option: {}", char::from(*other));
+                    tidebox_gnu::tell!("Unknown option: {}", char::from(*other));
                 }
             }
         }
     }
     if words.is_empty() {
-        eprintln!("usage: chronic COMMAND...");
+        tidebox_gnu::tell!("usage: chronic COMMAND...");
         return 255;
     }
     match run(words, heed_errors, verbose) {
@@ -55,7 +55,7 @@ fn run(words: &[Vec<u8>], heed_errors: bool, verbose: bool) -> Result<i32, Errno
             match errno {
                 Errno::NOENT => {
                     let path = std::env::var("PATH").unwrap_or_default().replace(':', ", ");
-                    eprintln!("Command '{name}' not found in {path} at /usr/bin/chronic line 69.");
+                    tidebox_gnu::tell!("Command '{name}' not found in {path} at /usr/bin/chronic line 69.");
                 }
                 errno => complain("chronic", &format!("{name}: {}", errno.text())),
             }

@@ -16,7 +16,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         (reversed, words) = (true, rest);
     }
     if words.is_empty() {
-        eprint!("{USAGE}");
+        tidebox_gnu::tell_part!("{USAGE}");
         return 1;
     }
     match run(words, reversed) {

@@ -46,7 +46,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 fn cannot(what: &str, errno: Errno) -> i32 {
-    eprintln!("{what}: {}", errno.text());
+    tidebox_gnu::tell!("{what}: {}", errno.text());
     1
 }
 

@@ -34,8 +34,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             b"--" => options.files.extend(words.by_ref()),
             [b'-', name @ ..] if !name.is_empty() => {
                 let name = String::from_utf8_lossy(name).into_owned();
-                eprintln!("Unknown option: {}", name.trim_start_matches('-'));
-                eprint!("{USAGE}");
+                tidebox_gnu::tell!("Unknown option: {}", name.trim_start_matches('-'));
+                tidebox_gnu::tell_part!("{USAGE}");
                 return 255;
             }
             _ => options.files.push(word),

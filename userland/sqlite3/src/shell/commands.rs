@@ -87,7 +87,7 @@ fn shown(text: &[u8]) -> String {
 }
 
 fn complain(message: &str) -> Result<Next, ()> {
-    eprintln!("{message}");
+    tidebox_gnu::tell!("{message}");
     Err(())
 }
 
@@ -332,7 +332,7 @@ impl Shell {
                 }
                 Err(_) => {
                     let name = String::from_utf8_lossy(name);
-                    eprintln!("Error: cannot open \"{name}\"");
+                    tidebox_gnu::tell!("Error: cannot open \"{name}\"");
                     return complain(&format!("Error: cannot write to \"{name}\""));
                 }
             },
@@ -349,7 +349,7 @@ fn truth(value: &str) -> bool {
         number => match number.parse::<i64>() {
             Ok(number) => number != 0,
             Err(_) => {
-                eprintln!("ERROR: Not a boolean value: \"{value}\". Assuming \"no\".");
+                tidebox_gnu::tell!("ERROR: Not a boolean value: \"{value}\". Assuming \"no\".");
                 false
             }
         },

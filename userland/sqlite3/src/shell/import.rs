@@ -90,7 +90,7 @@ impl Shell {
                     skip = texts.get(at).and_then(|count| count.parse().ok()).unwrap_or(0);
                 }
                 option if option.starts_with('-') => {
-                    eprintln!("ERROR: unknown option: \"{option}\".  Usage:\n.import FILE TABLE");
+                    tidebox_gnu::tell!("ERROR: unknown option: \"{option}\".  Usage:\n.import FILE TABLE");
                     return Err(());
                 }
                 _ => operands.extend(words.get(at)),
@@ -99,7 +99,7 @@ impl Shell {
         }
         let [file, table] = operands.as_slice() else {
             let what = if operands.is_empty() { "FILE" } else { "TABLE" };
-            eprintln!("ERROR: missing {what} argument. Usage:\n.import FILE TABLE");
+            tidebox_gnu::tell!("ERROR: missing {what} argument. Usage:\n.import FILE TABLE");
             return Err(());
         };
         let content = match std::fs::File::open(bytes_path(file)) {
@@ -110,7 +110,7 @@ impl Shell {
                 content
             }
             Err(_) => {
-                eprintln!("Error: cannot open \"{}\"", String::from_utf8_lossy(file));
+                tidebox_gnu::tell!("Error: cannot open \"{}\"", String::from_utf8_lossy(file));
                 return Err(());
             }
         };
@@ -129,7 +129,8 @@ impl Shell {
             records.next();
         }
         let name = String::from_utf8_lossy(file).into_owned();
-        self.import_records(&name, table, &mut records).map_err(|refusal| eprintln!("Error: {}", refusal.message))
+        self.import_records(&name, table, &mut records)
+            .map_err(|refusal| tidebox_gnu::tell!("Error: {}", refusal.message))
     }
 
     fn import_records(&mut self, file: &str, table: &[u8], records: &mut Records<'_>) -> Result<(), Refusal> {
@@ -176,16 +177,16 @@ fn insert(
         };
         if fields.len() < count {
             let had = fields.len();
-            eprintln!("{file}:{line}: expected {count} columns but found {had} - filling the rest with NULL");
+            tidebox_gnu::tell!("{file}:{line}: expected {count} columns but found {had} - filling the rest with NULL");
         }
         if fields.len() > count {
-            eprintln!("{file}:{line}: expected {count} columns but found {} - extras ignored", fields.len());
+            tidebox_gnu::tell!("{file}:{line}: expected {count} columns but found {} - extras ignored", fields.len());
         }
         for at in 0..count {
             statement.bind(at + 1, fields.get(at).map(Vec::as_slice))?;
         }
         if let Err(refusal) = statement.step() {
-            eprintln!("{file}:{line}: INSERT failed: {}", refusal.message);
+            tidebox_gnu::tell!("{file}:{line}: INSERT failed: {}", refusal.message);
         }
         statement.reset();
     }

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
             return i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err());
         }
         Err(options::Other::Fail(message)) => {
-            eprintln!("{message}");
+            tidebox_gnu::tell!("{message}");
             return 1;
         }
     };
@@ -124,7 +124,7 @@ impl Shell {
             Err(problem) => {
                 self.flush();
                 let at = if problem.in_step { "stepping" } else { "in prepare" };
-                eprintln!("Error: {at}, {}", problem.told());
+                tidebox_gnu::tell!("Error: {at}, {}", problem.told());
                 self.errors += 1;
                 Err(problem.refusal.code)
             }
@@ -210,7 +210,7 @@ impl Shell {
         };
         self.flush();
         let what = if problem.in_step { "Runtime" } else { "Parse" };
-        eprintln!("{what} error near line {line}: {}", problem.told());
+        tidebox_gnu::tell!("{what} error near line {line}: {}", problem.told());
         self.errors += 1;
         self.bail
     }
@@ -257,7 +257,7 @@ impl Shell {
             Err(refusal) => {
                 self.flush();
                 let name = String::from_utf8_lossy(&self.name);
-                eprintln!("Error: unable to open database \"{name}\": {}", refusal.message);
+                tidebox_gnu::tell!("Error: unable to open database \"{name}\": {}", refusal.message);
                 std::process::exit(1);
             }
         }
@@ -304,7 +304,7 @@ impl Shell {
             Err(_) => {
                 if must_exist {
                     self.flush();
-                    eprintln!("cannot open: \"{}\"", String::from_utf8_lossy(name));
+                    tidebox_gnu::tell!("cannot open: \"{}\"", String::from_utf8_lossy(name));
                 }
                 Next::On
             }
