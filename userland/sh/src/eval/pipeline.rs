@@ -247,7 +247,7 @@ impl Shell {
         let beside = self.beside;
         let loops = self.loops;
         let pid = self.fork_child(|child| {
-            if !whole && !asks_for_jobs(stage) {
+            if !whole && !super::subshell::asks_for_jobs(stage) {
                 child.jobs.list.clear();
             }
             if let Command::Simple(simple) = stage {
@@ -402,14 +402,4 @@ impl Shell {
         }
         self.pipe_status.iter().rev().find(|status| **status != 0).copied().unwrap_or(0)
     }
-}
-
-/// Whether a command is `jobs`, or that by way of `command`.
-fn asks_for_jobs(command: &Command) -> bool {
-    let Command::Simple(simple) = command else { return false };
-    let mut words = simple.args.iter().map_while(|arg| match arg {
-        crate::ir::Arg::Word(word) => word.literal(),
-        crate::ir::Arg::Assign(_) => None,
-    });
-    words.find(|word| *word != b"command") == Some(b"jobs")
 }

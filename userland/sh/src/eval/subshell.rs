@@ -297,3 +297,13 @@ fn job_text(chain: &Chain, extglob: bool) -> crate::ir::Bytes {
     let commands = crate::parse::read_list_for_print(&[text, b"\n"].concat(), extglob);
     commands.map_or_else(|| text.to_vec(), |commands| crate::print::job(&commands))
 }
+
+/// Whether a command is `jobs`, or that by way of `command`.
+pub(super) fn asks_for_jobs(command: &Command) -> bool {
+    let Command::Simple(simple) = command else { return false };
+    let mut words = simple.args.iter().map_while(|arg| match arg {
+        crate::ir::Arg::Word(word) => word.literal(),
+        crate::ir::Arg::Assign(_) => None,
+    });
+    words.find(|word| *word != b"command") == Some(b"jobs")
+}

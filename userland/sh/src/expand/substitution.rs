@@ -2,12 +2,16 @@
 
 use std::rc::Rc;
 
-use tidebox_rt::{self as rt, Errno, Fd, Open};
+use tidebox_rt::{self as rt, Errno, Fd, Open, Status};
 
+use crate::eval::Stage;
 use crate::ir::{Bytes, Command, Kind, Layout, List, Pipeline, Simple, Substitution, Word};
 use crate::parse::{Parser, Texts};
 use crate::state::{Run, Shell, Stop};
 use crate::vars::Map;
+
+/// SIGINT.
+const INTERRUPT: u8 = 2;
 
 impl Shell {
     /// The output of a substitution without the newlines at its end.
@@ -100,7 +104,15 @@ impl Shell {
             return self.output_in_memory(simple);
         }
         let (io_pids, text) = self.collect_pipeline(pipeline)?;
-        let status = self.wait_stages(&io_pids)?;
+        let status = match io_pids.as_slice() {
+            [Stage::Process(pid)] => {
+                let status = self.wait_pid(*pid)?;
+                self.pipe_status = vec![status.code()];
+                self.pass_interrupt_on(status);
+                status.code()
+            }
+            stages => self.wait_stages(stages)?,
+        };
         self.substituted = Some(status);
         self.status = status;
         Ok(text)
@@ -185,10 +197,21 @@ impl Shell {
         let (pids, text) = self.with_output_pipe(start)?;
         for pid in pids {
             let status = self.wait_pid(pid)?;
+            self.pass_interrupt_on(status);
             self.status = status.code();
             self.substituted = Some(self.status);
         }
         Ok(text)
+    }
+
+    /// A SIGINT that ended a substitution is one for the shell, too.
+    fn pass_interrupt_on(&mut self, status: Status) {
+        if status == Status::Killed(INTERRUPT) {
+            self.io.flush();
+            let own = rt::getids().map_or(0, |ids| ids.pid);
+            // Whoever handles or ignores it goes on.
+            let _ = rt::kill(i32::try_from(own).unwrap_or(0), u32::from(INTERRUPT));
+        }
     }
 
     fn collect_pipeline(&mut self, pipeline: &Pipeline) -> Run<(Vec<crate::eval::Stage>, Bytes)> {

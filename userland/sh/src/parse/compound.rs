@@ -74,6 +74,7 @@ impl Parser<'_> {
         match kind {
             Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_) => self.line,
             Kind::Case { .. } => self.case_line,
+            Kind::ForArith { .. } => self.for_line,
             _ => began,
         }
     }
@@ -261,6 +262,8 @@ impl Parser<'_> {
             let what = if few { "arithmetic expression required" } else { "`;' unexpected" };
             return Err(SyntaxError::new(Problem::ForArith { what, text }, line));
         };
+        // A loop of this kind within its body moves it there, as in bash.
+        self.for_line = line;
         self.pos += 2;
         self.accept(b";");
         self.skip_lines()?;

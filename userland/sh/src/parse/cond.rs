@@ -202,7 +202,7 @@ impl Parser<'_> {
         self.extglob = extglob;
         let mut word = word.map_err(|error| self.unended(error, of))?.unwrap_or_default();
         word.braces = false;
-        Ok(word)
+        Ok(if self.posix { word } else { super::word::tilde_after_equals(word) })
     }
 
     /// An operand that the text ended in is one that was not expected, too.

@@ -70,6 +70,8 @@ pub(crate) struct Parser<'a> {
     substitutions: u32,
     /// The line that the word of the `case` that was read last ended in.
     case_line: u32,
+    /// The line of the last `for ((` that was read.
+    for_line: u32,
     /// Where the body of the newest function begins, which bash takes for that of the function around it, too.
     function_line: u32,
     /// Where messages say that a line starts which began with the end of a here-document.
@@ -132,6 +134,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             substitutions: 0,
             case_line: line,
+            for_line: line,
             function_line: line,
             cut_line: None,
             recounted: 0,

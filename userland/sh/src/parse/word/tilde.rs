@@ -32,10 +32,7 @@ pub(super) fn takes_tilde(stop: Stop) -> bool {
 /// A word that looks like an assignment has its tildes expanded like one, wherever it stands among the arguments.
 pub(in crate::parse) fn tilde_after_equals(mut word: Word) -> Word {
     let Some(Part::Lit(text)) = word.parts.first() else { return word };
-    let len = name_len(text);
-    if len == 0 || text.get(len) != Some(&b'=') {
-        return word;
-    }
+    let Some(len) = assigned_len(text) else { return word };
     let (name, value) = text.split_at_checked(len + 1).unwrap_or((text, b""));
     // What follows the literal text would be part of the user's name.
     let ends = word.parts.len() == 1 || value.iter().any(|byte| matches!(byte, b'/' | b':'));
@@ -53,6 +50,15 @@ pub(in crate::parse) fn tilde_after_equals(mut word: Word) -> Word {
     }
     tilde_after_own_colons(&mut word);
     word
+}
+
+/// The length of what stands before the `=` of an assignment: a name, perhaps with a subscript, and perhaps a plus sign.
+fn assigned_len(text: &[u8]) -> Option<usize> {
+    let name = name_len(text);
+    let rest = text.get(name..).filter(|_| name > 0)?;
+    let element = if rest.first() == Some(&b'[') { rest.iter().position(|byte| *byte == b']')? + 1 } else { 0 };
+    let len = name + element + usize::from(rest.get(element) == Some(&b'+'));
+    (text.get(len) == Some(&b'=')).then_some(len)
 }
 
 /// In the value of an assignment a tilde also expands after a colon.
