@@ -22,7 +22,7 @@ keys! {
     REFUSED_VALUE = 66; NEWER_MTIME = 67; DELAY = 68; ADD_FILE = 69; VERBATIM = 70; NO_VERBATIM = 71; NO_EFFECT = 72;
     FORCE_LOCAL = 73; EXCLUDE_IGNORE = 74; HOLE = 75; EXCLUDE_VCS_IGNORES = 76; SHOW_STORED = 77; DEFAULTS = 78; ONE_FILE_SYSTEM = 79;
     TO_COMMAND = 80; IGNORE_COMMAND = 81; CHECKPOINT = 82; CHECKPOINT_ACTION = 83; BACKUP = 84; SUFFIX = 85; TEST_LABEL = 86;
-    EXCLUDE_IGNORE_BELOW = 87; INDEX_FILE = 88; QUOTE_CHARS = 89; NO_QUOTE_CHARS = 90; UNQUOTE = 91; NO_UNQUOTE = 92;
+    EXCLUDE_IGNORE_BELOW = 87; INDEX_FILE = 88; QUOTE_CHARS = 89; NO_QUOTE_CHARS = 90; UNQUOTE = 91; NO_UNQUOTE = 92; OWNER_MAP = 93; GROUP_MAP = 94;
 }
 
 /// Options of one letter, as `getopt` writes them.
@@ -107,7 +107,7 @@ pub(crate) const LONG: &[Long] = &[
     long("delay-directory-restore", Takes::Nothing, DELAY),
     long("no-delay-directory-restore", Takes::Nothing, DELAY),
     long("group", Takes::Value, GROUP),
-    long("group-map", Takes::Value, REFUSED_VALUE),
+    long("group-map", Takes::Value, GROUP_MAP),
     long("mode", Takes::Value, MODE),
     long("mtime", Takes::Value, MTIME),
     long("touch", Takes::Nothing, 'm'),
@@ -115,7 +115,7 @@ pub(crate) const LONG: &[Long] = &[
     long("no-same-permissions", Takes::Nothing, NO_SAME_PERMISSIONS),
     long("numeric-owner", Takes::Nothing, NUMERIC),
     long("owner", Takes::Value, OWNER),
-    long("owner-map", Takes::Value, REFUSED_VALUE),
+    long("owner-map", Takes::Value, OWNER_MAP),
     long("preserve-permissions", Takes::Nothing, 'p'),
     long("same-permissions", Takes::Nothing, 'p'),
     long("preserve-order", Takes::Nothing, 's'),

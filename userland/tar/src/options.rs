@@ -2,6 +2,7 @@
 
 mod lists;
 mod matching;
+mod owners;
 mod reading;
 mod settle;
 mod values;
@@ -16,6 +17,7 @@ use crate::flags::{LONG, SHORT};
 use crate::header::{BLOCK, Format};
 use crate::transform::Transform;
 pub(crate) use matching::How;
+use owners::OwnerMap;
 use reading::Reading;
 pub(crate) use values::by_suffix;
 
@@ -79,6 +81,9 @@ pub(crate) struct Options {
     pub(crate) sorted: bool,
     pub(crate) owner: Option<Owner>,
     pub(crate) group: Option<Owner>,
+    /// What is written in place of owners and groups of some ids.
+    pub(crate) owner_map: OwnerMap,
+    pub(crate) group_map: OwnerMap,
     pub(crate) numeric: bool,
     /// Seconds and nanoseconds to write in place of the real time, and whether only where that is later.
     pub(crate) mtime: Option<((i64, u32), bool)>,
@@ -158,6 +163,8 @@ impl Options {
             sorted: false,
             owner: None,
             group: None,
+            owner_map: OwnerMap::new(),
+            group_map: OwnerMap::new(),
             numeric: false,
             mtime: None,
             newer: None,

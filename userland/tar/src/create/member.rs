@@ -25,12 +25,18 @@ impl<'a> Dump<'a> {
         let mut gid = u64::from(stat.gid);
         let mut uname = None;
         let mut gname = None;
-        if let Some(owner) = &options.owner {
+        if let Some(owner) = options.owner_map.get(&uid) {
+            uid = owner.id.unwrap_or(uid);
+            uname.clone_from(&owner.name);
+        } else if let Some(owner) = &options.owner {
             let known = owner.name.as_ref().and_then(|name| self.users().id_of(name));
             uid = owner.id.or(known).unwrap_or(uid);
             uname.clone_from(&owner.name);
         }
-        if let Some(group) = &options.group {
+        if let Some(group) = options.group_map.get(&gid) {
+            gid = group.id.unwrap_or(gid);
+            gname.clone_from(&group.name);
+        } else if let Some(group) = &options.group {
             let known = group.name.as_ref().and_then(|name| self.groups().id_of(name));
             gid = group.id.or(known).unwrap_or(gid);
             gname.clone_from(&group.name);

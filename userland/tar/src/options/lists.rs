@@ -144,7 +144,7 @@ impl Reading {
 }
 
 /// The words of a line as a shell divides it, without expansions.
-fn words(line: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
     let mut quote = None;

@@ -1,6 +1,9 @@
 //! What the options together ask for.
 
+use tidebox_gnu::user::Kind;
+
 use super::lists::Lists;
+use super::owners;
 use super::values::{format, invalid_owner, no_such, owner};
 use super::{How, Mode, Old, Options, Stop, TagRule, Word, whole};
 use crate::checkpoint::Checkpoints;
@@ -8,12 +11,12 @@ use crate::exclude::{Exclude, IgnoreFile, Reach, VCS};
 use crate::flags::{
     ADD_FILE, BACKUP, CHECKPOINT, CHECKPOINT_ACTION, CLAMP, DEFAULTS, DELETE, EXCLUDE, EXCLUDE_BACKUPS, EXCLUDE_CACHES,
     EXCLUDE_CACHES_ALL, EXCLUDE_CACHES_UNDER, EXCLUDE_IGNORE, EXCLUDE_IGNORE_BELOW, EXCLUDE_TAG, EXCLUDE_TAG_ALL,
-    EXCLUDE_TAG_UNDER, EXCLUDE_VCS, EXCLUDE_VCS_IGNORES, FULL_TIME, GROUP, HARD_DEREFERENCE, HELP, IGNORE_COMMAND,
-    IGNORE_FAILED, INDEX_FILE, KEEP_DIR_SYMLINK, KEEP_NEWER, LZIP, LZMA, LZOP, MODE, MTIME, NEWER_MTIME, NO_AUTO,
-    NO_IGNORE_COMMAND, NO_OVERWRITE_DIR, NO_QUOTE_CHARS, NO_SAME_OWNER, NO_SAME_PERMISSIONS, NUMERIC, OCCURRENCE,
-    OLD_ARCHIVE, ONE_FILE_SYSTEM, ONE_TOP_LEVEL, OVERWRITE, OWNER, PAX_OPTION, POSIX, QUOTE_CHARS, QUOTING,
-    RECORD_SIZE, REFUSED, REFUSED_VALUE, REMOVE_FILES, SAME_OWNER, SHOW_STORED, SHOW_TRANSFORMED, SKIP_OLD, SORT,
-    STRIP, SUFFIX, TEST_LABEL, TO_COMMAND, TOTALS, TRANSFORM, USAGE, UTC, VERSION, WARNING, ZSTD,
+    EXCLUDE_TAG_UNDER, EXCLUDE_VCS, EXCLUDE_VCS_IGNORES, FULL_TIME, GROUP, GROUP_MAP, HARD_DEREFERENCE, HELP,
+    IGNORE_COMMAND, IGNORE_FAILED, INDEX_FILE, KEEP_DIR_SYMLINK, KEEP_NEWER, LZIP, LZMA, LZOP, MODE, MTIME,
+    NEWER_MTIME, NO_AUTO, NO_IGNORE_COMMAND, NO_OVERWRITE_DIR, NO_QUOTE_CHARS, NO_SAME_OWNER, NO_SAME_PERMISSIONS,
+    NUMERIC, OCCURRENCE, OLD_ARCHIVE, ONE_FILE_SYSTEM, ONE_TOP_LEVEL, OVERWRITE, OWNER, OWNER_MAP, PAX_OPTION, POSIX,
+    QUOTE_CHARS, QUOTING, RECORD_SIZE, REFUSED, REFUSED_VALUE, REMOVE_FILES, SAME_OWNER, SHOW_STORED, SHOW_TRANSFORMED,
+    SKIP_OLD, SORT, STRIP, SUFFIX, TEST_LABEL, TO_COMMAND, TOTALS, TRANSFORM, USAGE, UTC, VERSION, WARNING, ZSTD,
 };
 use crate::header::{BLOCK, Format};
 use crate::quote::Style;
@@ -205,6 +208,8 @@ impl Reading {
             }
             OWNER => options.owner = Some(owner(&value).ok_or_else(|| invalid_owner(&value, "owner"))?),
             GROUP => options.group = Some(owner(&value).ok_or_else(|| invalid_owner(&value, "group"))?),
+            OWNER_MAP => options.owner_map = owners::read(&value, Kind::User)?,
+            GROUP_MAP => options.group_map = owners::read(&value, Kind::Group)?,
             NUMERIC => options.numeric = true,
             MTIME => self.options.mtime = Some((self.date(value, "--mtime")?, false)),
             CLAMP => self.clamp = true,
