@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::expand::single_quote;
+use crate::expand::{needs_ansi, single_quote, trace_quote};
 use crate::ir::Bytes;
 
 /// Options of `-o`, sorted as they are printed.
@@ -83,7 +83,7 @@ impl Spec {
         if let Some(function) = &self.function {
             line.extend([b"-F ", &function[..], b" "].concat());
         }
-        line.extend_from_slice(shown(name));
+        line.extend(shown(name));
         line.push(b'\n');
         line
     }
@@ -95,17 +95,18 @@ impl Spec {
             let sign: &[u8] = if self.options.contains(option) { b"-o " } else { b"+o " };
             line.extend([sign, option.as_bytes(), b" "].concat());
         }
-        line.extend_from_slice(shown(name));
+        line.extend(shown(name));
         line.push(b'\n');
         line
     }
 }
 
-fn shown(name: &[u8]) -> &[u8] {
+fn shown(name: &[u8]) -> Bytes {
     match name {
-        _ if name == super::DEFAULT => b"-D",
-        _ if name == super::EMPTY => b"-E",
-        _ if name == super::INITIAL => b"-I",
-        _ => name,
+        _ if name == super::DEFAULT => b"-D".to_vec(),
+        _ if name == super::EMPTY => b"-E".to_vec(),
+        _ if name == super::INITIAL => b"-I".to_vec(),
+        _ if needs_ansi(name) => single_quote(name),
+        _ => trace_quote(name),
     }
 }
