@@ -98,10 +98,8 @@ impl Run<'_> {
                 if own.is_some() { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
             match side {
                 Ok(side) => sides.push(side),
-                Err((name, errno)) => {
-                    self.complain(&name, errno)?;
-                    return Ok(Entry::Code(TROUBLE));
-                }
+                // Both may be links that lead nowhere, and each is told of.
+                Err((name, errno)) => self.complain(&name, errno)?,
             }
         }
         match (sides.pop(), sides.pop()) {
