@@ -27,11 +27,16 @@ impl Shell {
             self.vars.insert(name.into(), Var { value, flags: 0 });
         }
         self.set_level(called);
-        for (name, value) in [(&b"IFS"[..], &b" \t\n"[..]), (b"PS4", b"+ "), (b"OPTERR", b"1")] {
-            self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
+        for (name, value, flags) in
+            [(&b"IFS"[..], &b" \t\n"[..], 0), (b"OPTERR", b"1", 0), (b"OPTIND", b"1", vars::INTEGER)]
+        {
+            // One of the environment begins anew, and stays exported.
+            let var = self.vars.entry(&name.into());
+            *var = Var { value: Value::Text(value.to_vec()), flags: flags | var.flags };
         }
-        let index = Var { value: Value::Text(b"1".to_vec()), flags: vars::INTEGER };
-        self.vars.insert(Name::from(&b"OPTIND"[..]), index);
+        if self.vars.get(b"PS4").is_none() {
+            self.vars.insert(Name::from(&b"PS4"[..]), Var { value: Value::Text(b"+ ".to_vec()), flags: 0 });
+        }
         // The path by which this shell was started, or how it is called.
         let started = self.vars.get(b"_").and_then(Var::scalar);
         self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
@@ -63,8 +68,22 @@ impl Shell {
         if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
             return;
         }
+        if self.begins_without(name) {
+            return;
+        }
         let value = Value::Text(value.to_vec());
         self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
+    }
+
+    /// Whether a variable of the environment is none of the shell's: what it counts itself, prompts where nobody is asked, and
+    /// commands in `PS4` that would run as root.
+    fn begins_without(&self, name: &[u8]) -> bool {
+        match name {
+            b"LINENO" | b"BASH_SUBSHELL" => true,
+            b"PS1" | b"PS2" => !self.options.interactive,
+            b"PS4" => rt::getids().is_ok_and(|ids| ids.uid == 0),
+            _ => false,
+        }
     }
 
     /// `SHLVL`: one more than that of whoever started the shell.
