@@ -14,8 +14,9 @@ impl Shell {
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
         self.io.flush();
         self.note_own_pids();
-        if !self.jobs.list.is_empty() {
-            // Whoever comes from here cannot ask what has become of them.
+        if !self.jobs.list.is_empty() && self.coprocess.is_none() {
+            // Whoever comes from here cannot ask what has become of them. The ends of a coprocess that is over are not closed here,
+            // where the descriptors are those of the child.
             self.reap();
         }
         // A substitution is counted as a step of what `set -x` shows by whoever starts it.
