@@ -47,14 +47,7 @@ impl Session {
         let is_empty = applied.content.is_empty();
         if is_empty && (removes_empty || goes && !self.options.posix) {
             let backup = self.backs_up(mismatch);
-            return self.later(Pending {
-                name: subject.target.clone(),
-                content: None,
-                mode: None,
-                link: false,
-                backup,
-                time: None,
-            });
+            return self.later(Pending::removal(subject.target.clone(), backup));
         }
         if !is_empty && goes && (removes_empty || !self.options.posix) {
             mismatch = true;
@@ -76,7 +69,7 @@ impl Session {
             // Where files change names with one another, the old name is that of another one by now.
             let is_taken = self.pending.iter().any(|pending| pending.name == name && pending.content.is_some());
             if header.renames && subject.target != name && !is_taken {
-                self.later(Pending { name, content: None, mode: None, link: false, backup, time: None })?;
+                self.later(Pending::removal(name, backup))?;
             }
         } else if backup && (subject.stat.is_some() || applied.hunks > 0) {
             // Nothing fitted: the file stays, and its backup is a copy.

@@ -28,6 +28,11 @@ fn told(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
 }
 
 impl Pending {
+    /// The file goes.
+    pub(crate) fn removal(name: Vec<u8>, backup: bool) -> Self {
+        Self { name, content: None, mode: None, link: false, backup, time: None }
+    }
+
     /// Does it. `kept` are the files that have a backup of this run, which is not replaced by a later one.
     pub(crate) fn place(&self, options: &Options, kept: &mut Vec<Vec<u8>>) -> Result<(), Fatal> {
         let exists = tidebox_rt::stat(&self.name, false).is_ok();

@@ -69,6 +69,7 @@ impl Shell {
         let dirs = self.lookup(b"PATH").unwrap_or_default();
         search(&dirs, name)
     }
+
     /// Looks a script without a slash in its name up in `PATH`.
     pub(crate) fn search_for_script(&mut self, name: &[u8]) -> Option<Bytes> {
         let dirs = self.lookup(b"PATH").unwrap_or_default();
