@@ -13,8 +13,10 @@ use crate::regex::Regex;
 use crate::state::{Run, Shell};
 use crate::vars::{Value, Var};
 
+type Comparison = fn(i64, i64) -> bool;
+
 /// How `-name` compares numbers, if it does.
-fn comparison(name: &[u8; 2]) -> Option<fn(i64, i64) -> bool> {
+fn comparison(name: &[u8; 2]) -> Option<Comparison> {
     Some(match name {
         b"eq" => |a, b| a == b,
         b"ne" => |a, b| a != b,
@@ -103,36 +105,11 @@ impl Shell {
                 let shown = [self.shown_side(left)?, self.shown_side(right)?];
                 self.trace_test(not, &[&shown[0], &[b'-', name[0], name[1]], &shown[1]]);
             }
-            // What is plain is expanded before anything is evaluated, unless that would be before what stands left of it.
-            let expands = left.raw.iter().any(|byte| matches!(byte, b'$' | b'`'));
-            let other = if expands || may_hold_element(right) { None } else { Some(self.expand_text(right)?) };
-            let Some(a) = self.cond_side(left)? else { return Ok(None) };
-            let b = match other {
-                Some(text) => self.cond_number(&text)?,
-                None => self.cond_side(right)?,
-            };
-            return Ok(b.map(|b| compare(a, b)));
+            return self.compare_elements(compare, left, right);
         }
         let subject = self.expand_text(left)?;
         match op {
-            CondOp::Match | CondOp::Same | CondOp::NoMatch => {
-                let pattern;
-                if self.options.xtrace {
-                    let name: &[u8] = match op {
-                        CondOp::Match => b"==",
-                        CondOp::Same => b"=",
-                        _ => b"!=",
-                    };
-                    let shown;
-                    (pattern, shown) = self.traced_pattern(right)?;
-                    self.trace_test(not, &[&subject, name, &shown]);
-                } else {
-                    pattern = self.expand_pattern(right)?;
-                }
-                let style = Style { extended: true, fold: self.options.nocasematch };
-                let matches = Pattern::new(&pattern, style).matches(&subject);
-                Ok(Some(matches == (op != CondOp::NoMatch)))
-            }
+            CondOp::Match | CondOp::Same | CondOp::NoMatch => self.match_pattern(op, &subject, right, not),
             CondOp::Regex => {
                 let pattern = self.expand_as(&right.parts, Mode::Regex)?;
                 if self.options.xtrace {
@@ -152,20 +129,58 @@ impl Shell {
                 if self.options.xtrace {
                     self.trace_test(not, &[&subject, &[b'-', name[0], name[1]], &other]);
                 }
-                let Some(compare) = comparison(&name) else {
-                    return match super::binary_test(&name, &subject, &other) {
-                        Ok(truth) => Ok(Some(truth)),
-                        Err(TestFault(text)) => {
-                            self.complain([b"[[: ", &text[..]].concat());
-                            Ok(None)
-                        }
-                    };
-                };
-                let Some(a) = self.cond_number(&subject)? else { return Ok(None) };
-                let Some(b) = self.cond_number(&other)? else { return Ok(None) };
-                Ok(Some(compare(a, b)))
+                self.test_by_name(name, &subject, &other)
             }
         }
+    }
+
+    /// Compares what may be elements of arrays.
+    fn compare_elements(&mut self, compare: Comparison, left: &Word, right: &Word) -> Run<Option<bool>> {
+        // What is plain is expanded before anything is evaluated, unless that would be before what stands left of it.
+        let expands = left.raw.iter().any(|byte| matches!(byte, b'$' | b'`'));
+        let other = if expands || may_hold_element(right) { None } else { Some(self.expand_text(right)?) };
+        let Some(a) = self.cond_side(left)? else { return Ok(None) };
+        let b = match other {
+            Some(text) => self.cond_number(&text)?,
+            None => self.cond_side(right)?,
+        };
+        Ok(b.map(|b| compare(a, b)))
+    }
+
+    /// `==`, `=` and `!=`.
+    fn match_pattern(&mut self, op: CondOp, subject: &[u8], right: &Word, not: bool) -> Run<Option<bool>> {
+        let pattern;
+        if self.options.xtrace {
+            let name: &[u8] = match op {
+                CondOp::Match => b"==",
+                CondOp::Same => b"=",
+                _ => b"!=",
+            };
+            let shown;
+            (pattern, shown) = self.traced_pattern(right)?;
+            self.trace_test(not, &[subject, name, &shown]);
+        } else {
+            pattern = self.expand_pattern(right)?;
+        }
+        let style = Style { extended: true, fold: self.options.nocasematch };
+        let matches = Pattern::new(&pattern, style).matches(subject);
+        Ok(Some(matches == (op != CondOp::NoMatch)))
+    }
+
+    /// `-eq` and its kind, whose operands are numbers, and `-nt` and its kind, whose operands are paths.
+    fn test_by_name(&mut self, name: [u8; 2], left: &[u8], right: &[u8]) -> Run<Option<bool>> {
+        let Some(compare) = comparison(&name) else {
+            return match super::binary_test(&name, left, right) {
+                Ok(truth) => Ok(Some(truth)),
+                Err(TestFault(text)) => {
+                    self.complain([b"[[: ", &text[..]].concat());
+                    Ok(None)
+                }
+            };
+        };
+        let Some(a) = self.cond_number(left)? else { return Ok(None) };
+        let Some(b) = self.cond_number(right)? else { return Ok(None) };
+        Ok(Some(compare(a, b)))
     }
 
     /// Such an operand as it is traced; what cannot be expanded twice is shown as it is written.

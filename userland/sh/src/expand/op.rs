@@ -67,12 +67,12 @@ impl Shell {
             }
             Op::Replace { how, pattern, with } => {
                 let pattern = self.compile(pattern, fold, quoted)?;
-                let (with, amp) = self.replacement(with)?;
+                let with = self.replacement(with)?;
                 let how = *how;
                 Box::new(move |text| {
                     // Characters of the text stay whole here.
                     let whole: &[u8] = if matches!(how, Replace::First | Replace::All) { b"" } else { text };
-                    pattern.within(whole, || replace(&pattern, text, how, &with, amp))
+                    pattern.within(whole, || replace(&pattern, text, how, &with))
                 })
             }
             Op::Case { how, all, pattern } => {
@@ -98,14 +98,14 @@ impl Shell {
         Ok(content.each(|text| edit(text)))
     }
 
-    /// The text after the second slash; whether `&` in it stands for what matched.
-    fn replacement(&mut self, with: &Word) -> Run<(Bytes, bool)> {
+    /// What the text after the second slash means.
+    fn replacement(&mut self, with: &Word) -> Run<Replacement> {
         if self.options.patsub_replacement {
             let text = self.expand_as(&with.parts, super::Mode::Replacement)?;
             let marked = text.iter().any(|b| matches!(b, b'&' | b'\\'));
-            return Ok((text, marked));
+            return Ok(Replacement { text, marked });
         }
-        Ok((self.expand_text(with)?, false))
+        Ok(Replacement { text: self.expand_text(with)?, marked: false })
     }
 }
 
@@ -132,43 +132,58 @@ fn strip<'a>(pattern: &Pattern, text: &'a [u8], suffix: bool, longest: bool) -> 
     start.and_then(|&start| text.get(..start)).unwrap_or(text)
 }
 
+/// What is put in the place of what matched.
+struct Replacement {
+    text: Bytes,
+    /// An unquoted `&` in it is what matched.
+    marked: bool,
+}
+
+impl Replacement {
+    fn put(&self, out: &mut Bytes, matched: &[u8]) {
+        if self.marked { expand_ampersand(out, &self.text, matched) } else { out.extend_from_slice(&self.text) }
+    }
+}
+
 /// `/`, `//`, `/#`, `/%`.
-fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool) -> Bytes {
-    let put = |out: &mut Bytes, matched: &[u8]| {
-        if amp { expand_ampersand(out, with, matched) } else { out.extend_from_slice(with) }
-    };
+fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &Replacement) -> Bytes {
     let mut out = Bytes::with_capacity(text.len());
     if text.is_empty() && how != Replace::Suffix {
         let anchored = how == Replace::Prefix && pattern.is_nothing();
         if anchored || (pattern.starts_with_star() && pattern.fits(b"")) {
-            put(&mut out, b"");
+            with.put(&mut out, b"");
         }
         return out;
     }
     match how {
-        Replace::Prefix => {
-            let end = pattern.ends(text).last().copied();
-            if let Some(end) = end {
-                put(&mut out, text.get(..end).unwrap_or_default());
-            }
-            out.extend_from_slice(text.get(end.unwrap_or(0)..).unwrap_or_default());
-            return out;
-        }
-        Replace::Suffix => {
-            let kept = strip(pattern, text, true, true);
-            out.extend_from_slice(kept);
-            let matched = text.get(kept.len()..).unwrap_or_default();
-            if !matched.is_empty() || pattern.fits(b"") {
-                put(&mut out, matched);
-            }
-            return out;
-        }
-        Replace::First | Replace::All => {}
+        Replace::Prefix => replace_prefix(pattern, text, with, &mut out),
+        Replace::Suffix => replace_suffix(pattern, text, with, &mut out),
+        Replace::First | Replace::All if pattern.is_nothing() => out.extend_from_slice(text),
+        Replace::First | Replace::All => replace_within(pattern, text, how == Replace::All, with, &mut out),
     }
+    out
+}
+
+fn replace_prefix(pattern: &Pattern, text: &[u8], with: &Replacement, out: &mut Bytes) {
+    let end = pattern.ends(text).last().copied();
+    if let Some(end) = end {
+        with.put(out, text.get(..end).unwrap_or_default());
+    }
+    out.extend_from_slice(text.get(end.unwrap_or(0)..).unwrap_or_default());
+}
+
+fn replace_suffix(pattern: &Pattern, text: &[u8], with: &Replacement, out: &mut Bytes) {
+    let kept = strip(pattern, text, true, true);
+    out.extend_from_slice(kept);
+    let matched = text.get(kept.len()..).unwrap_or_default();
+    if !matched.is_empty() || pattern.fits(b"") {
+        with.put(out, matched);
+    }
+}
+
+/// Replaces the first match wherever it starts, or all of them.
+fn replace_within(pattern: &Pattern, text: &[u8], all: bool, with: &Replacement, out: &mut Bytes) {
     let literal = pattern.literal();
-    if pattern.is_nothing() {
-        return text.to_vec();
-    }
     let mut at = 0;
     while at < text.len() {
         let rest = text.get(at..).unwrap_or_default();
@@ -176,32 +191,21 @@ fn replace(pattern: &Pattern, text: &[u8], how: Replace, with: &[u8], amp: bool)
             Some(literal) => rest.starts_with(literal).then_some(literal.len()),
             None => pattern.ends(rest).last().copied(),
         };
-        match end {
-            Some(0) => {
-                put(&mut out, b"");
-                if how == Replace::First {
-                    break;
-                }
-                let len = char_len(rest).max(1);
-                out.extend_from_slice(rest.get(..len).unwrap_or_default());
-                at += len;
+        if let Some(end) = end {
+            with.put(out, rest.get(..end).unwrap_or_default());
+            at += end;
+            if !all {
+                break;
             }
-            Some(end) => {
-                put(&mut out, rest.get(..end).unwrap_or_default());
-                at += end;
-                if how == Replace::First {
-                    break;
-                }
-            }
-            None => {
-                let len = char_len(rest).max(1);
-                out.extend_from_slice(rest.get(..len).unwrap_or_default());
-                at += len;
-            }
+        }
+        // Behind a match of nothing the search goes on at the next character.
+        if end.unwrap_or(0) == 0 {
+            let len = char_len(rest).max(1);
+            out.extend_from_slice(rest.get(..len).unwrap_or_default());
+            at += len;
         }
     }
     out.extend_from_slice(text.get(at..).unwrap_or_default());
-    out
 }
 
 /// An unquoted `&` in the replacement is what matched; a backslash takes that from it.

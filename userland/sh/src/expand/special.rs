@@ -156,11 +156,7 @@ impl Shell {
                 let now = rt::realtime_ns() / 1000;
                 one(format!("{}.{:06}", now / 1_000_000, now % 1_000_000))
             }
-            b"SRANDOM" => {
-                let mut bytes = [0; 4];
-                rt::random(&mut bytes).ok()?;
-                one(u32::from_le_bytes(bytes).to_string())
-            }
+            b"SRANDOM" => one(random_of_kernel()?.to_string()),
             b"BASH_VERSION" => one(BASH_VERSION.to_owned()),
             b"BASH_VERSINFO" => Some(["5", "2", "15", "1", "release", MACHINE].map(|s| s.as_bytes().to_vec()).to_vec()),
             b"BASH" => one("/usr/bin/bash".to_owned()),
@@ -174,16 +170,7 @@ impl Shell {
             b"OSTYPE" => one("linux-gnu".to_owned()),
             b"HOSTTYPE" => one("wasm32".to_owned()),
             b"MACHTYPE" => one(MACHINE.to_owned()),
-            b"HOSTNAME" => {
-                let fd = rt::open(b"/proc/sys/kernel/hostname", rt::Open { read: true, ..rt::Open::default() });
-                let mut text = fd.map(|fd| self.read_all(fd)).unwrap_or_default();
-                if let Ok(fd) = fd {
-                    // Reading is over whatever closing says.
-                    let _ = rt::close(fd);
-                }
-                text.truncate(text.trim_ascii_end().len());
-                Some(vec![if text.is_empty() { b"tidebox".to_vec() } else { text }])
-            }
+            b"HOSTNAME" => Some(vec![self.hostname()]),
             b"BASH_COMMAND" => self.current.as_ref().map(|current| match current {
                 Current::Simple(simple) => vec![crate::print::simple(simple)],
                 Current::Text(text) => vec![text.clone()],
@@ -192,11 +179,7 @@ impl Shell {
             b"SHELLOPTS" => one(self.options.names_on(crate::options::SET)),
             b"BASHOPTS" => one(self.options.names_on(crate::options::SHOPT)),
             b"PIPESTATUS" => Some(self.pipe_status.iter().map(|s| s.to_string().into_bytes()).collect()),
-            b"DIRSTACK" => {
-                let mut stack = vec![self.cwd.clone()];
-                stack.extend(self.dir_stack.iter().cloned());
-                Some(stack)
-            }
+            b"DIRSTACK" => Some(std::iter::once(&self.cwd).chain(&self.dir_stack).cloned().collect()),
             b"BASH_ARGC" | b"BASH_ARGV" => {
                 if !self.frames.iter().any(|frame| frame.is_function) {
                     self.note_start_args();
@@ -205,6 +188,17 @@ impl Shell {
             }
             _ => self.calls(name),
         }
+    }
+
+    fn hostname(&mut self) -> Bytes {
+        let fd = rt::open(b"/proc/sys/kernel/hostname", rt::Open { read: true, ..rt::Open::default() });
+        let mut text = fd.map(|fd| self.read_all(fd)).unwrap_or_default();
+        if let Ok(fd) = fd {
+            // Reading is over whatever closing says.
+            let _ = rt::close(fd);
+        }
+        text.truncate(text.trim_ascii_end().len());
+        if text.is_empty() { b"tidebox".to_vec() } else { text }
     }
 
     /// Keeps the positional parameters for `BASH_ARGV`. That happens once: when it is first looked at, or with `extdebug`.
@@ -263,4 +257,11 @@ impl Shell {
 fn computed_attributes(name: &[u8]) -> Option<&'static str> {
     let at = COMPUTED.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
     COMPUTED.get(at).map(|(_, attributes)| *attributes)
+}
+
+/// `SRANDOM`, which no seed of the script governs.
+fn random_of_kernel() -> Option<u32> {
+    let mut bytes = [0; 4];
+    rt::random(&mut bytes).ok()?;
+    Some(u32::from_le_bytes(bytes))
 }

@@ -5,7 +5,7 @@ mod choice;
 pub(crate) use super::fields::{Mode, Out};
 use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Test, Word};
 use crate::pattern;
-use crate::state::{Run, Shell};
+use crate::state::{Run, Shell, Stop};
 use crate::vars::Value;
 
 /// Whether a part stands for all elements of something, one word each.
@@ -245,32 +245,7 @@ impl Shell {
                 let done = out.quoted(text);
                 self.fits(done)
             }
-            Part::Double(inner) => {
-                if inner.is_empty() {
-                    out.present = true;
-                }
-                // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
-                let place = Place { quoted: true, operand: false };
-                if !inner.iter().any(gives_elements) {
-                    if !inner.iter().any(|part| self.tests_elements(part)) {
-                        return self.expand_parts(inner, out, place);
-                    }
-                    let outer = std::mem::replace(&mut out.among_elements, true);
-                    let expanded = self.expand_parts(inner, out, place);
-                    out.among_elements = outer;
-                    return expanded;
-                }
-                let before = (out.present, out.done.len(), out.current.text.len());
-                let outer = std::mem::replace(&mut out.among_elements, true);
-                let elements = self.expand_elements(inner, out, place);
-                out.among_elements = outer;
-                let elements = elements?;
-                // Where there are no elements and no text beside them, there is no word.
-                if !elements && (before.1, before.2) == (out.done.len(), out.current.text.len()) {
-                    out.present = before.0;
-                }
-                Ok(())
-            }
+            Part::Double(inner) => self.expand_double(inner, out),
             Part::Tilde(name) => {
                 let home = self.tilde(name);
                 let done = out.quoted(&home);
@@ -284,7 +259,7 @@ impl Shell {
             Part::Arith(arith) => {
                 let value = match self.evaluate(arith) {
                     // POSIX calls it a mistake of the language.
-                    Err(crate::state::Stop::Discard) if self.options.posix => return self.end_of_expansion(),
+                    Err(Stop::Discard) if self.options.posix => return self.end_of_expansion(),
                     evaluated => evaluated?,
                 };
                 self.emit(value.to_string().as_bytes(), out, place)
@@ -295,6 +270,34 @@ impl Shell {
                 self.fits(done)
             }
         }
+    }
+
+    /// What stands between double quotes.
+    fn expand_double(&mut self, inner: &[Part], out: &mut Out) -> Run {
+        if inner.is_empty() {
+            out.present = true;
+        }
+        // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
+        let place = Place { quoted: true, operand: false };
+        if !inner.iter().any(gives_elements) {
+            if !inner.iter().any(|part| self.tests_elements(part)) {
+                return self.expand_parts(inner, out, place);
+            }
+            let outer = std::mem::replace(&mut out.among_elements, true);
+            let expanded = self.expand_parts(inner, out, place);
+            out.among_elements = outer;
+            return expanded;
+        }
+        let before = (out.present, out.done.len(), out.current.text.len());
+        let outer = std::mem::replace(&mut out.among_elements, true);
+        let elements = self.expand_elements(inner, out, place);
+        out.among_elements = outer;
+        let elements = elements?;
+        // Where there are no elements and no text beside them, there is no word.
+        if !elements && (before.1, before.2) == (out.done.len(), out.current.text.len()) {
+            out.present = before.0;
+        }
+        Ok(())
     }
 
     /// Whether a part stands for elements that are there, with a word that would take their place.

@@ -20,49 +20,34 @@ pub(super) enum Scope {
     OncePerWord,
 }
 
+impl Scope {
+    /// What a letter before `s` or `&` asks for.
+    fn of(letter: u8) -> Option<Self> {
+        match letter {
+            b'g' | b'a' => Some(Self::Everywhere),
+            b'G' => Some(Self::OncePerWord),
+            _ => None,
+        }
+    }
+}
+
 impl Expander<'_> {
     /// Applies the modifiers at `at`.
     pub(super) fn modify(&mut self, line: &[u8], start: usize, text: Bytes) -> Result<Modified, (Fault, usize, usize)> {
         let mut done = Modified { text, end: start, print: false };
         let (mut quote, mut scope) = (0, Scope::Once);
         while line.get(done.end) == Some(&b':') {
-            let at = done.end;
-            let mut letter = line.get(at + 1).copied().unwrap_or(0);
-            match letter {
-                b'g' | b'a' => scope = Scope::Everywhere,
-                b'G' => scope = Scope::OncePerWord,
-                _ => {}
+            let mut at = done.end;
+            if let Some(wider) = line.get(at + 1).and_then(|&letter| Scope::of(letter)) {
+                scope = wider;
+                at += 1;
             }
-            let at = if matches!(letter, b'g' | b'a' | b'G') {
-                letter = line.get(at + 2).copied().unwrap_or(0);
-                at + 1
-            } else {
-                at
-            };
+            let letter = line.get(at + 1).copied().unwrap_or(0);
             done.end = at + 2;
             match letter {
                 b'q' | b'x' => quote = letter,
                 b'p' => done.print = true,
-                b't' => {
-                    if let Some(slash) = done.text.iter().rposition(|&b| b == b'/') {
-                        done.text.drain(..=slash);
-                    }
-                }
-                b'h' => {
-                    if let Some(slash) = done.text.iter().rposition(|&b| b == b'/') {
-                        done.text.truncate(slash);
-                    }
-                }
-                b'r' => {
-                    if let Some(dot) = done.text.iter().rposition(|&b| b == b'.') {
-                        done.text.truncate(dot);
-                    }
-                }
-                b'e' => {
-                    if let Some(dot) = done.text.iter().rposition(|&b| b == b'.') {
-                        done.text.drain(..dot);
-                    }
-                }
+                b't' | b'h' | b'r' | b'e' => keep_part(&mut done.text, letter),
                 // Without a delimiter there is nothing to do.
                 b's' if line.get(at + 2).is_none() => {}
                 b's' | b'&' => {
@@ -83,6 +68,17 @@ impl Expander<'_> {
             _ => {}
         }
         Ok(done)
+    }
+}
+
+/// Keeps the part of a path that `:t`, `:h`, `:r` or `:e` asks for: its tail, its head, what is before its suffix, or that.
+fn keep_part(path: &mut Bytes, letter: u8) {
+    let border = if matches!(letter, b't' | b'h') { b'/' } else { b'.' };
+    let Some(at) = path.iter().rposition(|&b| b == border) else { return };
+    match letter {
+        b't' => drop(path.drain(..=at)),
+        b'e' => drop(path.drain(..at)),
+        _ => path.truncate(at),
     }
 }
 

@@ -74,13 +74,7 @@ impl Shell {
         // Lines of the command, which are not those of its text when references were replaced.
         let mut read = 0;
         loop {
-            if prompts {
-                self.show_prompt(text.is_empty())?;
-            }
-            let line = lines.next(self);
-            if prompts && !line.is_empty() {
-                self.show_line(&line);
-            }
+            let line = if prompts { self.prompt_line(&mut lines, text.is_empty())? } else { lines.next(self) };
             let ended = !line.ends_with(b"\n");
             read += u32::from(!line.is_empty());
             let recorded = if self.options.history && !line.is_empty() {
@@ -104,10 +98,7 @@ impl Shell {
                 }
             }
             if text.is_empty() && ended {
-                if prompts {
-                    self.show_end();
-                }
-                return Ok(());
+                break;
             }
             if !ended {
                 wanted = self.wanted(&text, number, source);
@@ -121,12 +112,23 @@ impl Shell {
             text.clear();
             wanted = Wanted::Nothing;
             if ended && (!prompts || empty) {
-                if prompts {
-                    self.show_end();
-                }
-                return Ok(());
+                break;
             }
         }
+        if prompts {
+            self.show_end();
+        }
+        Ok(())
+    }
+
+    /// The next line, shown behind its prompt as on a terminal; `first` says that a command begins with it.
+    fn prompt_line(&mut self, lines: &mut Lines<'_>, first: bool) -> Run<Bytes> {
+        self.show_prompt(first)?;
+        let line = lines.next(self);
+        if !line.is_empty() {
+            self.show_line(&line);
+        }
+        Ok(line)
     }
 
     /// What is missing for this text to be whole commands.

@@ -19,39 +19,25 @@ impl Printer {
                 self.list(condition);
                 self.flush_bodies("");
                 self.semicolon();
-                self.put(" do");
-                self.block(body);
-                self.semicolon();
-                self.line();
-                self.put("done");
+                self.put(" ");
+                self.done(body);
             }
             Kind::For { name, words, body } => self.counted("for", name, words.as_deref(), body),
             Kind::Select { name, words, body } => self.counted("select", name, words.as_deref(), body),
             Kind::ForArith { init, condition, step, body } => {
-                self.put("for ((");
+                // bash shows what is left out as the 1 that it counts as.
                 let texts = [init, condition, step].map(|arith| match arith.text.raw.trim_ascii_start() {
-                    b"" => b"1".to_vec(),
-                    text => text.to_vec(),
+                    b"" => b"1".as_slice(),
+                    text => text,
                 });
+                self.put("for ((");
                 self.put(texts.join(&b"; "[..]));
                 self.put("))");
                 self.line();
                 self.done(body);
             }
             Kind::Case { word, arms } => self.case(word, arms),
-            Kind::Coproc { name, body } => {
-                self.put("coproc ");
-                // Read again, the name before a simple command would be the command.
-                if !self.reads || !matches!(body, Command::Simple(_)) {
-                    self.put(name);
-                    self.put(" ");
-                }
-                match body {
-                    Command::Simple(simple) => self.simple(simple),
-                    Command::Compound(compound) => self.compound(compound),
-                    Command::Function(function) => self.put(&function.name),
-                }
-            }
+            Kind::Coproc { name, body } => self.coprocess(name, body),
             Kind::Arith(arith) => {
                 self.put("((");
                 self.put(&arith.text.raw);
@@ -141,6 +127,20 @@ impl Printer {
         self.depth -= 1;
         self.line();
         self.put("esac");
+    }
+
+    fn coprocess(&mut self, name: &[u8], body: &Command) {
+        self.put("coproc ");
+        // Read again, the name before a simple command would be the command.
+        if !self.reads || !matches!(body, Command::Simple(_)) {
+            self.put(name);
+            self.put(" ");
+        }
+        match body {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound) => self.compound(compound),
+            Command::Function(function) => self.put(&function.name),
+        }
     }
 
     pub(super) fn cond(&mut self, cond: &Cond) {

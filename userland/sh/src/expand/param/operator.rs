@@ -40,23 +40,12 @@ impl Shell {
                 Ok(())
             }
             Op::Length => {
-                let length = match content {
-                    // bash looks for a variable that is called like the element.
-                    _ if self.is_element_reference(param) => 0,
-                    Content::Unset => 0,
-                    Content::One(text) => crate::expand::op::char_count(&text),
-                    Content::Many { values, .. } => values.len(),
-                };
+                let length = self.length_of(param, &content);
                 self.emit(length.to_string().as_bytes(), out, place)
             }
             Op::Substring { offset, length } => {
                 let content = self.substring(param, meant, content, offset, length.as_ref())?;
-                let content = match content {
-                    Content::Many { values, star: true } if out.loses_marks && !place.quoted => {
-                        Content::Many { values: values.iter().map(|value| without_marks(value)).collect(), star: true }
-                    }
-                    other => other,
-                };
+                let content = if out.loses_marks && !place.quoted { without_marks(content) } else { content };
                 out.nothing |= matches!(content, Content::Unset);
                 self.emit_edited(&param.op, content, out, place)
             }
@@ -72,6 +61,17 @@ impl Shell {
                 self.emit_edited(&param.op, content, out, place)
             }
             _ => self.apply_edit(param, meant.0, content, out, place),
+        }
+    }
+
+    /// `${#name}`.
+    fn length_of(&self, param: &Param, content: &Content) -> usize {
+        match content {
+            // bash looks for a variable that is called like the element.
+            _ if self.is_element_reference(param) => 0,
+            Content::Unset => 0,
+            Content::One(text) => crate::expand::op::char_count(text),
+            Content::Many { values, .. } => values.len(),
         }
     }
 
@@ -141,9 +141,19 @@ fn leaves_nothing(op: &Op, content: &Content) -> bool {
     }
 }
 
-/// A value without the two bytes that bash marks quotes with, which it takes for such marks in a list that is cut for a
-/// value: one goes, and the other before what it protects.
-fn without_marks(value: &[u8]) -> Bytes {
+/// A list for `*` without the two bytes that bash marks quotes with, which it takes for such marks where the list is cut
+/// for a value.
+fn without_marks(content: Content) -> Content {
+    match content {
+        Content::Many { values, star: true } => {
+            Content::Many { values: values.iter().map(|value| without_marks_in(value)).collect(), star: true }
+        }
+        other => other,
+    }
+}
+
+/// One mark goes, and the other before what it protects.
+fn without_marks_in(value: &[u8]) -> Bytes {
     let mut out = Bytes::with_capacity(value.len());
     let mut bytes = value.iter().copied();
     while let Some(byte) = bytes.next() {
