@@ -10,7 +10,6 @@ use tidebox_rt::{self as rt, Disposition};
 
 use crate::ir::Bytes;
 
-pub(crate) use late::Set;
 pub(crate) use signal::{signal_name, signal_number, signal_table};
 
 /// Traps that no signal sets off, numbered where no signal is.
@@ -58,7 +57,9 @@ pub(crate) struct Traps {
     /// The traps of the parent, while the words of the command that this process was made for are expanded.
     late: Option<late::Late>,
     /// Those that the stages of a pipeline in the background have so.
-    pub(crate) carried: Option<late::Set>,
+    carried: Option<late::Set>,
+    /// In a new process, what its parent would have ended with.
+    left: Option<late::Set>,
 }
 
 /// Signals that do not reach what runs in the background without job control.
@@ -209,8 +210,7 @@ impl Traps {
         self.pending = 0;
         self.children = 0;
         self.shows_unheard = false;
-        self.late = None;
-        self.carried = None;
+        self.leave_late();
         // What it sets for its own end runs there.
         self.running.retain(|signal| *signal != EXIT);
         if self.set.is_empty() {

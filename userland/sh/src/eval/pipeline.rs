@@ -8,7 +8,6 @@ use super::external::End;
 use crate::builtins;
 use crate::ir::{Bytes, Command, Index, Kind, Op, Part, Simple, Target, Word};
 use crate::state::{Current, Run, Shell, Stop};
-use crate::trap::Set;
 
 /// A stage that was started.
 #[derive(Debug)]
@@ -208,7 +207,6 @@ impl Shell {
     }
 
     fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> Run<(Stage, Option<Spill>)> {
-        let late = if let Command::Simple(_) = stage { self.traps.late_set() } else { None };
         self.expands_alone |= self.beside;
         if let Command::Compound(compound) = stage
             && let Kind::Subshell(list) = &compound.kind
@@ -229,17 +227,17 @@ impl Shell {
                 // The words of a stage are expanded where the pipeline stands.
                 let level = self.subshell;
                 self.subshell = level.wrapping_sub(1);
-                self.traps.keep_late(simple, late);
+                self.traps.keep_late_here(simple);
                 let text = self.output_in_memory(simple);
                 self.subshell = level;
                 let text = text?;
-                if let Some(set) = self.traps.take_late() {
-                    return Ok((Stage::Process(self.end_late(set)?), None));
+                if self.traps.take_failure() {
+                    return Ok((self.end_failed_stage()?, None));
                 }
                 return Ok((Stage::Done(Status::Exited(self.status)), Some(Spill { fd, text })));
             }
             if self.spawns_directly(simple) {
-                return Ok((self.spawn_stage(simple, late)?, None));
+                return Ok((self.spawn_stage(simple)?, None));
             }
         }
         // `jobs` alone, and what is the whole of a substitution, can show the jobs of the shell.
@@ -251,7 +249,7 @@ impl Shell {
                 child.jobs.list.clear();
             }
             if let Command::Simple(simple) = stage {
-                child.traps.keep_late(simple, late);
+                child.traps.keep_late(simple);
                 child.piped = true;
                 child.loops = loops;
                 child.subshell = child.subshell.wrapping_sub(1);
@@ -326,7 +324,7 @@ impl Shell {
     }
 
     /// Starts a program as a stage. It was asked before whether this is possible without a subshell.
-    fn spawn_stage(&mut self, simple: &Simple, late: Option<Set>) -> Run<Stage> {
+    fn spawn_stage(&mut self, simple: &Simple) -> Run<Stage> {
         let outer_line = std::mem::replace(&mut self.line, simple.line);
         let (mut expanded, mut failed) = (None, false);
         self.as_subshell(|shell| {
@@ -341,10 +339,7 @@ impl Shell {
         })?;
         let Some((args, undo)) = expanded else {
             self.line = outer_line;
-            return match late.filter(|_| failed) {
-                Some(set) => Ok(Stage::Process(self.end_late(set)?)),
-                None => Ok(Stage::Done(Status::Exited(self.status))),
-            };
+            return if failed { self.end_failed_stage() } else { Ok(Stage::Done(Status::Exited(self.status))) };
         };
         let quiet = std::mem::replace(&mut self.quiet_locale, true);
         self.vars.push_temporary();
@@ -363,12 +358,17 @@ impl Shell {
             // What gives up a stage is no matter of the others.
             Err(Stop::Discard | Stop::Abandon) => {
                 self.status = self.status.max(1);
-                match late {
-                    Some(set) => Stage::Process(self.end_late(set)?),
-                    None => Stage::Done(Status::Exited(self.status)),
-                }
+                self.end_failed_stage()?
             }
             Err(stop) => return Err(stop),
+        })
+    }
+
+    /// The end of a stage whose words had no value.
+    fn end_failed_stage(&mut self) -> Run<Stage> {
+        Ok(match self.end_late()? {
+            Some(pid) => Stage::Process(pid),
+            None => Stage::Done(Status::Exited(self.status)),
         })
     }
 

@@ -6,7 +6,6 @@ use tidebox_rt::{self as rt, Errno};
 
 use crate::ir::{Chain, Command, Kind, List, Pipeline, Redirect, RedirectKind, Simple};
 use crate::state::{Current, Run, Shell, Stop};
-use crate::trap::Set;
 
 impl Shell {
     /// Starts a copy of the shell that runs `body` and ends. The copy has the descriptors of the script and no others.
@@ -30,9 +29,7 @@ impl Shell {
             if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
                 self.status = 1;
             }
-            if let Some(set) = self.traps.take_late() {
-                self.traps.have(set);
-            }
+            self.traps.end_by_words();
             let code = self.finish();
             rt::exit(code)
         });
@@ -221,11 +218,10 @@ impl Shell {
                 Ok(())
             })?]);
         }
-        let late = self.traps.late_set();
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
             if chain.rest.is_empty() && chain.first.timed.is_none() {
-                child.run_beside(&chain.first, late)
+                child.run_beside(&chain.first)
             } else {
                 child.traps.enter_background(true);
                 child.run_chain(chain)
@@ -235,15 +231,15 @@ impl Shell {
     }
 
     /// Runs a pipeline in the process that was made for it in the background, where a `!` before it turns no status.
-    fn run_beside(&mut self, pipeline: &Pipeline, late: Option<Set>) -> Run {
+    fn run_beside(&mut self, pipeline: &Pipeline) -> Run {
         let stages = pipeline.stages.as_slice();
         let simple = if let [Command::Simple(simple)] = stages { Some(simple) } else { None };
         self.traps.enter_background(simple.is_none());
         self.expands_alone = simple.is_some();
         if let Some(simple) = simple {
-            self.traps.keep_late(simple, late);
+            self.traps.keep_late(simple);
         } else {
-            self.traps.carried = late;
+            self.traps.carry_late();
         }
         if let [only] = stages {
             self.traps.passes_exit = passes_exit(only);

@@ -1,5 +1,9 @@
 //! Traps that a process which was made for a simple command has until the words of that command are expanded. bash takes
 //! the traps of the shell away from it only behind them, so that words without a value end it with the EXIT trap.
+//!
+//! A process finds in `left` what the one that it comes from would have ended with. Whoever made it says what becomes of
+//! that: it is kept for the words of a command, carried on to the stages of a pipeline, or all that the process has to
+//! run. Nobody else looks at it.
 
 use std::rc::Rc;
 
@@ -8,11 +12,11 @@ use crate::ir::{Bytes, Simple};
 use crate::state::{Run, Shell, Stop};
 
 /// All traps of a shell.
-pub(crate) type Set = Vec<(u8, Rc<Bytes>)>;
+pub(super) type Set = Vec<(u8, Rc<Bytes>)>;
 
 /// The traps that are still there while the words of one command are expanded.
 #[derive(Debug)]
-pub(crate) struct Late {
+pub(super) struct Late {
     command: Rc<Simple>,
     set: Set,
     /// The words had no value.
@@ -21,7 +25,7 @@ pub(crate) struct Late {
 
 impl Traps {
     /// What a process for a simple command ends with if its words have no value; `None` where nothing would run then.
-    pub(crate) fn late_set(&self) -> Option<Set> {
+    fn late_set(&self) -> Option<Set> {
         if self.set.is_empty() {
             return self.carried.clone();
         }
@@ -29,18 +33,49 @@ impl Traps {
         if runs { Some(self.set.clone()) } else { self.carried.clone() }
     }
 
-    /// Keeps them for the words of `command`.
-    pub(crate) fn keep_late(&mut self, command: &Rc<Simple>, set: Option<Set>) {
-        self.late = set.map(|set| Late { command: Rc::clone(command), set, failed: false });
+    /// Notes in a new process, before it loses its traps, what its parent would have ended with.
+    pub(super) fn leave_late(&mut self) {
+        self.left = self.late_set();
+        self.late = None;
+        self.carried = None;
+    }
+
+    /// Keeps, in the process that was made for `command`, the traps of its parent for the words.
+    pub(crate) fn keep_late(&mut self, command: &Rc<Simple>) {
+        let left = self.left.take();
+        self.late = left.map(|set| Late { command: Rc::clone(command), set, failed: false });
+    }
+
+    /// Keeps the traps for words that stand for a process of their own, and are expanded in this one.
+    pub(crate) fn keep_late_here(&mut self, command: &Rc<Simple>) {
+        self.left = self.late_set();
+        self.keep_late(command);
+    }
+
+    /// Leaves the traps of the parent to the stages of the pipeline that this process was made for.
+    pub(crate) fn carry_late(&mut self) {
+        self.carried = self.left.take();
     }
 
     /// What is left to run, if the words that it was kept for had no value.
-    pub(crate) fn take_late(&mut self) -> Option<Set> {
+    fn take_failed(&mut self) -> Option<Set> {
         self.late.take().filter(|late| late.failed).map(|late| late.set)
     }
 
+    /// Whether the words that traps were kept for had no value.
+    pub(crate) fn take_failure(&mut self) -> bool {
+        self.take_failed().is_some()
+    }
+
+    /// Has, at its end, the traps that were kept for words without a value.
+    pub(crate) fn end_by_words(&mut self) {
+        if let Some(set) = self.take_failed() {
+            self.have(set);
+        }
+    }
+
     /// Has these traps and no others.
-    pub(crate) fn have(&mut self, set: Set) {
+    fn have(&mut self, set: Set) {
         self.inherited = None;
         self.passes_exit = false;
         self.set = set;
@@ -59,11 +94,18 @@ impl Shell {
         Err(stop)
     }
 
-    /// Stands for a process that ends with the traps of the shell, with the status that there is.
-    pub(crate) fn end_late(&mut self, set: Set) -> Run<u32> {
-        self.fork_child(|child| {
-            child.traps.have(set);
+    /// Starts what stands for a process whose words had no value: one that ends with the traps of the shell and the
+    /// status that there is. `None` where no trap would run.
+    pub(crate) fn end_late(&mut self) -> Run<Option<u32>> {
+        if self.traps.late_set().is_none() {
+            return Ok(None);
+        }
+        let pid = self.fork_child(|child| {
+            if let Some(set) = child.traps.left.take() {
+                child.traps.have(set);
+            }
             Ok(())
-        })
+        })?;
+        Ok(Some(pid))
     }
 }
