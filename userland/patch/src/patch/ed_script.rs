@@ -5,7 +5,7 @@ use tidebox_rt::Stat;
 
 use super::header::Found;
 use super::lines::Lines;
-use super::place::{Pending, read_or_empty};
+use super::place::{Becomes, Pending, read_or_empty};
 use super::read::normal_head;
 use super::session::Session;
 use super::{Fatal, failed};
@@ -36,7 +36,8 @@ impl Session {
         let edited = edited.map_err(|errno| failed("Can't open file", &copy, errno))?;
         let mode = stat.map(|stat| stat.mode & 0o777);
         let backup = self.options.backup;
-        self.later(Pending { name: target.to_vec(), content: Some(edited), mode, link: false, backup, time: None })?;
+        let becomes = Becomes::Contents(edited);
+        self.later(Pending { name: target.to_vec(), becomes, mode, backup, time: None })?;
         Ok(end)
     }
 }

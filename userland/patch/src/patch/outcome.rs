@@ -3,18 +3,18 @@
 use super::header::Found;
 use super::name::{NEW, OLD};
 use super::options::Times;
-use super::place::Pending;
+use super::place::{Becomes, Pending};
 use super::session::{Applied, Session, Subject};
 use super::{Fatal, failed};
 
 impl Session {
     /// Puts the result where it belongs, and the rejects beside it.
-    pub(super) fn put(&mut self, found: &Found, subject: &Subject, applied: Applied) -> Result<(), Fatal> {
+    pub(super) fn put(&mut self, found: &Found, subject: &Subject, mut applied: Applied) -> Result<(), Fatal> {
         if !self.skips {
             if self.options.output.is_some() {
                 self.put_output(&applied.content)?;
             } else {
-                self.put_in_place(found, subject, &applied)?;
+                self.put_in_place(found, subject, &mut applied)?;
             }
         }
         self.put_rejects(subject, &applied)
@@ -35,7 +35,7 @@ impl Session {
         written.map_err(|errno| failed("Can't create file", &output, errno))
     }
 
-    fn put_in_place(&mut self, found: &Found, subject: &Subject, applied: &Applied) -> Result<(), Fatal> {
+    fn put_in_place(&mut self, found: &Found, subject: &Subject, applied: &mut Applied) -> Result<(), Fatal> {
         let Some(name) = subject.name.clone() else {
             return Ok(());
         };
@@ -60,33 +60,24 @@ impl Session {
         let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
         let new_mode = header.modes.get(to).copied().filter(|mode| *mode != 0 && header.modes.get(from) != Some(mode));
         let mode = new_mode.or_else(|| subject.stat.map(|stat| stat.mode)).map(|mode| mode & 0o777);
-        let (backup, link) = (self.backs_up(mismatch), header.is_link());
+        let backup = self.backs_up(mismatch);
+        let contents = std::mem::take(&mut applied.content);
+        let becomes = if header.is_link() { Becomes::Link(contents) } else { Becomes::Contents(contents) };
         let changes = failures < applied.hunks || new_mode.is_some() || header.renames || header.copies;
         if changes {
             let time = self.time(found, subject, mismatch);
-            let content = Some(applied.content.clone());
-            self.later(Pending { name: subject.target.clone(), content, mode, link, backup, time })?;
+            self.later(Pending { name: subject.target.clone(), becomes, mode, backup, time })?;
             // Where files change names with one another, the old name is that of another one by now.
-            let is_taken = self.pending.iter().any(|pending| pending.name == name && pending.content.is_some());
+            let is_taken = self.pending.iter().any(|pending| pending.name == name && !pending.is_removal());
             if header.renames && subject.target != name && !is_taken {
                 self.later(Pending::removal(name, backup))?;
             }
         } else if backup && (subject.stat.is_some() || applied.hunks > 0) {
-            // Nothing fitted: the file stays, and its backup is a copy.
-            let content = Some(applied.content.clone()).filter(|_| subject.stat.is_some() || applied.hunks == 0);
-            match content {
-                Some(content) => {
-                    self.later(Pending {
-                        name: subject.target.clone(),
-                        content: Some(content),
-                        mode,
-                        link,
-                        backup,
-                        time: None,
-                    })?;
-                }
-                None => return Err(failed("Can't reopen file", &name, tidebox_rt::Errno::NOENT)),
+            if subject.stat.is_none() {
+                return Err(failed("Can't reopen file", &name, tidebox_rt::Errno::NOENT));
             }
+            // Nothing fitted: the file stays, and its backup is a copy.
+            self.later(Pending { name: subject.target.clone(), becomes, mode, backup, time: None })?;
         }
         Ok(())
     }
@@ -128,7 +119,7 @@ impl Session {
             return Ok(());
         }
         if self.in_git {
-            if pending.content.is_none() {
+            if pending.is_removal() {
                 self.removes.push(pending.name.clone());
             } else {
                 self.removes.retain(|name| *name != pending.name);
@@ -141,7 +132,7 @@ impl Session {
     }
 
     fn tell_of_removal(&mut self, pending: &Pending) {
-        if self.is_verbose() && pending.content.is_none() {
+        if self.is_verbose() && pending.is_removal() {
             let shown = self.shown(&pending.name);
             self.say(&format!("Removing file {shown}\n"));
         }

@@ -9,15 +9,21 @@ use tidebox_rt::Errno;
 use super::options::{Numbering, Options};
 use super::{Fatal, failed};
 
+/// What a file becomes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Becomes {
+    Contents(Vec<u8>),
+    /// A symbolic link to this target.
+    Link(Vec<u8>),
+    Gone,
+}
+
 /// What is to happen to a file when its patch, or with git's all of them, are done.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) name: Vec<u8>,
-    /// `None`: the file goes.
-    pub(crate) content: Option<Vec<u8>>,
+    pub(crate) becomes: Becomes,
     pub(crate) mode: Option<u32>,
-    /// The content is the target of a symbolic link.
-    pub(crate) link: bool,
     pub(crate) backup: bool,
     /// Seconds and nanoseconds since 1970.
     pub(crate) time: Option<(i64, u32)>,
@@ -30,7 +36,11 @@ fn told(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
 impl Pending {
     /// The file goes.
     pub(crate) fn removal(name: Vec<u8>, backup: bool) -> Self {
-        Self { name, content: None, mode: None, link: false, backup, time: None }
+        Self { name, becomes: Becomes::Gone, mode: None, backup, time: None }
+    }
+
+    pub(crate) fn is_removal(&self) -> bool {
+        self.becomes == Becomes::Gone
     }
 
     /// Does it. `kept` are the files that have a backup of this run, which is not replaced by a later one.
@@ -40,10 +50,12 @@ impl Pending {
             kept.push(self.name.clone());
             self.back_up(options, exists)?;
         }
-        match &self.content {
-            Some(content) => self.write(content),
-            None if exists && tidebox_rt::stat(&self.name, false).is_ok() => self.remove(),
-            None => Ok(()),
+        match &self.becomes {
+            Becomes::Contents(contents) => self.write(contents),
+            Becomes::Link(target) => self.make_link(target),
+            // The backup may have taken it away already.
+            Becomes::Gone if exists && tidebox_rt::stat(&self.name, false).is_ok() => self.remove(),
+            Becomes::Gone => Ok(()),
         }
     }
 
@@ -59,19 +71,16 @@ impl Pending {
     }
 
     /// Writes beside the file first, so that it is whole at every moment.
-    fn write(&self, content: &[u8]) -> Result<(), Fatal> {
+    fn write(&self, contents: &[u8]) -> Result<(), Fatal> {
         make_folders(&self.name)?;
-        if self.link {
-            return self.make_link(content);
-        }
         if tidebox_rt::stat(&self.name, false)
             .is_ok_and(|stat| stat.kind() != tidebox_rt::FileKind::File && stat.kind() != tidebox_rt::FileKind::Symlink)
         {
-            return write_file(&self.name, content).map_err(|errno| failed("Can't create file", &self.name, errno));
+            return write_file(&self.name, contents).map_err(|errno| failed("Can't create file", &self.name, errno));
         }
         let target = &self.name;
         let beside = [target.as_slice(), b".patch-new".as_slice()].concat();
-        let made = write_file(&beside, content).and_then(|()| match self.mode {
+        let made = write_file(&beside, contents).and_then(|()| match self.mode {
             Some(mode) => tidebox_gnu::mode::keep(&beside, mode & 0o7777),
             None => Ok(()),
         });
@@ -87,6 +96,7 @@ impl Pending {
     }
 
     fn make_link(&self, target: &[u8]) -> Result<(), Fatal> {
+        make_folders(&self.name)?;
         match tidebox_rt::unlink(&self.name) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(failed("Can't remove file", &self.name, errno)),
