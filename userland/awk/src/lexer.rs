@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::builtin::Builtin;
+use crate::escape::unescape;
 use crate::number;
 use crate::token::{Keyword, Sign, Token};
 
@@ -290,46 +291,4 @@ fn is_name(byte: u8) -> bool {
 /// Whether a text is the name of a variable.
 pub(crate) fn is_whole_name(text: &[u8]) -> bool {
     text.first().copied().is_some_and(is_name_start) && text.iter().copied().all(is_name)
-}
-
-/// Resolves one escape, of which the backslash is read. How many bytes it took, and what is to be warned of.
-pub(crate) fn unescape(rest: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
-    let Some(letter) = rest.first().copied() else {
-        out.push(b'\\');
-        return (0, None);
-    };
-    let byte = match letter {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'f' => 0x0c,
-        b'v' => 0x0b,
-        b'a' => 7,
-        b'b' => 8,
-        b'"' | b'\\' => letter,
-        b'0'..=b'7' => {
-            let digits = rest.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
-            let digits = rest.get(..digits).unwrap_or_default();
-            let value = digits.iter().fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0'));
-            out.push((value & 255) as u8);
-            return (digits.len(), None);
-        }
-        b'x' => {
-            let digits = rest.iter().skip(1).take(2).take_while(|byte| byte.is_ascii_hexdigit()).count();
-            let value = number::in_base(rest.get(1..1 + digits).unwrap_or_default(), 16);
-            if digits == 0 {
-                out.push(b'x');
-                return (1, Some("no hex digits in `\\x' escape sequence".to_owned()));
-            }
-            out.push(value as u8);
-            return (1 + digits, None);
-        }
-        byte => {
-            out.push(byte);
-            let shown = String::from_utf8_lossy(&[byte]).into_owned();
-            return (1, Some(format!("escape sequence `\\{shown}' treated as plain `{shown}'")));
-        }
-    };
-    out.push(byte);
-    (1, None)
 }

@@ -4,6 +4,7 @@ mod array;
 mod builtin;
 mod code;
 mod compile;
+mod escape;
 mod format;
 mod input;
 mod lexer;
@@ -14,6 +15,7 @@ mod options;
 mod pattern;
 mod random;
 mod record;
+mod replacement;
 mod split;
 mod stream;
 #[cfg(test)]

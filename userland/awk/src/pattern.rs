@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use tidebox_gnu::regex::{Dialect, Error, Groups, Options, Regex, Subject};
 
+use crate::escape;
+
 /// A regular expression, compiled when it is first searched for.
 #[derive(Debug)]
 pub(crate) struct Pattern {
@@ -144,28 +146,13 @@ fn escape<'s>(rest: &'s [u8], out: &mut Vec<u8>) -> &'s [u8] {
 
 /// The byte that an escape stands for, in brackets as elsewhere.
 fn character(rest: &[u8]) -> Option<(u8, &[u8])> {
-    let (letter, after) = rest.split_first()?;
-    let byte = match letter {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'f' => 0x0c,
-        b'v' => 0x0b,
-        b'a' => 7,
-        b'b' => 8,
-        b'0'..=b'7' => {
-            let digits = rest.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
-            let value = rest.get(..digits)?.iter().fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0'));
-            return Some(((value & 255) as u8, rest.get(digits..)?));
-        }
-        b'x' => {
-            let digits = after.iter().take(2).take_while(|byte| byte.is_ascii_hexdigit()).count();
-            let text = std::str::from_utf8(after.get(..digits)?).ok()?;
-            return Some((u8::from_str_radix(text, 16).ok()?, after.get(digits..)?));
-        }
-        _ => return None,
-    };
-    Some((byte, after))
+    if let Some((byte, length)) = escape::character(rest) {
+        return Some((byte, rest.get(length..)?));
+    }
+    let after = rest.strip_prefix(b"x")?;
+    let digits = after.iter().take(2).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let text = std::str::from_utf8(after.get(..digits)?).ok()?;
+    Some((u8::from_str_radix(text, 16).ok()?, after.get(digits..)?))
 }
 
 fn literal(byte: u8, out: &mut Vec<u8>) {

@@ -357,7 +357,12 @@ impl Compiler {
 
     /// One or more expressions in parentheses; how many.
     pub(super) fn parenthesized(&mut self) -> Compiled<u32> {
-        self.expect(Sign::Open)?;
+        self.list_between(Sign::Open, Sign::Close)
+    }
+
+    /// One or more expressions with commas between them; how many.
+    pub(super) fn list_between(&mut self, open: Sign, close: Sign) -> Compiled<u32> {
+        self.expect(open)?;
         self.enclosed()?;
         let mut count = 1;
         while self.accept(Sign::Comma)? {
@@ -365,7 +370,7 @@ impl Compiler {
             self.enclosed()?;
             count += 1;
         }
-        self.expect(Sign::Close)?;
+        self.expect(close)?;
         Ok(count)
     }
 

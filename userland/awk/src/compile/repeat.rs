@@ -11,10 +11,13 @@ impl Compiler {
         self.barrier = top;
         self.condition_in_parentheses()?;
         let end = self.jump_unless();
+        self.body_back_to(top, end)
+    }
+
+    /// The body of a loop whose head is at `top` and leaves it by the jump `end`.
+    fn body_back_to(&mut self, top: usize, end: usize) -> Compiled<()> {
         let escape = self.escapable(true, Self::body)?;
-        for jump in escape.continues {
-            self.aim(jump, top);
-        }
+        escape.continues.into_iter().for_each(|jump| self.aim(jump, top));
         self.jump_back(top);
         self.land(end);
         escape.breaks.into_iter().for_each(|jump| self.land(jump));
@@ -130,13 +133,7 @@ impl Compiler {
         let end = self.emit(Op::LoopNext(0));
         self.emit(Op::Set(Target::Var(variable)));
         self.emit(Op::Pop);
-        let escape = self.escapable(true, Self::body)?;
-        for jump in escape.continues {
-            self.aim(jump, top);
-        }
-        self.jump_back(top);
-        self.land(end);
-        escape.breaks.into_iter().for_each(|jump| self.land(jump));
+        self.body_back_to(top, end)?;
         self.emit(Op::LoopEnd);
         Ok(())
     }

@@ -29,15 +29,7 @@ impl Compiler {
 
     /// A subscript in its brackets.
     pub(super) fn subscript(&mut self) -> Compiled<()> {
-        self.expect(Sign::OpenBracket)?;
-        self.enclosed()?;
-        let mut count = 1;
-        while self.accept(Sign::Comma)? {
-            self.skip_newlines()?;
-            self.enclosed()?;
-            count += 1;
-        }
-        self.expect(Sign::CloseBracket)?;
+        let count = self.list_between(Sign::OpenBracket, Sign::CloseBracket)?;
         if count > 1 {
             self.emit(Op::Join(count));
         }

@@ -7,8 +7,9 @@ use tidebox_rt::{Errno, FileKind, Open};
 use super::{Machine, Outcome, Stop, fatal};
 use crate::array::{Array, Handle, Key};
 use crate::compile::slot;
+use crate::escape::unescape;
 use crate::input::{Input, Trouble};
-use crate::lexer::{is_whole_name, unescape};
+use crate::lexer::is_whole_name;
 use crate::text::Text;
 use crate::value::Value;
 

@@ -7,6 +7,7 @@ use super::{Machine, Outcome, Spot, fatal};
 use crate::array::{Array, Key};
 use crate::compile::slot;
 use crate::pattern::Pattern;
+use crate::replacement::Replacement;
 use crate::split::{Find, Splitter};
 use crate::text::{self, Text};
 use crate::value::Value;
@@ -218,9 +219,9 @@ impl Machine {
             }
             (None, None) => return fatal("nothing to substitute in"),
         };
-        let parts = replacement_parts(replacement.bytes());
+        let replacement = Replacement::plain(replacement.bytes());
         let mut out = Vec::new();
-        let changed = replace_matches(&pattern, text.bytes(), all, &parts, &mut out)?;
+        let changed = replace_matches(&pattern, text.bytes(), all, &replacement, &mut out)?;
         if changed > 0
             && let Some(spot) = spot
         {
@@ -228,6 +229,22 @@ impl Machine {
         }
         self.push(Value::Number(changed as f64));
         Ok(())
+    }
+
+    /// The number of the match that `gensub` replaces; `None` for all of them.
+    fn which_match(&mut self, how: &Value) -> Option<usize> {
+        if let Value::Text(text) | Value::Input(text) = how
+            && matches!(text.bytes().first(), Some(b'g' | b'G'))
+        {
+            return None;
+        }
+        let number = how.number();
+        if number < 1.0 {
+            let shown = how.to_text(&self.settings.conversion);
+            let shown = String::from_utf8_lossy(shown.bytes()).into_owned();
+            self.warn(&format!("gensub: third argument `{shown}' treated as 1"));
+        }
+        Some(number.max(1.0) as usize)
     }
 
     pub(super) fn gensub(&mut self, count: usize) -> Outcome<()> {
@@ -238,20 +255,9 @@ impl Machine {
         let how = self.pop();
         let replacement = self.pop_text();
         let pattern = self.pop_pattern()?;
-        let which = match &how {
-            Value::Text(text) | Value::Input(text) if matches!(text.bytes().first(), Some(b'g' | b'G')) => None,
-            value => {
-                let number = value.number();
-                if number < 1.0 {
-                    let shown = value.to_text(&self.settings.conversion);
-                    let shown = String::from_utf8_lossy(shown.bytes()).into_owned();
-                    self.warn(&format!("gensub: third argument `{shown}' treated as 1"));
-                }
-                Some(number.max(1.0) as usize)
-            }
-        };
-        let parts = general_parts(replacement.bytes());
-        let with_groups = parts.iter().any(|part| matches!(part, Part::Group(1..)));
+        let which = self.which_match(&how);
+        let replacement = Replacement::with_groups(replacement.bytes());
+        let with_groups = replacement.names_groups();
         let bytes = text.bytes();
         let mut out = Vec::new();
         let (mut from, mut copied, mut seen) = (0, 0, 0);
@@ -265,32 +271,23 @@ impl Machine {
             let Some(groups) = groups else { break };
             let Some(found) = groups.first().cloned().flatten() else { break };
             if found.is_empty() && last_end == Some(found.start) {
-                from = found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1);
+                from = behind_match(bytes, &found);
                 continue;
             }
             seen += 1;
             if which.is_none_or(|which| which == seen) {
                 out.extend_from_slice(bytes.get(copied..found.start).unwrap_or_default());
-                for part in &parts {
-                    match part {
-                        Part::Text(text) => out.extend_from_slice(text),
-                        Part::Group(number) => {
-                            let group = groups.get(*number).cloned().flatten();
-                            let group = group.and_then(|group| bytes.get(group));
-                            out.extend_from_slice(group.unwrap_or_default());
-                        }
-                    }
-                }
+                replacement.append(&mut out, |number| {
+                    let group = groups.get(number).cloned().flatten();
+                    group.and_then(|group| bytes.get(group)).unwrap_or_default()
+                });
                 copied = found.end;
             }
             if which == Some(seen) {
                 break;
             }
             last_end = Some(found.end);
-            from = match found.is_empty() {
-                true => found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1),
-                false => found.end,
-            };
+            from = behind_match(bytes, &found);
         }
         out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
         self.push(Value::Text(Text::from_vec(out)));
@@ -298,78 +295,14 @@ impl Machine {
     }
 }
 
-/// A piece of a replacement.
-#[derive(Debug, PartialEq, Eq)]
-enum Part {
-    Text(Vec<u8>),
-    /// What a group matched; 0 is all.
-    Group(usize),
-}
-
-/// The replacement of `sub` and `gsub`: `&` is the match, `\&` is `&`, and two backslashes before either are one.
-fn replacement_parts(text: &[u8]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut plain = Vec::new();
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'\\' => {
-                let run = 1 + after.iter().take_while(|byte| **byte == b'\\').count();
-                rest = after.get(run - 1..).unwrap_or_default();
-                if rest.first() != Some(&b'&') {
-                    plain.resize(plain.len() + run, b'\\');
-                    continue;
-                }
-                plain.resize(plain.len() + run / 2, b'\\');
-                if run % 2 == 1 {
-                    plain.push(b'&');
-                    rest = rest.get(1..).unwrap_or_default();
-                }
-            }
-            b'&' => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Group(0));
-            }
-            _ => plain.push(*byte),
-        }
-    }
-    parts.push(Part::Text(plain));
-    parts.retain(|part| *part != Part::Text(Vec::new()));
-    parts
-}
-
-/// The replacement of `gensub`, which knows groups.
-fn general_parts(text: &[u8]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut plain = Vec::new();
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match (byte, after.first()) {
-            (b'\\', Some(digit @ b'0'..=b'9')) => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Group(usize::from(digit - b'0')));
-                rest = after.get(1..).unwrap_or_default();
-            }
-            (b'\\', Some(next @ (b'&' | b'\\'))) => {
-                plain.push(*next);
-                rest = after.get(1..).unwrap_or_default();
-            }
-            (b'&', _) => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Group(0));
-            }
-            _ => plain.push(*byte),
-        }
-    }
-    parts.push(Part::Text(plain));
-    parts.retain(|part| *part != Part::Text(Vec::new()));
-    parts
-}
-
 /// Copies a text with its matches, or the first of them, replaced; how many there were. Without any nothing is copied.
-fn replace_matches(pattern: &Pattern, bytes: &[u8], all: bool, parts: &[Part], out: &mut Vec<u8>) -> Outcome<usize> {
+fn replace_matches(
+    pattern: &Pattern,
+    bytes: &[u8],
+    all: bool,
+    replacement: &Replacement,
+    out: &mut Vec<u8>,
+) -> Outcome<usize> {
     let (mut from, mut copied, mut count) = (0, 0, 0);
     let mut last_end = None;
     while from <= bytes.len() {
@@ -383,12 +316,7 @@ fn replace_matches(pattern: &Pattern, bytes: &[u8], all: bool, parts: &[Part], o
                 out.reserve(bytes.len() + 16);
             }
             out.extend_from_slice(bytes.get(copied..found.start).unwrap_or_default());
-            for part in parts {
-                out.extend_from_slice(match part {
-                    Part::Text(text) => text,
-                    Part::Group(_) => bytes.get(found.clone()).unwrap_or_default(),
-                });
-            }
+            replacement.append(out, |_| bytes.get(found.clone()).unwrap_or_default());
             copied = found.end;
             count += 1;
             if !all {
@@ -396,13 +324,18 @@ fn replace_matches(pattern: &Pattern, bytes: &[u8], all: bool, parts: &[Part], o
             }
         }
         last_end = Some(found.end);
-        from = match found.is_empty() {
-            true => found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1),
-            false => found.end,
-        };
+        from = behind_match(bytes, &found);
     }
     if count > 0 {
         out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
     }
     Ok(count)
+}
+
+/// Where the search goes on behind a match; behind an empty one a character is passed over.
+fn behind_match(bytes: &[u8], found: &Range<usize>) -> usize {
+    match found.is_empty() {
+        true => found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1),
+        false => found.end,
+    }
 }
