@@ -25,21 +25,7 @@ pub(super) fn columns(lines: &[Vec<u8>], room: usize, out: &mut Output) {
     }
     let rows = lines.len().div_ceil(count);
     for row in 0..rows {
-        let (mut at, mut end) = (0, column);
-        let cells: Vec<&Vec<u8>> = lines.iter().skip(row).step_by(rows).take(count).collect();
-        for (number, cell) in cells.iter().enumerate() {
-            out.push(cell);
-            at += width(cell);
-            if number + 1 == cells.len() {
-                break;
-            }
-            while next_tab(at) <= end {
-                out.push(b"\t");
-                at = next_tab(at);
-            }
-            end += column;
-        }
-        out.push(b"\n");
+        push_row(lines.iter().skip(row).step_by(rows).take(count), column, out);
     }
 }
 
@@ -50,21 +36,24 @@ pub(super) fn rows(lines: &[Vec<u8>], room: usize, out: &mut Output) {
         return one_by_one(lines, out);
     }
     for row in lines.chunks(count) {
-        let (mut at, mut end) = (0, column);
-        for (number, cell) in row.iter().enumerate() {
-            out.push(cell);
-            at += width(cell);
-            if number + 1 == row.len() {
-                break;
-            }
-            while next_tab(at) <= end {
-                out.push(b"\t");
-                at = next_tab(at);
-            }
-            end += column;
-        }
-        out.push(b"\n");
+        push_row(row.iter(), column, out);
     }
+}
+
+/// One row of cells, each but the last filled with tabs to the width of a column.
+fn push_row<'c>(cells: impl Iterator<Item = &'c Vec<u8>>, column: usize, out: &mut Output) {
+    let (mut at, mut end) = (0, column);
+    let mut cells = cells.peekable();
+    while let Some(cell) = cells.next() {
+        out.push(cell);
+        at += width(cell);
+        while cells.peek().is_some() && next_tab(at) <= end {
+            out.push(b"\t");
+            at = next_tab(at);
+        }
+        end += column;
+    }
+    out.push(b"\n");
 }
 
 fn one_by_one(lines: &[Vec<u8>], out: &mut Output) {
