@@ -1,25 +1,22 @@
 //! Runs a script.
 
+mod listed;
+mod queue;
 mod select;
 mod substitute;
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 
-use tidebox_gnu::message::{bytes_path, complain};
+use std::collections::HashMap;
+
+use tidebox_gnu::message::complain;
 use tidebox_gnu::regex::Regex;
+
+use listed::listed;
+use queue::Queued;
 
 use crate::input::{Input, Line, Lines as FileLines, Step};
 use crate::options::Options;
 use crate::output::Outputs;
 use crate::script::{Action, Address, Command, Lines, Script, Target, When};
-
-/// What waits for the end of the cycle.
-enum Queued {
-    Text(Vec<u8>),
-    File(Vec<u8>),
-    Line(Vec<u8>),
-}
 
 /// How a cycle goes on after a command.
 enum Flow {
@@ -181,16 +178,6 @@ impl<'a> Machine<'a> {
             }
             None => false,
         }
-    }
-
-    /// Prints what `0r FILE` puts before the first line.
-    fn before_first(&mut self) {
-        for command in &self.script.commands {
-            if let (Lines::One(Address::Zero), Action::Read(name)) = (&command.lines, &command.action) {
-                self.queue.push(Queued::File(name.clone()));
-            }
-        }
-        self.flush_queue();
     }
 
     fn read_line(&mut self) -> Option<Line> {
@@ -386,66 +373,4 @@ impl<'a> Machine<'a> {
             None => Flow::Quit { code: self.code, prints: true },
         }
     }
-
-    fn flush_queue(&mut self) {
-        for queued in std::mem::take(&mut self.queue) {
-            match queued {
-                Queued::Text(text) => self.out.text(&text),
-                Queued::Line(line) => self.out.line(&line, true),
-                Queued::File(name) => {
-                    let mut text = Vec::new();
-                    let read = match name.as_slice() {
-                        b"/dev/stdin" => std::io::stdin().read_to_end(&mut text),
-                        _ => File::open(bytes_path(&name)).and_then(|mut file| file.read_to_end(&mut text)),
-                    };
-                    // A file that cannot be read counts as empty.
-                    if read.is_ok() && !text.is_empty() {
-                        self.out.text(&text);
-                    }
-                }
-            }
-        }
-    }
-
-    fn read_file_line(&mut self, number: usize) {
-        let name = self.script.files.get(number).map_or(b"".as_slice(), Vec::as_slice);
-        let delimiter = self.options.delimiter;
-        let lines = self
-            .read_files
-            .entry(number)
-            .or_insert_with(|| File::open(bytes_path(name)).ok().map(|file| FileLines::new(Box::new(file), delimiter)));
-        if let Some(Ok(Some(line))) = lines.as_mut().map(FileLines::next_line) {
-            self.queue.push(Queued::Line(line.text));
-        }
-    }
-}
-
-/// The line of `l`: what cannot be printed as escapes, broken into lines of so many columns.
-fn listed(space: &[u8], columns: usize, delimiter: u8) -> Vec<u8> {
-    // The last column is for the backslash.
-    let width = if columns > 0 { columns - 1 } else { usize::MAX };
-    let mut out = Vec::new();
-    let mut column = 0;
-    for byte in space {
-        let shown = match byte {
-            b'\\' => b"\\\\".to_vec(),
-            7 => b"\\a".to_vec(),
-            8 => b"\\b".to_vec(),
-            12 => b"\\f".to_vec(),
-            b'\n' => b"\\n".to_vec(),
-            b'\r' => b"\\r".to_vec(),
-            b'\t' => b"\\t".to_vec(),
-            11 => b"\\v".to_vec(),
-            b' '..=b'~' => vec![*byte],
-            other => format!("\\{other:03o}").into_bytes(),
-        };
-        if column + shown.len() > width {
-            out.extend_from_slice(b"\\\n");
-            column = 0;
-        }
-        column += shown.len();
-        out.extend_from_slice(&shown);
-    }
-    out.extend_from_slice(&[b'$', delimiter]);
-    out
 }
