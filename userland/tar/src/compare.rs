@@ -6,7 +6,7 @@ use tidebox_rt::{Errno, FileKind, Open, Stat};
 
 use crate::header::Member;
 use crate::list::Lines;
-use crate::message::{Fatal, error, fatal, note_difference, warn};
+use crate::message::{Fatal, error, note_difference, warn};
 use crate::names::{Naming, Wanted, below, is_excluded, time, transformed};
 use crate::options::{Options, Word};
 use crate::quote::escaped;
@@ -53,7 +53,7 @@ fn run(options: &Options, mut wanted: Option<Wanted>) -> Result<(), Fatal> {
         }
         Ok(Next::Go)
     });
-    run.lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    run.lines.flush()?;
     ended?;
     if let Some(wanted) = wanted {
         wanted.report();
@@ -64,8 +64,7 @@ fn run(options: &Options, mut wanted: Option<Wanted>) -> Result<(), Fatal> {
 impl Compare<'_> {
     fn say(&mut self, name: &[u8], parts: &[&[u8]]) -> Result<(), Fatal> {
         note_difference();
-        let said = self.lines.say(&[&escaped(name, true), b": ", &parts.concat()]);
-        said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
+        self.lines.say(&[&escaped(name, true), b": ", &parts.concat()])
     }
 
     fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
@@ -79,8 +78,7 @@ impl Compare<'_> {
             if self.verifies {
                 self.lines.begin(b"Verify ");
             }
-            let told = self.lines.member(&shown, reader.began / 512, self.options.verbose > 1, self.options);
-            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+            self.lines.member(&shown, reader.began / 512, self.options.verbose > 1, self.options)?;
         }
         let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_vec();
         let folder = folder.or_else(|| self.base.clone());

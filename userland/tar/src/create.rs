@@ -132,8 +132,7 @@ impl<'a> Dump<'a> {
         };
         let header = Member { name: label.clone(), kind: b'V', mtime: now, ..Member::default() };
         if self.options.verbose > 0 {
-            let told = self.lines.member(&header, 0, self.options.verbose > 1, self.options);
-            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+            self.lines.member(&header, 0, self.options.verbose > 1, self.options)?;
         }
         if self.options.format != Format::Pax {
             return self.put_in(|writer| writer.header(&header, &[]));
@@ -177,7 +176,7 @@ impl<'a> Dump<'a> {
     }
 
     fn flush(&mut self) -> Done {
-        self.lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
+        self.lines.flush()
     }
 
     fn is_excluded(&self, name: &[u8]) -> bool {
@@ -216,12 +215,7 @@ impl<'a> Dump<'a> {
                 return Ok(());
             }
         };
-        if self.options.asks
-            && !self
-                .lines
-                .confirm("add", name, 0)
-                .map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?
-        {
+        if self.options.asks && !self.lines.confirm("add", name, 0)? {
             return Ok(());
         }
         if self.archive.is_some_and(|archive| archive == (stat.dev, stat.ino)) {

@@ -3,20 +3,20 @@
 mod content;
 mod link;
 mod list;
+mod obstacle;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{Errno, Fd, FileKind, Open};
 
-use link::remove;
 pub(crate) use list::list;
 
 use crate::child;
 use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
-use crate::names::{Naming, Wanted, below, is_excluded, is_newer, leads_up, time, transformed};
+use crate::names::{Naming, Wanted, below, is_excluded, leads_up, transformed};
 use crate::options::{Old, Options, Word};
 use crate::quote::{escaped, quoted};
 use crate::reader::{Broken, RECORD, Reader};
@@ -46,7 +46,8 @@ struct Extract<'a> {
     folders: Vec<(Vec<u8>, u32, (i64, u32))>,
     delayed: Vec<Delayed>,
     ids: Option<(Names, Names)>,
-    made: HashMap<Vec<u8>, ()>,
+    /// Folders that are there for sure, because they were made or found.
+    made: HashSet<Vec<u8>>,
     /// Where somebody answers for each file.
     answers: Option<Fd>,
 }
@@ -82,7 +83,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
         folders: Vec::new(),
         delayed: Vec::new(),
         ids: None,
-        made: HashMap::new(),
+        made: HashSet::new(),
         answers: if options.asks { Some(answers(options)?) } else { None },
     };
     let ended = scan::each(options, &mut reader, |reader, member| {
@@ -95,7 +96,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
     });
     // What was unpacked before the end of a broken archive stays, with its folders and links.
     run.finish();
-    run.lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    run.lines.flush()?;
     ended?;
     wanted.report();
     if options.totals {
@@ -107,11 +108,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
 impl Extract<'_> {
     fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
         if matches!(member.kind, b'V' | b'M' | b'N') {
-            if member.kind == b'V' && self.options.verbose > 0 {
-                let told = self.lines.member(member, reader.began / 512, self.options.verbose > 1, self.options);
-                told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
-            }
-            return Ok(());
+            return if member.kind == b'V' { self.tell(reader, member, None) } else { Ok(()) };
         }
         let safe = self.naming.safer(&member.name, self.options, false).to_vec();
         let link = if member.kind == b'1' {
@@ -128,26 +125,15 @@ impl Extract<'_> {
         };
         if let Some(answers) = self.answers {
             let plain = name.strip_suffix(b"/").unwrap_or(&name);
-            let said = self.lines.confirm("extract", plain, answers);
-            if !said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))? {
+            if !self.lines.confirm("extract", plain, answers)? {
                 return Ok(());
             }
         }
-        if self.options.verbose > 0 {
-            let mut shown = member.clone();
-            if self.options.show_transformed {
-                shown.name.clone_from(&name);
-            }
-            let block = reader.began / 512;
-            let told = self.lines.member(&shown, block, self.options.verbose > 1, self.options);
-            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
-        }
-        let folder = folder.or_else(|| self.base.clone());
-        let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_vec();
-        let path = below(folder.as_deref(), &name);
+        self.tell(reader, member, Some(&name))?;
+        let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name);
         if let Some(command) = &self.options.command {
             return match member.kind {
-                b'0' | b'7' | b'S' => child::feed(command, self.options, reader, member, &name),
+                b'0' | b'7' | b'S' => child::feed(command, self.options, reader, member, name),
                 _ => Ok(()),
             };
         }
@@ -156,123 +142,58 @@ impl Extract<'_> {
                 b'1'..=b'6' | b'D' => Ok(()),
                 b'0' | b'7' | b'S' => self.show(reader, member),
                 kind => {
-                    unknown(&name, kind);
+                    unknown(name, kind);
                     self.show(reader, member)
                 }
             };
         }
+        self.unpack(reader, member, name, link, folder.or_else(|| self.base.clone()))
+    }
+
+    /// Tells of a member, which with `--show-transformed-names` is called as it comes out.
+    fn tell(&mut self, reader: &Reader, member: &Member, transformed: Option<&[u8]>) -> Result<(), Fatal> {
+        if self.options.verbose == 0 {
+            return Ok(());
+        }
+        let (block, long) = (reader.began / 512, self.options.verbose > 1);
+        match transformed.filter(|_| self.options.show_transformed) {
+            Some(name) => {
+                let shown = Member { name: name.to_vec(), ..member.clone() };
+                self.lines.member(&shown, block, long, self.options)
+            }
+            None => self.lines.member(member, block, long, self.options),
+        }
+    }
+
+    /// Makes what a member is, below a folder.
+    fn unpack(
+        &mut self,
+        reader: &mut Reader,
+        member: &Member,
+        name: &[u8],
+        link: Vec<u8>,
+        folder: Option<Vec<u8>>,
+    ) -> Result<(), Fatal> {
+        let path = below(folder.as_deref(), name);
         match member.kind {
-            b'5' | b'D' => self.folder(&name, &path, member),
+            b'5' | b'D' => self.folder(name, &path, member),
             b'2' => {
                 let target = transformed(&link, Of::SymbolicLink, self.options).unwrap_or(link);
-                self.symbolic_link(&name, &path, &target, member);
+                self.symbolic_link(name, &path, &target, member);
             }
             b'1' => {
                 let target = transformed(&link, Of::HardLink, self.options).unwrap_or(link);
-                self.hard_link(&name, &path, &target, folder.as_deref());
+                self.hard_link(name, &path, &target, folder.as_deref());
             }
-            b'3' | b'4' => error(&[&escaped(&name, true), b": Cannot mknod: ", Errno::PERM.text().as_bytes()]),
-            b'6' => self.fifo(&name, &path, member),
-            b'0' | b'7' | b'S' => return self.file(reader, &name, &path, member),
+            b'3' | b'4' => error(&[&escaped(name, true), b": Cannot mknod: ", Errno::PERM.text().as_bytes()]),
+            b'6' => self.fifo(name, &path, member),
+            b'0' | b'7' | b'S' => return self.file(reader, name, &path, member),
             kind => {
-                unknown(&name, kind);
-                return self.file(reader, &name, &path, member);
+                unknown(name, kind);
+                return self.file(reader, name, &path, member);
             }
         }
         Ok(())
-    }
-
-    /// Tries to make something. What is in the way is removed where the options say so, and folders that lack are made.
-    /// None says that the old one is to stay.
-    fn make<T>(
-        &mut self,
-        name: &[u8],
-        path: &[u8],
-        member: Option<&Member>,
-        mut attempt: impl FnMut() -> Result<T, Errno>,
-    ) -> Option<Result<T, Errno>> {
-        if self.options.old == Old::UnlinkFirst
-            && let Err(errno) = remove(path)
-            && errno != Errno::NOENT
-        {
-            error(&[&escaped(name, true), b": Cannot unlink: ", errno.text().as_bytes()]);
-        }
-        let (mut removed, mut made) = (false, false);
-        loop {
-            match attempt() {
-                Err(Errno::EXIST | Errno::ISDIR | Errno::LOOP) if !removed => {
-                    removed = true;
-                    match self.options.old {
-                        Old::Skip => {
-                            if self.options.verbose > 0 {
-                                warn(&[&escaped(name, true), b": skipping existing file"]);
-                            }
-                            return None;
-                        }
-                        Old::Keep => return Some(Err(Errno::EXIST)),
-                        Old::KeepNewer => {
-                            let there = tidebox_rt::stat(path, false).map(|stat| time(stat.mtime_ns));
-                            if let (Ok(there), Some(member)) = (there, member)
-                                && !is_newer(member.mtime, there)
-                            {
-                                warn(&[b"Current ", &quoted(name), b" is newer or same age"]);
-                                return None;
-                            }
-                        }
-                        Old::Replace | Old::Overwrite | Old::UnlinkFirst => {}
-                    }
-                    if self.backed_up(path) {
-                        continue;
-                    }
-                    if let Err(errno) = remove(path) {
-                        return Some(Err(if errno == Errno::NOTEMPTY { Errno::EXIST } else { errno }));
-                    }
-                }
-                Err(Errno::NOENT) if !made => {
-                    made = true;
-                    self.parents(name, path);
-                }
-                other => return Some(other),
-            }
-        }
-    }
-
-    /// Renames what is in the way, where that is asked for. Folders stay.
-    fn backed_up(&mut self, path: &[u8]) -> bool {
-        let folder = tidebox_rt::stat(path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
-        if folder || !self.options.backup.is_wanted() {
-            return false;
-        }
-        let Ok(backup) = self.options.backup.make(path) else {
-            return false;
-        };
-        if self.options.verbose > 0 {
-            // What cannot be written is told of by the next line, or at the end.
-            let _ = self.lines.say(&[b"Renaming ", &quoted(path), b" to ", &quoted(&backup)]);
-        }
-        true
-    }
-
-    /// Makes the folders that a path lacks. Of those that cannot be made it tells by the name of the member.
-    fn parents(&mut self, name: &[u8], path: &[u8]) {
-        let before = path.len().saturating_sub(name.len());
-        for at in (1..path.len()).filter(|at| path.get(*at) == Some(&b'/')) {
-            let folder = path.get(..at).unwrap_or_default();
-            if self.made.contains_key(folder) {
-                continue;
-            }
-            match tidebox_rt::make_dir(folder) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => {
-                    if tidebox_rt::stat(folder, true).is_err() {
-                        let shown = folder.get(before..).unwrap_or(folder);
-                        error(&[&escaped(shown, true), b": Cannot mkdir: ", errno.text().as_bytes()]);
-                        return;
-                    }
-                }
-            }
-            self.made.insert(folder.to_vec(), ());
-        }
     }
 
     fn folder(&mut self, name: &[u8], path: &[u8], member: &Member) {

@@ -2,6 +2,7 @@
 
 use tidebox_gnu::glob::{self, Flags};
 
+use crate::list::unwritten;
 use crate::message::{Fatal, fatal, note_difference, warn};
 use crate::options::{How, Options, Word};
 use crate::quote::quoted;
@@ -29,8 +30,7 @@ pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
     if let Some(label) = &label
         && (names.is_empty() || options.verbose > 0)
     {
-        let written = tidebox_rt::write_all(1, &[label, b"\n".as_slice()].concat());
-        written.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+        tidebox_rt::write_all(1, &[label, b"\n".as_slice()].concat()).map_err(unwritten)?;
     }
     let asked = !names.is_empty();
     if asked && !names.iter().any(|(name, how)| label.as_deref().is_some_and(|label| is(label, name, *how))) {

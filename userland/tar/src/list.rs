@@ -34,7 +34,7 @@ impl Lines {
     }
 
     /// Asks whether something is to be done with a file. Only a `y` says so.
-    pub(crate) fn confirm(&mut self, what: &str, name: &[u8], from: Fd) -> Result<bool, Errno> {
+    pub(crate) fn confirm(&mut self, what: &str, name: &[u8], from: Fd) -> Result<bool, Fatal> {
         self.held.extend([what.as_bytes(), b" ", &crate::quote::quoted(name), b"?"].concat());
         self.flush()?;
         let mut answer = Vec::new();
@@ -49,14 +49,14 @@ impl Lines {
                 Ok(_) if byte == *b"\n" => break,
                 Ok(_) => answer.extend(byte),
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno),
+                Err(errno) => return Err(unwritten(errno)),
             }
         }
         Ok(matches!(answer.first(), Some(b'y' | b'Y')))
     }
 
     /// A line for a member: its name, and with `long` everything else.
-    pub(crate) fn member(&mut self, member: &Member, block: u64, long: bool, options: &Options) -> Result<(), Errno> {
+    pub(crate) fn member(&mut self, member: &Member, block: u64, long: bool, options: &Options) -> Result<(), Fatal> {
         if options.block_numbers {
             self.held.extend_from_slice(format!("block {block}: ").as_bytes());
         }
@@ -76,8 +76,7 @@ impl Lines {
             }
         }
         self.held.push(b'\n');
-        // What goes to a terminal or beside messages is wanted at once, what goes into a pipe in one piece.
-        if self.held.len() > 16 * 1024 || self.fd == 2 { self.flush() } else { Ok(()) }
+        self.flush_if_wanted()
     }
 
     fn long(&mut self, member: &Member, options: &Options) -> Vec<u8> {
@@ -126,17 +125,32 @@ impl Lines {
     }
 
     /// A line of other words.
-    pub(crate) fn say(&mut self, parts: &[&[u8]]) -> Result<(), Errno> {
+    pub(crate) fn say(&mut self, parts: &[&[u8]]) -> Result<(), Fatal> {
+        self.say_later(parts);
+        self.flush_if_wanted()
+    }
+
+    /// A line that is written with the next one, or at the end.
+    pub(crate) fn say_later(&mut self, parts: &[&[u8]]) {
         self.held.extend(parts.concat());
         self.held.push(b'\n');
+    }
+
+    /// What goes to a terminal or beside messages is wanted at once, what goes into a pipe in one piece.
+    fn flush_if_wanted(&mut self) -> Result<(), Fatal> {
         if self.held.len() > 16 * 1024 || self.fd == 2 { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is held back.
-    pub(crate) fn flush(&mut self) -> Result<(), Errno> {
+    pub(crate) fn flush(&mut self) -> Result<(), Fatal> {
         let held = std::mem::take(&mut self.held);
-        if held.is_empty() { Ok(()) } else { tidebox_rt::write_all(self.fd, &held) }
+        if held.is_empty() { Ok(()) } else { tidebox_rt::write_all(self.fd, &held).map_err(unwritten) }
     }
+}
+
+/// Lines that nobody can read end the run.
+pub(crate) fn unwritten(errno: Errno) -> Fatal {
+    fatal(&[b"-: Cannot write: ", errno.text().as_bytes()])
 }
 
 fn shown(name: &[u8]) -> Vec<u8> {

@@ -5,7 +5,7 @@ use tidebox_rt::{FileKind, Stat};
 
 use super::{Done, Dump};
 use crate::header::{Format, Member};
-use crate::message::{Fatal, error, fatal};
+use crate::message::{Fatal, error};
 use crate::names::{self, time};
 use crate::pax;
 use crate::quote::escaped;
@@ -160,8 +160,7 @@ impl<'a> Dump<'a> {
                 shown.name.push(b'/');
             }
         }
-        let told = self.lines.member(&shown, 0, long, self.options);
-        told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))
+        self.lines.member(&shown, 0, long, self.options)
     }
 }
 

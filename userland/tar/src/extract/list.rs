@@ -1,7 +1,7 @@
 //! Telling what is in an archive.
 
 use crate::list::Lines;
-use crate::message::{Fatal, fatal};
+use crate::message::Fatal;
 use crate::names::{self, Naming, Wanted, is_excluded};
 use crate::options::Options;
 use crate::reader::RECORD;
@@ -29,18 +29,16 @@ pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
                 let of = if shown.kind == b'1' { Of::HardLink } else { Of::SymbolicLink };
                 shown.link = names::transformed(&shown.link, of, options).unwrap_or_default();
             }
-            let told = lines.member(&shown, reader.began / 512, options.verbose > 1, options);
-            told.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+            lines.member(&shown, reader.began / 512, options.verbose > 1, options)?;
         }
         Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
     });
     if options.block_numbers
         && let Ok(end) = ended
     {
-        let said = lines.say(&[format!("block {}: ** Block of NULs **", end / 512).as_bytes()]);
-        said.map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+        lines.say(&[format!("block {}: ** Block of NULs **", end / 512).as_bytes()])?;
     }
-    lines.flush().map_err(|errno| fatal(&[b"-: Cannot write: ", errno.text().as_bytes()]))?;
+    lines.flush()?;
     ended?;
     wanted.report();
     if options.totals {

@@ -1,0 +1,105 @@
+//! What stands where a member is to be put, and folders that lack above it.
+
+use tidebox_rt::{Errno, FileKind};
+
+use super::Extract;
+use super::link::remove;
+use crate::header::Member;
+use crate::message::{error, warn};
+use crate::names::{is_newer, time};
+use crate::options::Old;
+use crate::quote::{escaped, quoted};
+
+impl Extract<'_> {
+    /// Tries to make something. What is in the way is removed where the options say so, and folders that lack are made.
+    /// None says that the old one is to stay.
+    pub(super) fn make<T>(
+        &mut self,
+        name: &[u8],
+        path: &[u8],
+        member: Option<&Member>,
+        mut attempt: impl FnMut() -> Result<T, Errno>,
+    ) -> Option<Result<T, Errno>> {
+        if self.options.old == Old::UnlinkFirst
+            && let Err(errno) = remove(path)
+            && errno != Errno::NOENT
+        {
+            error(&[&escaped(name, true), b": Cannot unlink: ", errno.text().as_bytes()]);
+        }
+        let (mut removed, mut made) = (false, false);
+        loop {
+            match attempt() {
+                Err(Errno::EXIST | Errno::ISDIR | Errno::LOOP) if !removed => {
+                    removed = true;
+                    match self.options.old {
+                        Old::Skip => {
+                            if self.options.verbose > 0 {
+                                warn(&[&escaped(name, true), b": skipping existing file"]);
+                            }
+                            return None;
+                        }
+                        Old::Keep => return Some(Err(Errno::EXIST)),
+                        Old::KeepNewer => {
+                            let there = tidebox_rt::stat(path, false).map(|stat| time(stat.mtime_ns));
+                            if let (Ok(there), Some(member)) = (there, member)
+                                && !is_newer(member.mtime, there)
+                            {
+                                warn(&[b"Current ", &quoted(name), b" is newer or same age"]);
+                                return None;
+                            }
+                        }
+                        Old::Replace | Old::Overwrite | Old::UnlinkFirst => {}
+                    }
+                    if self.backed_up(path) {
+                        continue;
+                    }
+                    if let Err(errno) = remove(path) {
+                        return Some(Err(if errno == Errno::NOTEMPTY { Errno::EXIST } else { errno }));
+                    }
+                }
+                Err(Errno::NOENT) if !made => {
+                    made = true;
+                    self.parents(name, path);
+                }
+                other => return Some(other),
+            }
+        }
+    }
+
+    /// Renames what is in the way, where that is asked for. Folders stay.
+    fn backed_up(&mut self, path: &[u8]) -> bool {
+        let folder = tidebox_rt::stat(path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        if folder || !self.options.backup.is_wanted() {
+            return false;
+        }
+        let Ok(backup) = self.options.backup.make(path) else {
+            return false;
+        };
+        if self.options.verbose > 0 {
+            self.lines.say_later(&[b"Renaming ", &quoted(path), b" to ", &quoted(&backup)]);
+        }
+        true
+    }
+
+    /// Makes the folders that a path lacks. Of those that cannot be made it tells by the name of the member.
+    fn parents(&mut self, name: &[u8], path: &[u8]) {
+        let before = path.len().saturating_sub(name.len());
+        for at in (1..path.len()).filter(|at| path.get(*at) == Some(&b'/')) {
+            let folder = path.get(..at).unwrap_or_default();
+            if self.made.contains(folder) {
+                continue;
+            }
+            match tidebox_rt::make_dir(folder) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => {
+                    if tidebox_rt::stat(folder, true).is_err() {
+                        let shown = folder.get(before..).unwrap_or(folder);
+                        error(&[&escaped(shown, true), b": Cannot mkdir: ", errno.text().as_bytes()]);
+                        return;
+                    }
+                }
+            }
+            self.made.insert(folder.to_vec());
+        }
+    }
+}
