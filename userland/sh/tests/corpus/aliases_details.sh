@@ -12,7 +12,7 @@ v env | grep ^X=
 r echo redirected; cat redir
 printf '1\n2\n' | w echo "got $l"; done
 ! a not; echo $?
-time -p a timed 2>/dev/null
+{ time -p a timed; } 2>/dev/null
 case a in a) a arm;; esac
 if a cond; then a then; else a else; fi
 until a until; do :; done
