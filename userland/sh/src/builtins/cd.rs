@@ -46,21 +46,26 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             _ => return Ok(letters.refuse(shell, "cd [-L|[-P [-e]] [-@]] [dir]")),
         }
     }
-    let Some(target) = target_of(shell, letters.words()) else { return Ok(1) };
+    Ok(go(shell, letters.words(), physical))
+}
+
+/// Goes where the words of `cd`, or the one of `pushd`, send; says where that is when they do not.
+pub(super) fn go(shell: &mut Shell, words: &[Bytes], physical: bool) -> u8 {
+    let Some(target) = target_of(shell, words) else { return 1 };
     // Otherwise no name at all is the directory that the shell is in.
     if target.path.is_empty() && physical {
         shell.complain_builtin(": No such file or directory");
-        return Ok(1);
+        return 1;
     }
     match enter(shell, &target, physical) {
         Ok(change) => {
             let said = change.shown.map_or(0, |path| shell.print([&path[..], b"\n"].concat()));
-            Ok(said | u8::from(!change.kept))
+            said | u8::from(!change.kept)
         }
         Err(errno) => {
             let name = crate::expand::message_quote(&target.path);
             shell.complain_builtin([&name[..], b": ", errno.text().as_bytes()].concat());
-            Ok(1)
+            1
         }
     }
 }
@@ -106,7 +111,12 @@ fn enter(shell: &mut Shell, target: &Target, physical: bool) -> rt::Result<Chang
             (shell.change_dir(&value, physical)?, value, true)
         }
     };
-    let shown = show.then(|| if physical { path } else { shell.cwd.clone() });
+    let shown = show.then(|| match physical {
+        true => path,
+        // An empty `OLDPWD` is where the shell is, and is shown as it is.
+        false if target.path.is_empty() && !found_elsewhere => Bytes::new(),
+        false => shell.cwd.clone(),
+    });
     Ok(Change { shown, kept })
 }
 

@@ -124,18 +124,13 @@ fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
     1
 }
 
-/// Goes to a directory; complains when that is not possible.
+/// Goes to a directory as `cd` does; complains when that is not possible.
 fn go(shell: &mut Shell, target: &[u8]) -> bool {
     if shell.refuses() {
         return false;
     }
-    match shell.change_dir(target, false) {
-        Ok(_) => true,
-        Err(errno) => {
-            shell.complain_builtin([target, b": ", errno.text().as_bytes()].concat());
-            false
-        }
-    }
+    let physical = shell.options.physical;
+    super::cd::go(shell, &[target.to_vec()], physical) == 0
 }
 
 pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
