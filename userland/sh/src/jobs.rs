@@ -226,7 +226,8 @@ impl Shell {
     /// What is told of a job that has ended: under `set -m` how, else only which signal ended it.
     pub(crate) fn tell_end(&mut self, at: usize) {
         // What a script is not told of otherwise it hears under `set -m`.
-        let quiet = matches!(self.jobs.list.get(at).and_then(Job::status), Some(Status::Killed(2 | 13 | 15)));
+        let status = self.jobs.list.get(at).and_then(Job::status);
+        let quiet = matches!(status, Some(Status::Killed(signal)) if self.is_quiet(signal));
         if self.options.monitor && (self.options.from_string || quiet) && !self.forked {
             let line = self.job_line(at, false);
             // Where standard error is closed there is nobody to tell.
@@ -241,8 +242,21 @@ impl Shell {
         match job.status() {
             None => false,
             Some(_) if self.tells_jobs() => true,
-            Some(Status::Killed(signal)) => !matches!(signal, 2 | 13 | 15) && self.traps.get(signal).is_none(),
+            // In a script one that a signal ended is over with that, also where nothing is said of it.
+            Some(Status::Killed(signal)) => !self.options.from_string || !self.is_quiet(signal),
             Some(_) => false,
+        }
+    }
+
+    /// Whether nothing is said of a job that this signal ended.
+    fn is_quiet(&self, signal: u8) -> bool {
+        matches!(signal, 2 | 13 | 15) || self.traps.get(signal).is_some()
+    }
+
+    /// Forgets the jobs of a script that signals have ended, as bash does whenever it has waited for a command.
+    pub(crate) fn notify_of_deaths(&mut self) {
+        if !self.jobs.list.is_empty() && !self.options.from_string && !self.options.interactive {
+            self.notify_jobs();
         }
     }
 
@@ -250,7 +264,7 @@ impl Shell {
     fn tell_death(&mut self, at: usize) {
         let Some(job) = self.jobs.list.get(at) else { return };
         let Some(Status::Killed(signal)) = job.status() else { return };
-        if self.substitutes || matches!(signal, 2 | 13 | 15) {
+        if self.substitutes || self.is_quiet(signal) {
             return;
         }
         let what = crate::eval::death_text(signal);

@@ -39,6 +39,7 @@ impl Shell {
             self.last_arg.clone_from(last);
         }
         self.status = self.wait_pid(pid)?.code();
+        self.notify_of_deaths();
         self.run_pending_traps()
     }
 
@@ -64,6 +65,7 @@ impl Shell {
                 self.status = status.code();
                 self.die_with(simple, status);
                 self.report_death(pid, status, || crate::print::whole_simple(simple));
+                self.notify_of_deaths();
                 self.run_pending_traps()?;
             }
             Err(status) => {

@@ -36,6 +36,7 @@ impl Shell {
         let ends = self.ends_of(&started)?;
         self.status = self.status_of_all();
         self.report_pipeline(stages, &ends);
+        self.notify_of_deaths();
         // A stage that is a compound command does not move the line.
         let simple = |stage: &Command| if let Command::Simple(simple) = stage { Some(simple.line) } else { None };
         self.ended_line = match (stages.iter().rev().find_map(simple), stages.last()) {

@@ -109,6 +109,7 @@ impl Shell {
             self.names_command(|| crate::print::subshell(list, redirects));
         }
         self.report_death(pid, status, || crate::print::subshell(list, redirects));
+        self.notify_of_deaths();
         self.run_pending_traps()
     }
 
