@@ -76,7 +76,8 @@ impl Shell {
 
     fn run_untimed(&mut self, pipeline: &Pipeline) -> Run {
         if pipeline.bang {
-            let result = if self.options.errexit || !is_compound(pipeline) {
+            // Only `set -e` that is on before it makes all that is in it a condition.
+            let result = if self.options.errexit {
                 self.as_condition(|shell| shell.run_stages(pipeline))
             } else {
                 self.run_stages(pipeline)
@@ -166,15 +167,6 @@ impl Shell {
             self.run_pending_traps()?;
         }
         Ok(())
-    }
-}
-
-/// Whether a pipeline is one command in which others may run one by one: a compound one or the call of a function.
-fn is_compound(pipeline: &Pipeline) -> bool {
-    match pipeline.stages.as_slice() {
-        [Command::Simple(simple)] => simple.builtin.is_none(),
-        [Command::Compound(_)] => true,
-        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@ use tidebox_rt as rt;
 
 use crate::expand::lossy;
 use crate::ir::{Bytes, Command, Pipeline, TimeFormat};
-use crate::state::{Run, Shell};
+use crate::state::{Run, Shell, Stop};
 
 impl Shell {
     /// Runs a pipeline and tells how long it took. The sandbox has no processor time to show, so that is always zero.
@@ -12,8 +12,14 @@ impl Shell {
     pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
         let started = rt::monotonic_ns();
         let result = if pipeline.bang {
-            let result = self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages));
-            self.status = u8::from(self.status == 0);
+            let result = if self.options.errexit {
+                self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages))
+            } else {
+                self.run_timed_stages(&pipeline.stages)
+            };
+            if matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_))) {
+                self.status = u8::from(self.status == 0);
+            }
             result
         } else {
             self.run_timed_stages(&pipeline.stages)
