@@ -152,7 +152,10 @@ impl Shell {
         change_case(flags, &mut value);
         let special = is_special(name);
         if special {
-            self.note_special(name, &value);
+            // What is lent to one command, or local to a function, leaves what the shell computes as it is.
+            if !(self.is_computed(name) && self.vars.is_replaced(name)) {
+                self.note_special(name, &value);
+            }
             if let (b"DIRSTACK", Key::Index(at)) = (&name[..], &key) {
                 self.change_dir_stack(*at, &value);
             }
@@ -204,8 +207,6 @@ impl Shell {
     fn note_special(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"RANDOM" => self.random = crate::parse::plain_number(value).map_or(0, |n| (n & 0x7fff_ffff) as u32),
-            // What is lent to one command leaves the count as it is.
-            b"SECONDS" if self.lends => {}
             b"SECONDS" => {
                 self.started_ns = rt::monotonic_ns();
                 self.seconds_offset = crate::parse::plain_number(value).unwrap_or(0);
@@ -252,8 +253,8 @@ impl Shell {
 
     /// Removes what an assignment to a computed variable stored, so that it stays computed.
     pub(crate) fn forget_computed(&mut self, name: &[u8]) {
-        // A local of the name is an ordinary variable.
-        if self.is_computed(name) && !self.vars.is_local(name) {
+        // Local, or lent to one command, it is an ordinary variable.
+        if self.is_computed(name) && !self.vars.is_replaced(name) {
             self.vars.remove(name);
         }
     }

@@ -246,6 +246,11 @@ impl Vars {
         scope.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
+    /// Whether a call or a command has a variable of its own of this name.
+    pub(crate) fn is_replaced(&self, name: &[u8]) -> bool {
+        self.saved.iter().any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+    }
+
     /// Puts back what the newest scope that replaced `name` replaced, as `unset` does with a local of a caller.
     pub(crate) fn uncover(&mut self, name: &[u8]) -> bool {
         for scope in self.saved.iter_mut().rev() {
