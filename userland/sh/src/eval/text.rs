@@ -115,11 +115,13 @@ impl Shell {
     /// Tells of what the parser could not read.
     #[inline(never)]
     fn tell_mistake(&mut self, parser: &mut Parser<'_>, error: &SyntaxError, line: u32, origin: &[u8]) -> Run {
+        let read = parser.text_of_line(line, error.line);
+        let behind = parser.read_bodies_behind(error).map(|line| SyntaxError { line, ..error.clone() });
+        let error = behind.as_ref().unwrap_or(error);
         self.warn_of_unfinished(&std::mem::take(&mut parser.unfinished), 0, 0);
         self.condition_open = matches!(error.problem, Problem::Condition { .. });
         self.quote_open =
             error.place == Place::Commands && matches!(error.problem, Problem::Unclosed(b'\'' | b'"' | b'`' | b'}'));
-        let read = parser.text_of_line(line, error.line);
         self.syntax_error(error, read, origin);
         if self.options.errexit && matches!(error.place, Place::Elements | Place::OpenElement) {
             self.status = 2;

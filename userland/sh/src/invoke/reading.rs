@@ -151,6 +151,11 @@ impl Shell {
                 Ok(None) => return if parser.ends_joined() { Wanted::Line } else { Wanted::Nothing },
                 Ok(Some(_)) => {}
                 Err(error) => {
+                    if parser.read_bodies_behind(&error).is_some()
+                        && let Some((_, _, delimiter)) = parser.unfinished.first()
+                    {
+                        return Wanted::Delimiter(delimiter.clone());
+                    }
                     return match error.problem {
                         Problem::Unclosed(quote @ (b'\'' | b'"' | b'`')) => Wanted::Quote(quote),
                         _ if error.is_incomplete() => Wanted::Line,

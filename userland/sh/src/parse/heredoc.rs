@@ -18,6 +18,25 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Reads the bodies that wait behind whole commands and a token that does not belong there, or before a newline that does
+    /// not, as bash does before it says so. Answers the line where it stands then; `None` when nothing waits.
+    pub(crate) fn read_bodies_behind(&mut self, error: &SyntaxError) -> Option<u32> {
+        let token =
+            matches!(error.problem, Problem::Unexpected(_) | Problem::Near(_)) && error.place == Place::Commands;
+        if !token || self.pending.is_empty() || !(self.behind_commands || self.peek() == Some(b'\n')) {
+            return None;
+        }
+        while let Some(byte) = self.peek() {
+            self.bump();
+            if byte == b'\n' {
+                break;
+            }
+        }
+        // A mistake in a body is told when that is expanded, which it never is now.
+        let _ = self.read_pending();
+        Some(self.last_line())
+    }
+
     fn read_body(&mut self, pending: Pending) -> Parse<()> {
         let first_line = self.line;
         let begins = first_line.saturating_sub(1).max(pending.line);

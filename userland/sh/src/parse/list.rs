@@ -20,6 +20,10 @@ impl Parser<'_> {
             if !separated || matches!(self.peek(), None | Some(b'\n')) || self.operator() == Some(b")") {
                 return Ok(list);
             }
+            if !self.pending.is_empty() && self.at_closer() {
+                // Here-documents that wait are read before it is said that this does not belong here.
+                return Ok(list);
+            }
         }
     }
 

@@ -81,6 +81,8 @@ pub(crate) struct Parser<'a> {
     /// Where the commands of the outermost substitution with a mistake start.
     broken_from: Option<usize>,
     pending: Vec<Pending>,
+    /// The token that does not belong where it stands is behind whole commands.
+    behind_commands: bool,
     /// Name of the source, kept in the functions that it defines.
     source: Rc<[u8]>,
     extglob: bool,
@@ -140,6 +142,7 @@ impl<'a> Parser<'a> {
             recounted: 0,
             broken_from: None,
             pending: Vec::new(),
+            behind_commands: false,
             source,
             extglob: false,
             posix: false,
@@ -220,7 +223,10 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(b'\n') => self.newline()?,
             None => self.read_pending()?,
-            Some(_) => return Err(self.unexpected()),
+            Some(_) => {
+                self.behind_commands = true;
+                return Err(self.unexpected());
+            }
         }
         Ok(Some(list))
     }
