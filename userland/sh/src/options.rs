@@ -112,6 +112,8 @@ options! {
     from_stdin: false,
     from_string: false,
     interactive: false,
+    /// The letter `i` was set by a script, which changes nothing but `$-`.
+    called_interactive: false,
 }
 
 /// The letter of what has no name: `set -r`.
@@ -122,7 +124,7 @@ impl Options {
     pub(crate) fn letters(&self) -> Vec<u8> {
         let mut letters: Vec<u8> =
             SET.iter().filter(|switch| (switch.get)(self)).filter_map(|switch| switch.letter).collect();
-        if self.interactive {
+        if self.interactive || self.called_interactive {
             letters.push(b'i');
         }
         if self.restricted {

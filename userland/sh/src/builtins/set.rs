@@ -69,6 +69,11 @@ fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [
 }
 
 fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
+    // This one is looked past only behind the letter of named options, where nothing is checked beforehand.
+    if letter == b'i' {
+        shell.options.called_interactive = on;
+        return Ok(());
+    }
     if !shell.options.may_set(letter, on) {
         let sign = if on { b'-' } else { b'+' };
         shell.bad_option(&[sign, letter], USAGE);

@@ -36,6 +36,10 @@ impl Reader<'_> {
             {
                 continue;
             }
+            if byte == b'[' && self.peek(1) == Some(b':') {
+                // The bracket of a class that does not close matches nothing; what follows it stands for itself.
+                self.pos += 1;
+            }
             let low = self.set_char()?;
             let is_range = self.peek(0) == Some(b'-') && !matches!(self.peek(1), None | Some(b']'));
             if is_range {
