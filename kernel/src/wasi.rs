@@ -5,6 +5,7 @@ pub mod calls;
 pub mod door;
 pub mod ext;
 mod ext_process;
+mod ext_start;
 mod ext_state;
 mod ext_talk;
 pub mod p1;

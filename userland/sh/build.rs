@@ -7,6 +7,8 @@ fn main() {
         println!("cargo::rustc-link-arg-bins=--export=__stack_pointer");
         println!("cargo::rustc-link-arg-bins=--export=tidebox_fork_child");
         // Deep recursion of a script ends with a message of the evaluator, never at the end of this stack.
-        println!("cargo::rustc-link-arg-bins=-zstack-size=8388608");
+        // What lies behind 8 MiB, the end of the stack, the data and the beginning of the heap, is what a short script touches: one page
+        // table, so that the engine has one to look through when it makes the memory ready for the next process.
+        println!("cargo::rustc-link-arg-bins=-zstack-size=8454144");
     }
 }

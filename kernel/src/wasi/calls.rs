@@ -88,6 +88,7 @@ macro_rules! tidebox_v1_at_once {
             chmod(path: u32, len: u32, mode: u32);
             fstat(fd: u32, out: u32);
             limits(out: u32);
+            started(buffer: u32, len: u32, len_out: u32);
             shell_state_read(buffer: u32, len: u32, len_out: u32);
             shell_state_write(from: u32, len: u32);
         }

@@ -75,6 +75,7 @@ impl Request {
             b"access" => ext::access(k, pid, m, a, b, c),
             b"listen" => ext::listen(k, pid, m, a, b, c),
             b"reply" => ext::reply(k, pid, m, a, b),
+            b"started" => ext::started(k, pid, m, a, b, c),
             b"limits" => ext::limits(k, pid, m, a),
             _ => Sys::Done(Errno::Nosys),
         }

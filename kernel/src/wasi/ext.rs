@@ -12,6 +12,7 @@ use crate::resolve::{Found, Walk};
 use crate::stat as describe;
 
 pub use super::ext_process::{fork, getids, kill, setpgid, sig_set, sig_take, spawn, wait};
+pub use super::ext_start::started;
 pub use super::ext_state::{shell_state_read, shell_state_write};
 pub use super::ext_talk::{listen, reply};
 

@@ -12,7 +12,7 @@ use crate::session::{Session, ShellState};
 
 impl Kernel {
     /// The state of the session whose root process the caller is.
-    fn shell_state(&mut self, pid: Pid) -> Result<&mut ShellState, Errno> {
+    pub(super) fn shell_state(&mut self, pid: Pid) -> Result<&mut ShellState, Errno> {
         let session = self.process(pid)?.session;
         let root = |session: &&mut Session| session.root == pid;
         self.sessions.get_mut(&session).filter(root).and_then(|s| s.shell_state.as_mut()).ok_or(Errno::Notsup)

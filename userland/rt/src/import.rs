@@ -7,7 +7,7 @@
 
 use crate::errno::check;
 use crate::{
-    Entry, Errno, Fd, FileKind, Ids, Limits, Open, Readiness, Result, SpawnRequest, Stat, Status, Time, Waited,
+    Entry, Errno, Fd, FileKind, Ids, Limits, Open, Readiness, Result, SpawnRequest, Started, Stat, Status, Time, Waited,
 };
 
 /// WASI descriptor of Unix descriptor *n* ≥ 3, minus *n*.
@@ -44,6 +44,7 @@ mod tidebox {
         pub(super) fn fstat(fd: u32, out: *mut [u8; 64]) -> i32;
         pub(super) fn access(path: *const u8, len: usize, mode: u32) -> i32;
         pub(super) fn limits(out: *mut RawLimits) -> i32;
+        pub(super) fn started(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
         pub(super) fn shell_state_read(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
         pub(super) fn shell_state_write(from: *const u8, len: usize) -> i32;
     }
@@ -314,6 +315,20 @@ pub(crate) fn getcwd(into: &mut [u8]) -> core::result::Result<usize, (Errno, usi
     // SAFETY: the buffer is a live slice, `len` a live local.
     let code = unsafe { tidebox::getcwd(into.as_mut_ptr(), into.len(), &mut len) };
     check(code).map(|()| len.min(into.len())).map_err(|errno| (errno, len))
+}
+
+pub(crate) fn started() -> Started {
+    let mut bytes = vec![0; Started::FIRST_BYTES];
+    loop {
+        let mut len = 0;
+        // SAFETY: the buffer is a live slice, `len` a live local.
+        let code = unsafe { tidebox::started(bytes.as_mut_ptr(), bytes.len(), &mut len) };
+        if check(code) != Err(Errno::RANGE) || len <= bytes.len() {
+            // A kernel that says nothing, or speaks of another version, leaves a program without arguments.
+            return Started::decode(bytes.get(..len).unwrap_or_default()).unwrap_or_default();
+        }
+        bytes.resize(len, 0);
+    }
 }
 
 /// The length written, or the error together with the length that was needed.

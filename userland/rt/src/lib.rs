@@ -12,6 +12,7 @@ mod file;
 mod process;
 mod request;
 mod shell_state;
+mod started;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +40,7 @@ pub use process::{
 };
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, leave_shell_state, shell_session};
+pub use started::{Started, started};
 
 /// The result of every call: a value, or the kernel's error number.
 pub type Result<T> = core::result::Result<T, Errno>;

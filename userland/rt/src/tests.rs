@@ -1,4 +1,4 @@
-use crate::{FileKind, SpawnRequest, Stat, fd_of_unix, unix_of_fd};
+use crate::{FileKind, SpawnRequest, Started, Stat, fd_of_unix, unix_of_fd};
 
 #[test]
 fn spawn_request_has_the_bytes_of_the_border_text() {
@@ -42,4 +42,19 @@ fn stat_decodes_every_field_of_the_border_text() {
     assert_eq!((stat.atime_ns, stat.mtime_ns, stat.ctime_ns), (4, 5, 6));
     assert_eq!((stat.mode, stat.uid, stat.gid, stat.dev), (0o040755, 7, 8, 9));
     assert_eq!(stat.kind(), FileKind::Dir);
+}
+
+#[test]
+fn what_a_program_was_started_with_is_read_as_the_border_text_says() {
+    let mut told = b"\x01\0\0\0\x01\0\0\0".to_vec();
+    told.extend_from_slice(b"\x07\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x0f\0\0\0\0\0\0\0");
+    told.extend_from_slice(b"\x0a\0\0\0sh\0-c\0a b\0\x04\0\0\0A=1\0\x04\0\0\0/tmp");
+    let started = Started::decode(&told).expect("the layout is that of the text");
+    assert_eq!((started.keeps_state, started.at_ns, started.descriptors), (true, 7, 0b1111));
+    assert_eq!(started.args().collect::<Vec<_>>(), [&b"sh"[..], b"-c", b"a b"]);
+    assert_eq!(started.environ().collect::<Vec<_>>(), [b"A=1"]);
+    assert_eq!(started.cwd, b"/tmp");
+    told[0] = 2;
+    assert_eq!(Started::decode(&told), None, "another version");
+    assert_eq!(Started::decode(&told[..40]), None, "less than it says");
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::ir::{Bytes, Compound, Name};
 use crate::state::Shell;
+use crate::vars::Lines;
 
 /// How an exported function is called in the environment, before and after its name.
 const ENVIRONMENT: (&[u8], &[u8]) = (b"BASH_FUNC_", b"%%");
@@ -72,14 +73,16 @@ fn environment_line(function: &Function) -> Bytes {
 
 impl Shell {
     /// The environment of programs: `NAME=value` of exported variables and functions.
-    pub(crate) fn environment(&self) -> Vec<Bytes> {
+    pub(crate) fn environment(&self) -> Lines {
         let mut lines = self.vars.environment();
         for name in &self.exported_computed {
             let table = if *name == "SHELLOPTS" { crate::options::SET } else { crate::options::SHOPT };
-            lines.push(format!("{name}={}", self.options.names_on(table)).into_bytes());
+            lines.push(&[name.as_bytes(), b"=", self.options.names_on(table).as_bytes()]);
         }
         let exported = self.exported_functions.iter().filter_map(|name| self.functions.get(name));
-        lines.extend(exported.map(|function| environment_line(function)));
+        for function in exported {
+            lines.push(&[&environment_line(function)]);
+        }
         lines
     }
 

@@ -22,19 +22,22 @@ enum Source {
     Stdin,
 }
 
-/// Runs the shell with these arguments; answers its exit code.
-pub(crate) fn run(args: Vec<Bytes>) -> u8 {
-    let name = args.first().cloned().unwrap_or_else(|| b"sh".to_vec());
+/// Runs the shell with what its process was started with; answers its exit code.
+pub(crate) fn run(started: &rt::Started) -> u8 {
+    let mut args = started.args().map(<[u8]>::to_vec);
+    let name = args.next().unwrap_or_else(|| b"sh".to_vec());
+    let args: Vec<Bytes> = args.collect();
     let mut shell = Shell::new(name);
-    shell.started_ns = rt::monotonic_ns();
-    let started = shell.name.clone();
+    shell.io.inherit(started.descriptors);
+    shell.started_ns = started.at_ns;
+    let invoked = shell.name.clone();
     let called = shell.base_name().to_vec();
     if called == b"sh" || called == b"-sh" {
         shell.options.set_named(b"posix", true);
     }
     let mut start = arguments::Start::default();
     start.login = called.first() == Some(&b'-');
-    let source = match arguments::read(&mut shell, args.get(1..).unwrap_or_default(), &mut start) {
+    let source = match arguments::read(&mut shell, &args, &mut start) {
         Ok(source) => source,
         Err(status) => {
             shell.io.flush();
@@ -45,8 +48,10 @@ pub(crate) fn run(args: Vec<Bytes>) -> u8 {
     shell.options.restricted_shell = restricted;
     // Files that are read at the start may do what they like.
     shell.options.restricted = false;
-    shell.import_environment(&started);
-    shell.join_session();
+    shell.import_environment(started, &invoked);
+    if started.keeps_state {
+        shell.join_session();
+    }
     if shell.vars.get(b"POSIXLY_CORRECT").is_some() {
         shell.options.set_named(b"posix", true);
     }

@@ -36,17 +36,9 @@ pub(crate) struct Io {
 
 impl Io {
     pub(crate) fn new() -> Self {
-        let mut table = vec![(0, 0), (1, 1), (2, 2)];
-        // Descriptors from 3 on that were handed to this shell are not known one by one; scripts rarely get any.
-        for number in 3..10 {
-            if let Some(fd) = rt::inherited(number) {
-                table.push((number, fd));
-            }
-        }
-        let owned = table.iter().map(|&(_, fd)| fd).collect();
         Self {
-            table,
-            owned,
+            table: vec![(0, 0), (1, 1), (2, 2)],
+            owned: vec![0, 1, 2],
             out: Bytes::new(),
             out_fd: 1,
             captures: Vec::new(),
@@ -54,6 +46,15 @@ impl Io {
             private: Vec::new(),
             failed: None,
             most: u32::MAX,
+        }
+    }
+
+    /// Takes over the descriptors from 3 on that the shell was started with; bit *n* is descriptor *n*.
+    pub(crate) fn inherit(&mut self, descriptors: u64) {
+        for number in (3..u64::BITS).filter(|n| descriptors >> n & 1 == 1) {
+            let fd = rt::fd_of_unix(number);
+            self.table.push((number, fd));
+            self.owned.push(fd);
         }
     }
 

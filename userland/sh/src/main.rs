@@ -39,7 +39,7 @@ fn main() {
     // std ignores this signal where there is an operating system; a shell must die of it.
     #[cfg(not(target_family = "wasm"))]
     let _ = tidebox_rt::sig_set(13, tidebox_rt::Disposition::Default);
-    let code = invoke::run(tidebox_rt::args());
+    let code = invoke::run(&tidebox_rt::started());
     // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
     if code != 0 {
         tidebox_rt::exit(code)

@@ -1,6 +1,7 @@
 //! Variables: values, attributes, scopes.
 
 mod assoc;
+mod lines;
 mod map;
 mod scope;
 
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::ir::{Bytes, Name};
 
 pub(crate) use assoc::{Assoc, bash_hash};
+pub(crate) use lines::Lines;
 pub(crate) use map::Map;
 pub(crate) use scope::Vars;
 

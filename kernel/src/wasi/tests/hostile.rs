@@ -108,11 +108,12 @@ fn absurd(g: &mut Guest, d: &mut Dice, function: usize) -> Sys {
         67 => ext::reply(k, pid, m, d.odd(), d.odd()),
         68 => p1::fd_read_piece(k, pid, m, d.odd(), d.odd(), d.odd(), d.odd(), &mut p1::Progress::default()),
         69 => p1::fd_write_piece(k, pid, m, d.odd(), d.odd(), d.odd(), d.odd(), &mut p1::Progress::default()),
+        70 => ext::started(k, pid, m, d.odd(), d.odd(), d.odd()),
         _ => ext::limits(k, pid, m, d.odd()),
     }
 }
 
-const FUNCTIONS: usize = 71;
+const FUNCTIONS: usize = 72;
 
 #[test]
 fn absurd_arguments_get_an_answer_and_never_a_panic() {

@@ -1,6 +1,6 @@
 //! Spawning, forking and waiting.
 
-use crate::testing::{DATA, Guest, OK, OUT, call, done};
+use crate::testing::{DATA, Guest, MEMORY_BYTES, OK, OUT, call, done};
 use crate::wasi::{Sys, Wait, ext, p1};
 use crate::{Errno, Pid, Signal, Status};
 use tidebox_core::Limits;
@@ -106,6 +106,25 @@ fn a_child_starts_with_what_the_request_says() {
         assert_eq!(g.read(0, 99), Ok(Vec::new()), "both are one open file");
         assert_eq!(g.write(1, b"x"), Err(done(Errno::Badf)), "what was not named is not there");
         assert_eq!(call!(g, ext::kill(child.0.cast_signed(), 13)), OK);
+    });
+}
+
+#[test]
+fn one_answer_tells_all_that_a_program_was_started_with() {
+    let mut g = Guest::new();
+    let motd = g.open(b"etc/motd", "r").expect("there");
+    let request = Request { cwd: b"/tmp", fds: &[(0, motd), (69, motd)], ignored: 1 << 13, ..PROG };
+    let child = spawn(&mut g, &request).expect("started");
+    g.k.set_aware(child, true);
+    g.as_process(child, |g| {
+        assert_eq!(call!(g, ext::started(DATA, 10, OUT)), done(Errno::Range));
+        let len = g.out();
+        assert_eq!(call!(g, ext::started(DATA, len, OUT)), OK);
+        assert_eq!((g.u32(DATA), g.u32(DATA + 4)), (1, 0), "it is not the session's shell");
+        assert_eq!((g.u64(DATA + 16), g.u64(DATA + 24)), (1 << 13, 1 | 1 << 5));
+        let strings = g.bytes(DATA + 32, len - 32);
+        assert_eq!(strings, b"\x09\0\0\0prog\0arg\0\x04\0\0\0A=b\0\x04\0\0\0/tmp");
+        assert_eq!(call!(g, ext::started(MEMORY_BYTES as u32 - 1, len, OUT)), done(Errno::Fault));
     });
 }
 

@@ -15,6 +15,8 @@ fn the_root_process_reads_what_the_embedder_handed_in() {
         assert_eq!(g.out(), 5, "so much room is needed");
         assert_eq!(call!(&mut g, ext::shell_state_read(DATA, 5, OUT)), OK);
         assert_eq!(g.bytes(DATA, 6), b"state\0");
+        assert_eq!(call!(&mut g, ext::started(DATA, 4096, OUT)), OK);
+        assert_eq!(g.u32(DATA + 4), 1, "it is told that there is a state");
     }
 }
 

@@ -31,15 +31,18 @@ fn known(name: &[u8]) -> Option<Known> {
     if matches!(name, b"C" | b"POSIX") {
         return Some(Known::C);
     }
-    let codeset: String =
-        lossy(name.strip_prefix(b"C.")?).chars().filter(|char| *char != '-').collect::<String>().to_lowercase();
-    (codeset == "utf8").then_some(Known::Utf8)
+    is_unicode(name.strip_prefix(b"C.")?).then_some(Known::Utf8)
+}
+
+/// Whether that is UTF-8, however it is written.
+fn is_unicode(codeset: &[u8]) -> bool {
+    codeset.iter().filter(|&&byte| byte != b'-').map(u8::to_ascii_lowercase).eq(*b"utf8")
 }
 
 /// Whether the name of a locale, which need not be there, ends with that of UTF-8.
 fn names_unicode(name: &[u8]) -> bool {
     let codeset = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-    codeset.len() < name.len() && lossy(codeset).to_lowercase().replace('-', "") == "utf8"
+    codeset.len() < name.len() && is_unicode(codeset)
 }
 
 impl Shell {

@@ -8,14 +8,15 @@ use crate::vars::{self, Value, Var};
 
 impl Shell {
     /// Takes over the environment and sets what every shell has. A restricted shell takes no functions and no options.
-    pub(crate) fn import_environment(&mut self, called: &[u8]) {
-        for line in rt::environ() {
+    pub(crate) fn import_environment(&mut self, started: &rt::Started, called: &[u8]) {
+        for line in started.environ() {
             self.import_line(line);
         }
         self.start_locale();
         self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
-            Some(path) if path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
-            _ => rt::getcwd().unwrap_or_else(|_| b"/".to_vec()),
+            Some(path) if *path == started.cwd || path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
+            _ if started.cwd.is_empty() => b"/".to_vec(),
+            _ => started.cwd.clone(),
         };
         let cwd = self.cwd.clone();
         self.set_exported(b"PWD", cwd);
@@ -48,7 +49,7 @@ impl Shell {
     }
 
     /// Takes over one line of the environment: a function, options, a variable, or what only programs make something of.
-    fn import_line(&mut self, line: Bytes) {
+    fn import_line(&mut self, line: &[u8]) {
         let Some(at) = line.iter().position(|&b| b == b'=') else { return };
         let (name, value) = (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default());
         let trusted = !self.options.restricted_shell;
@@ -62,7 +63,7 @@ impl Shell {
             return;
         }
         if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
-            self.vars.pass_on(line);
+            self.vars.pass_on(line.to_vec());
             return;
         }
         if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {

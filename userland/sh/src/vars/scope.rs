@@ -2,7 +2,7 @@
 
 use super::assoc::bash_hash;
 use super::map::Map;
-use super::{EXPORT, Meant, NAMEREF, Value, Var};
+use super::{EXPORT, Lines, Meant, NAMEREF, Value, Var};
 use crate::ir::{Bytes, Name};
 
 /// References to references before bash gives up.
@@ -10,6 +10,9 @@ const MAX_REFERENCES: u32 = 9;
 
 /// Variables that there is room for from the start, so that a shell with an ordinary environment asks for memory once.
 const USUAL: usize = 28;
+
+/// Bytes kept for the line that tells a program by which path it was found.
+const ROOM: usize = 64;
 
 /// All variables. A function's locals replace the caller's here and are put back when it returns, so that finding a
 /// variable never walks scopes.
@@ -84,9 +87,10 @@ impl Vars {
     }
 
     /// `NAME=value` of everything exported, in the order of bash: what was assigned for the command first, then locals,
-    /// then the rest, each by bucket of its hash table.
-    pub(crate) fn environment(&self) -> Vec<Bytes> {
-        let mut lines = Vec::with_capacity(self.map.len());
+    /// then the rest, each by bucket of its hash table. There is room for one line more.
+    pub(crate) fn environment(&self) -> Lines {
+        let order = |depth: usize, name: &[u8]| (depth, bash_hash(name) & 1023);
+        let mut all = Vec::with_capacity(self.map.len() + self.passed.len());
         for (name, var) in &self.map {
             // A local without a value leaves programs what it hides from the script.
             let var = if var.value == Value::Unset { self.hidden(name).unwrap_or(var) } else { var };
@@ -94,19 +98,20 @@ impl Vars {
                 && name.as_ref() != b"_"
                 && let Value::Text(text) = &var.value
             {
-                let mut line = Vec::with_capacity(name.len() + text.len() + 1);
-                line.extend_from_slice(name);
-                line.push(b'=');
-                line.extend_from_slice(text);
-                lines.push(((self.depth_of(name), bash_hash(name) & 1023), line));
+                all.push((order(self.depth_of(name), name), [&name[..], b"=", text]));
             }
         }
         for line in &self.passed {
             let name = line.split(|&byte| byte == b'=').next().unwrap_or_default();
-            lines.push(((self.saved.len(), bash_hash(name) & 1023), line.clone()));
+            all.push((order(self.saved.len(), name), [line, b"", b""]));
         }
-        lines.sort();
-        lines.into_iter().map(|(_, line)| line).collect()
+        all.sort_unstable();
+        let bytes = all.iter().flat_map(|(_, pieces)| pieces).map(|piece| piece.len()).sum::<usize>();
+        let mut lines = Lines::with_capacity(all.len() + 1, bytes + ROOM);
+        for (_, pieces) in &all {
+            lines.push(pieces);
+        }
+        lines
     }
 
     /// The newest variable with a value that scopes have replaced.

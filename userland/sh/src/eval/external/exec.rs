@@ -4,6 +4,7 @@ use tidebox_rt::{self as rt, Errno, FileKind, Status};
 
 use crate::ir::Bytes;
 use crate::state::{Run, Shell, Stop};
+use crate::vars::Lines;
 
 impl Shell {
     /// What a new shell would not know: functions, unexported variables, options.
@@ -46,7 +47,7 @@ impl Shell {
         // The program takes the shell's place, so it stands no level deeper.
         let level = self.lookup(b"SHLVL").and_then(|text| crate::parse::plain_number(&text)).unwrap_or(1);
         self.set_exported(b"SHLVL", level.saturating_sub(1).to_string().into_bytes());
-        let env = if clean { vec![] } else { self.environment() };
+        let env = if clean { Lines::default() } else { self.environment() };
         let mut words = args.to_vec();
         if let (Some(first), Some(shown)) = (words.first_mut(), shown) {
             *first = shown;

@@ -4,6 +4,7 @@ use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest};
 
 use crate::ir::Bytes;
 use crate::state::{Run, Shell, Stop};
+use crate::vars::Lines;
 
 /// Commands of an optional runtime, of which a sandbox without it says how to get it.
 const PACKED: [&[u8]; 6] = [b"python3", b"python", b"python3.15", b"pip", b"pip3", b"pytest"];
@@ -71,14 +72,14 @@ impl Shell {
     }
 
     /// The environment of a program, which is told by which path it was found.
-    fn environment_of(&self, path: &[u8]) -> Vec<Bytes> {
+    fn environment_of(&self, path: &[u8]) -> Lines {
         let mut env = self.environment();
-        env.push([b"_=", path].concat());
+        env.push(&[b"_=", path]);
         env
     }
 
-    pub(super) fn spawn_with(&self, path: &[u8], args: &[Bytes], env: &[Bytes]) -> rt::Result<u32> {
-        let env: Vec<&[u8]> = env.iter().map(Vec::as_slice).collect();
+    pub(super) fn spawn_with(&self, path: &[u8], args: &[Bytes], env: &Lines) -> rt::Result<u32> {
+        let env: Vec<&[u8]> = env.iter().collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let fds: Vec<(Fd, Fd)> = self.io.for_child();
         let group = u32::from(self.jobs.starting);
