@@ -47,11 +47,11 @@ impl Shell {
         if !self.run_debug_trap()? {
             return Ok(());
         }
-        self.status = 0;
         let truth = self.cond(cond, false)?;
         self.status = match truth {
             Some(true) => 0,
             Some(false) => 1,
+            // Whatever went wrong has set it.
             None => self.status.max(1),
         };
         Ok(())
@@ -174,6 +174,7 @@ impl Shell {
                 Ok(truth) => Ok(Some(truth)),
                 Err(TestFault(text)) => {
                     self.complain([b"[[: ", &text[..]].concat());
+                    self.status = 1;
                     Ok(None)
                 }
             };
