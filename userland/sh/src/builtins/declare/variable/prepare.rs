@@ -127,8 +127,17 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
     if !(wanted.indexed || wanted.assoc || array) {
         return Conversion::Done;
     }
+    // What a local variable had as a text is not taken over into its elements.
+    let drops = wanted.local && !wanted.global && !shell.options.localvar_inherit;
     let var = shell.vars.entry(name);
     var.value = match std::mem::take(&mut var.value) {
+        Value::Text(_) if drops => {
+            if wanted.assoc {
+                Value::Assoc(Assoc::default())
+            } else {
+                Value::Indexed(BTreeMap::new())
+            }
+        }
         Value::Unset => {
             // Until something is assigned.
             var.flags |= vars::BARE;
