@@ -55,7 +55,7 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         shell.complain_builtin(format!("{}: invalid file descriptor: Bad file descriptor", options.number));
         return Ok(1);
     };
-    if !shell.may_assign(&name) {
+    if !shell.may_assign(&name)? {
         return Ok(1);
     }
     if matches!(shell.vars.get(&name).map(|var| &var.value), Some(Value::Assoc(_))) {

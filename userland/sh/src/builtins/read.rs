@@ -262,7 +262,7 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> R
             shell.complain_builtin([&name[..], b": cannot convert associative to indexed array"].concat());
             return Ok(false);
         }
-        if !shell.may_assign(&name) {
+        if !shell.may_assign(&name)? {
             return Ok(false);
         }
         let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);

@@ -16,7 +16,7 @@ impl Shell {
             AssignValue::Array(elements) => {
                 if let Some(subscript) = &assign.subscript {
                     let place = [&assign.name[..], b"[", &subscript.key.raw, b"]"].concat();
-                    self.complain([&place[..], b": cannot assign list to array member"].concat());
+                    self.refuse([&place[..], b": cannot assign list to array member"].concat())?;
                     return Ok(false);
                 }
                 if shown {
@@ -49,7 +49,7 @@ impl Shell {
                 };
                 let Some(key) = key else {
                     let message = assign.subscript.as_ref().map(wrong).unwrap_or_default();
-                    self.complain(message);
+                    self.refuse(message)?;
                     return Ok(false);
                 };
                 let assigned = self.assign(&assign.name, key, assign.append, value)?;

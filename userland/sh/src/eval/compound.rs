@@ -26,7 +26,7 @@ impl Shell {
         self.text_line = outer.1;
         let Some(undo) = redirected? else {
             self.status = 1;
-            return Ok(());
+            return self.compound_failed(compound);
         };
         let result = self.run_at(compound);
         // A failure that ends the shell does so here, with these redirections.
@@ -36,6 +36,16 @@ impl Shell {
         self.undo(undo);
         self.drop_process_fds(from);
         result
+    }
+
+    /// Redirections of a compound command could not be made. Where its own failure counts for nothing, this one does.
+    #[cold]
+    fn compound_failed(&mut self, compound: &Compound) -> Run {
+        let counts = matches!(compound.kind, Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_));
+        if counts || self.tested > 0 {
+            return Ok(());
+        }
+        self.failed(self.traps.get(crate::trap::ERR).is_some())
     }
 
     /// Runs a compound command; those with words or expressions of their own are on a line for messages.

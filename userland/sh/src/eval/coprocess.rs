@@ -48,7 +48,7 @@ impl Shell {
         let Some(name) = self.array_to_fill(name) else { return Ok(()) };
         let name = &name;
         self.coprocess = Some((Name::clone(name), pid));
-        if !self.may_assign(name) {
+        if !self.may_assign(name)? {
             return Ok(());
         }
         let numbers = [(0, read), (1, write)].map(|(at, number)| (at, number.to_string().into_bytes()));

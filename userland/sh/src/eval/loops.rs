@@ -99,19 +99,13 @@ impl Shell {
                 // A reference is made to refer to one word after the other.
                 let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));
                 let assigned = if is_reference {
-                    shell.refer(name, value)
+                    shell.refer(name, value)?
                 } else {
                     shell.assign(name, Key::Whole, false, value)?
                 };
                 if !assigned {
                     shell.status = shell.status_of_refusal();
-                    return if shell.options.posix {
-                        Err(shell.fatal())
-                    } else if shell.options.errexit && shell.tested == 0 {
-                        Err(Stop::Exit)
-                    } else {
-                        Ok(())
-                    };
+                    return if shell.options.posix { Err(shell.fatal()) } else { Ok(()) };
                 }
                 if !shell.run_body(body)? {
                     break;

@@ -125,7 +125,7 @@ impl Shell {
 
     /// A command failed where nobody tested it: the ERR trap, then `set -e`.
     #[inline(never)]
-    fn failed(&mut self, trapped: bool) -> Run {
+    pub(super) fn failed(&mut self, trapped: bool) -> Run {
         if trapped {
             self.run_error_trap()?;
         }

@@ -81,7 +81,14 @@ fn is_set(shell: &mut Shell, operand: &[u8]) -> Run<bool> {
         return Ok(!shell.elements(name).is_empty());
     }
     let key = shell.key_of_place(&place)?;
-    Ok(key.is_some_and(|key| shell.element(name, &key).is_some()))
+    let Some(key) = key else { return Ok(false) };
+    let found = shell.element(name, &key).is_some();
+    // It has been complained about.
+    if !found && shell.options.errexit && shell.is_no_place(name, &key) {
+        Err(shell.end_of_refusal())
+    } else {
+        Ok(found)
+    }
 }
 
 /// `left -name right`, and the comparisons of strings that `[` has.

@@ -42,7 +42,7 @@ impl Shell {
         append: bool,
         again: bool,
     ) -> Run<bool> {
-        if !self.may_assign(name) {
+        if !self.may_assign(name)? {
             return Ok(false);
         }
         // Values may refer to the array itself, so all of them are known before it changes.
@@ -137,7 +137,7 @@ impl Shell {
         let place = match (&text[..], at) {
             (b"", _) => None,
             (b"@" | b"*", _) => {
-                self.wrong_element(&text, joins, value, "cannot assign to non-numeric index");
+                self.wrong_element(&text, joins, value, "cannot assign to non-numeric index")?;
                 return Ok(None);
             }
             (_, at) => {
@@ -153,18 +153,18 @@ impl Shell {
             }
         };
         if place.is_none() {
-            self.wrong_element(&text, joins, value, "bad array subscript");
+            self.wrong_element(&text, joins, value, "bad array subscript")?;
         }
         Ok(place)
     }
 
-    fn wrong_element(&mut self, subscript: &[u8], joins: bool, value: &[u8], problem: &str) {
+    fn wrong_element(&mut self, subscript: &[u8], joins: bool, value: &[u8], problem: &str) -> Run {
         let operator: &[u8] = if joins { b"]+=" } else { b"]=" };
-        self.complain([b"[", subscript, operator, value, b": ", problem.as_bytes()].concat());
+        self.refuse([b"[", subscript, operator, value, b": ", problem.as_bytes()].concat())
     }
 
-    fn bad_element(&mut self, subscript: &[u8], value: &[u8]) {
-        self.complain([b"[", subscript, b"]=", value, b": bad array subscript"].concat());
+    fn bad_element(&mut self, subscript: &[u8], value: &[u8]) -> Run {
+        self.refuse([b"[", subscript, b"]=", value, b": bad array subscript"].concat())
     }
 
     /// The expression that a subscript in a list of elements is, and its text.
@@ -225,7 +225,7 @@ impl Shell {
                     // `declare` shows the word as it reads it a second time.
                     let word = if again { super::single_quote(&word) } else { word };
                     let problem = b": must use subscript when assigning associative array";
-                    self.complain([&name[..], b": ", &word, problem].concat());
+                    self.refuse([&name[..], b": ", &word, problem].concat())?;
                 }
                 continue;
             };
@@ -233,12 +233,12 @@ impl Shell {
             let mut value = self.expand_without_tildes(&element.value)?;
             if key.is_empty() && again {
                 let (key, value) = (super::single_quote(&key), super::single_quote(&value));
-                self.complain([b"[", &key[..], b"]=", &value, b": bad array subscript"].concat());
+                self.bad_element(&key, &value)?;
                 continue;
             }
             if key.is_empty() {
                 let written = element.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
-                self.bad_element(written, &element.value.raw);
+                self.bad_element(written, &element.value.raw)?;
                 continue;
             }
             if element.append {
@@ -270,7 +270,7 @@ impl Shell {
             self.attributed_element(flags, &mut value)?;
             if key.is_empty() {
                 let word = if again { super::single_quote(&key) } else { element.value.raw.to_vec() };
-                self.complain([&word[..], b": bad array subscript"].concat());
+                self.refuse([&word[..], b": bad array subscript"].concat())?;
             } else {
                 map.insert(key, value);
             }

@@ -43,7 +43,7 @@ impl Shell {
             if self.options.failglob {
                 let mut message = b"no match: ".to_vec();
                 message.extend_from_slice(&text);
-                return self.discard(message);
+                return self.discard_refused(message);
             }
             if !self.options.nullglob {
                 into.push(text);

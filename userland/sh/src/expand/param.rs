@@ -143,8 +143,7 @@ impl Shell {
     fn content_at(&mut self, name: &Name, key: &Key) -> Run<Content> {
         let found = self.element(name, key);
         if found.is_none() && self.options.errexit && self.is_no_place(name, key) {
-            self.status = 1;
-            return Err(Stop::Exit);
+            return Err(self.end_of_refusal());
         }
         Ok(found.map_or(Content::Unset, Content::One))
     }

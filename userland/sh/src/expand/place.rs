@@ -55,13 +55,13 @@ impl Shell {
         let key = match assoc {
             true if whole || place.literal => Key::Word(subscript.clone()),
             false if whole => {
-                self.complain(format!("{}[{}]: bad array subscript", lossy(&place.name), lossy(subscript)));
+                self.refuse(format!("{}[{}]: bad array subscript", lossy(&place.name), lossy(subscript)))?;
                 return Ok(None);
             }
             _ => self.key_of(&place.name, &crate::parse::subscript_from_text(subscript))?,
         };
         if key == Key::Word(Bytes::new()) {
-            self.complain(format!("{}[{}]: bad array subscript", lossy(&place.name), lossy(subscript)));
+            self.refuse(format!("{}[{}]: bad array subscript", lossy(&place.name), lossy(subscript)))?;
             return Ok(None);
         }
         Ok(Some(key))

@@ -76,13 +76,13 @@ impl Shell {
                     self.stop_referring(&array);
                 }
                 if matches!(subscript.as_slice(), b"@" | b"*") {
-                    self.complain([&whole[..], b": bad array subscript"].concat());
+                    self.refuse([&whole[..], b": bad array subscript"].concat())?;
                     return Ok(false);
                 }
                 let key = self.key_of(&array, &crate::parse::subscript_from_text(&subscript))?;
                 self.assign_itself(&array, key, append, value)
             }
-            Meant::Nothing(name) if key == Key::Whole => Ok(self.refer(&name, value)),
+            Meant::Nothing(name) if key == Key::Whole => self.refer(&name, value),
             Meant::Nothing(_) => Ok(self.refuse_name(b"")),
             Meant::Global(name) => {
                 let swapped = self.vars.swap_global(&name);
@@ -97,15 +97,15 @@ impl Shell {
     }
 
     /// Makes a reference refer to what `target` names; says whether that was allowed.
-    pub(crate) fn refer(&mut self, name: &Name, target: Bytes) -> bool {
+    pub(crate) fn refer(&mut self, name: &Name, target: Bytes) -> Run<bool> {
         if self.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
             return self.may_assign(name);
         }
         if !may_refer(&target) {
-            return self.refuse_name(&target);
+            return Ok(self.refuse_name(&target));
         }
         self.vars.entry(name).value = Value::Text(target);
-        true
+        Ok(true)
     }
 
     /// Complains that text is no name; answers false.

@@ -60,8 +60,7 @@ impl Shell {
                     self.complain([&path[..], b": ", errno.text().as_bytes()].concat());
                     if self.options.errexit {
                         // Whatever the command is that wants the text.
-                        self.status = 1;
-                        return Err(Stop::Exit);
+                        return Err(self.end_of_refusal());
                     }
                     None
                 }
@@ -243,7 +242,9 @@ impl Shell {
         let functrace = self.options.functrace;
         let aside = self.traps.set_aside(|signal| signal == crate::trap::DEBUG && !functrace);
         let outer = std::mem::replace(&mut self.substituting, true);
+        let within = std::mem::replace(&mut self.traps.substitutes, true);
         let started = start(self);
+        self.traps.substitutes = within;
         self.substituting = outer;
         self.traps.put_back(aside);
         self.options.errexit = errexit;

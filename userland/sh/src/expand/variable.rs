@@ -126,7 +126,7 @@ impl Shell {
 
     /// Assigns to a variable that is no reference.
     pub(crate) fn assign_itself(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> Run<bool> {
-        if !self.may_assign(name) {
+        if !self.may_assign(name)? {
             return Ok(false);
         }
         let flags = self.vars.get(name).map_or(0, |var| var.flags);
@@ -176,7 +176,7 @@ impl Shell {
         }
         if !stored {
             let message = format!("{}[{shown}]: bad array subscript", lossy(name));
-            self.complain(message);
+            self.refuse(message)?;
         } else if special {
             self.note_changed(name);
         }
@@ -190,17 +190,17 @@ impl Shell {
     }
 
     /// Whether a variable may change; complains when it may not.
-    pub(crate) fn may_assign(&mut self, name: &[u8]) -> bool {
+    pub(crate) fn may_assign(&mut self, name: &[u8]) -> Run<bool> {
         let readonly = self.is_constant(name);
         if readonly {
             let text = format!("{}: readonly variable", lossy(name));
             if matches!(self.running, "declare" | "typeset" | "local") {
                 self.complain_builtin(text);
             } else {
-                self.complain(text);
+                self.refuse(text)?;
             }
         }
-        !readonly
+        Ok(!readonly)
     }
 
     /// Variables whose assignment the shell must hear of.

@@ -72,6 +72,19 @@ impl Shell {
         Err(self.fatal())
     }
 
+    /// Complains about what the shell itself refuses, and no builtin. With `set -e` that ends the shell at once, whoever looks
+    /// at the status.
+    pub(crate) fn refuse(&mut self, text: impl AsRef<[u8]>) -> Run {
+        self.complain(text);
+        if self.options.errexit { Err(self.end_of_refusal()) } else { Ok(()) }
+    }
+
+    /// How `set -e` ends the shell then: with the status of the last command, if that failed.
+    pub(crate) fn end_of_refusal(&mut self) -> Stop {
+        self.status = self.status.max(1);
+        Stop::Exit
+    }
+
     /// As [`Self::complain`], with the name of the builtin that runs.
     pub(crate) fn complain_builtin(&mut self, text: impl AsRef<[u8]>) {
         let mut line = self.running.as_bytes().to_vec();
@@ -89,9 +102,15 @@ impl Shell {
 
     /// The same for an expansion that is none, with which `set -e` ends the shell wherever it stands.
     pub(crate) fn discard_expansion<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
         self.status = 1;
-        Err(if self.options.errexit { Stop::Exit } else { Stop::Discard })
+        self.discard_refused(text)
+    }
+
+    /// Complains as [`Self::refuse`] does, and gives up the command.
+    pub(crate) fn discard_refused<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
+        self.refuse(text)?;
+        self.status = 1;
+        Err(Stop::Discard)
     }
 
     /// Makes an error give up what the shell itself has read: the command in a script, and all of a command string.

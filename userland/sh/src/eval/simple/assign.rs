@@ -30,13 +30,7 @@ impl Shell {
             return Ok(());
         }
         self.status = self.status_of_refusal();
-        Err(if self.options.posix {
-            self.fatal()
-        } else if self.options.errexit {
-            Stop::Exit
-        } else {
-            Stop::Discard
-        })
+        Err(if self.options.posix { self.fatal() } else { Stop::Discard })
     }
 
     /// Assigns for the time of one command. One that is refused is complained about; says whether all were allowed.
@@ -52,7 +46,7 @@ impl Shell {
             let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
             if self.is_constant(&name) {
                 // Its value is not even expanded.
-                self.complain([&assign.name[..], b": readonly variable"].concat());
+                self.refuse([&assign.name[..], b": readonly variable"].concat())?;
                 allowed = false;
                 continue;
             }

@@ -6,7 +6,7 @@ use super::{Fault, Value};
 use crate::expand::lossy;
 use crate::ir::{Name, Part, Subscript};
 use crate::parse::plain_number;
-use crate::state::{Shell, Stop};
+use crate::state::Shell;
 use crate::vars::{self, Key};
 
 impl Shell {
@@ -71,15 +71,28 @@ impl Shell {
     /// With `set -u`, an array that is not there ends the script before its subscript is looked at. What a subscript holds has been
     /// expanded by then, with the expression that it stands in.
     fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
-        let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
-        if self.options.nounset && (self.arith_levels > 0 || subscript.key.parts.iter().all(plain)) {
-            return self.check_there(name);
+        if !self.options.nounset || self.is_there(name) {
+            return Ok(());
         }
-        Ok(())
+        let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
+        if self.arith_levels == 0 && !subscript.key.parts.iter().all(plain) {
+            self.expand_text(&subscript.key)?;
+        }
+        self.check_there(name)
+    }
+
+    /// Whether a variable has a value, or a list of them; one that is only declared has none.
+    fn is_there(&self, name: &Name) -> bool {
+        let given = |var: &vars::Var| !matches!(var.value, vars::Value::Unset) && !var.has(vars::BARE);
+        let meant = match self.vars.meant(name) {
+            vars::Meant::Variable(meant) => self.vars.get(&meant),
+            _ => self.vars.get(name),
+        };
+        meant.is_some_and(given) || self.is_computed(name)
     }
 
     fn check_there(&mut self, name: &Name) -> Result<(), Fault> {
-        if !self.options.nounset || self.vars.get(name).is_some() || self.is_computed(name) {
+        if !self.options.nounset || self.is_there(name) {
             return Ok(());
         }
         let stop = self.abort_unset(format!("{}: unbound variable", lossy(name)));
@@ -117,11 +130,7 @@ impl Shell {
     pub(super) fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
         self.check_set(name, subscript)?;
         if self.is_no_subscript(subscript)? {
-            self.complain([&name[..], b"[]: bad array subscript"].concat());
-            if self.options.errexit {
-                self.status = 1;
-                return Err(Fault::Stop(Stop::Exit));
-            }
+            self.refuse([&name[..], b"[]: bad array subscript"].concat())?;
             // bash looks twice.
             self.complain([&name[..], b"[]: bad array subscript"].concat());
             return Ok(0);
@@ -133,6 +142,8 @@ impl Shell {
                 let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
                 stop.map_err(Fault::Stop)
             }
+            // It has been complained about.
+            None if self.options.errexit && self.is_no_place(name, &key) => Err(Fault::Stop(self.end_of_refusal())),
             None => Ok(0),
         }
     }
@@ -149,7 +160,7 @@ impl Shell {
             && !self.is_constant(name)
         {
             // It is shown as it is written, and the expression goes on with the value.
-            self.complain([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
+            self.refuse([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat())?;
             return Ok(());
         }
         if self.lends && key == Key::Whole {

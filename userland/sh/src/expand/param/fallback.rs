@@ -75,7 +75,7 @@ impl Shell {
     ) -> Run {
         if param.indirect && !matches!(meant, (Target::Var(_), Index::None)) {
             let name = [&target_name(meant.0)[..], shown_index(meant.1).as_bytes()].concat();
-            return self.discard_expansion([&name[..], b": invalid variable name"].concat());
+            return self.discard_refused([&name[..], b": invalid variable name"].concat());
         }
         let Target::Var(name) = meant.0 else {
             let name = lossy(&target_name(&param.target)).into_owned();

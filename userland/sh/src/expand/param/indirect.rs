@@ -21,7 +21,7 @@ impl Shell {
                 Meant::Variable(target) => Content::One(target.to_vec()),
                 _ => match var.scalar() {
                     Some(target) => Content::One(target.clone()),
-                    None => return self.discard_expansion([&name[..], b": invalid indirect expansion"].concat()),
+                    None => return self.discard_refused([&name[..], b": invalid indirect expansion"].concat()),
                 },
             };
             return self.apply(param, (&param.target, &param.index), target, out, place);
@@ -37,18 +37,18 @@ impl Shell {
             Content::Unset if self.may_name_nothing(param) => {
                 if matches!(param.op, Op::Test { kind: Test::Assign, .. }) {
                     let message = format!("!{}: invalid indirect expansion", lossy(&target_name(&param.target)));
-                    return self.discard_expansion(message);
+                    return self.discard_refused(message);
                 }
                 return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
             }
             Content::Unset => {
                 let index = shown_index(&param.index);
                 let message = format!("{}{index}: invalid indirect expansion", lossy(&target_name(&param.target)));
-                return self.discard_expansion(message);
+                return self.discard_refused(message);
             }
         };
         let Some((target, index)) = self.reference(&name)? else {
-            return self.discard_expansion(format!("{}: invalid variable name", lossy(&name)));
+            return self.discard_refused(format!("{}: invalid variable name", lossy(&name)));
         };
         let content = self.content(&target, &index)?;
         self.apply(param, (&target, &index), content, out, place)

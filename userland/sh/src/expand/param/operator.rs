@@ -115,6 +115,9 @@ impl Shell {
     /// Whether the operator asks for the attributes of an array, which are there without an element 0.
     fn tells_attributes(&self, param: &Param, target: &Target) -> bool {
         let (Op::Transform(b'a' | b'A'), Target::Var(name)) = (&param.op, target) else { return false };
+        if matches!(param.index, Index::One(_)) {
+            return false;
+        }
         match self.vars.get(name).map(|var| &var.value) {
             Some(Value::Indexed(map)) => !map.is_empty(),
             Some(Value::Assoc(map)) => map.len() > 0,

@@ -60,8 +60,11 @@ pub(super) fn read_argument<'a>(shell: &mut Shell, arg: &'a DeclArg, wanted: &Wa
         }
         _ => {
             let name = word.get(..name_len(&word)).unwrap_or_default();
-            if !name.is_empty() && word.get(name.len()..).is_some_and(|rest| rest.starts_with(b"[]=")) {
-                shell.complain([name, b"[]: bad array subscript"].concat());
+            if wanted.base == 0
+                && !name.is_empty()
+                && word.get(name.len()..).is_some_and(|rest| rest.starts_with(b"[]="))
+            {
+                shell.refuse([name, b"[]: bad array subscript"].concat())?;
             } else {
                 shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&word)));
             }
