@@ -60,6 +60,8 @@ pub(crate) struct Traps {
     carried: Option<late::Set>,
     /// In a new process, what its parent would have ended with.
     left: Option<late::Set>,
+    /// What is started is all of a substitution, whose process has none of these traps.
+    pub(crate) substitutes: bool,
 }
 
 /// Signals that do not reach what runs in the background without job control.
@@ -211,6 +213,7 @@ impl Traps {
         self.children = 0;
         self.shows_unheard = false;
         self.leave_late();
+        self.substitutes = false;
         // What it sets for its own end runs there.
         self.running.retain(|signal| *signal != EXIT);
         if self.set.is_empty() {

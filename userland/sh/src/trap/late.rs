@@ -26,6 +26,9 @@ pub(super) struct Late {
 impl Traps {
     /// What a process for a simple command ends with if its words have no value; `None` where nothing would run then.
     fn late_set(&self) -> Option<Set> {
+        if self.substitutes {
+            return None;
+        }
         if self.set.is_empty() {
             return self.carried.clone();
         }
