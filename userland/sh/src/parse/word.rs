@@ -51,6 +51,8 @@ struct Pieces {
     escaped: Vec<(usize, &'static [u8])>,
     /// After an odd number of them.
     within_escaped: bool,
+    /// How many parts and escaped quotes there were where the double quotes began.
+    doubled_from: (usize, usize),
 }
 
 impl Pieces {
@@ -70,6 +72,14 @@ impl Pieces {
         let literals = self.parts.iter().filter_map(|part| if let Part::Lit(text) = part { Some(text) } else { None });
         let bytes = || literals.clone().chain([&self.literal]).flatten();
         bytes().filter(|byte| **byte == b'[').count() > bytes().filter(|byte| **byte == b']').count()
+    }
+
+    /// At the end of double quotes of an expression: beside a list of words nothing shows that another text is empty.
+    fn end_doubled(&mut self) {
+        let (parts, escaped) = self.doubled_from;
+        if self.parts.iter().skip(parts).any(quotes::may_be_list) {
+            self.escaped.iter_mut().skip(escaped).for_each(|(_, text)| *text = b"");
+        }
     }
 
     /// Where something is expanded in an expression, what stands between double quotes is read once more, so that escaped ones

@@ -1,8 +1,19 @@
 //! Quotation within words.
 
 use super::{Pieces, Stop, refused};
-use crate::ir::{Bytes, Part};
+use crate::ir::{Bytes, Index, Op, Part, Target};
 use crate::parse::{Parse, Parser, quote};
+
+/// Whether an expansion becomes one word for each of several values between double quotes.
+pub(super) fn may_be_list(part: &Part) -> bool {
+    let Part::Param(param) = part else { return false };
+    match &param.op {
+        Op::Length | Op::Names { star: true } | Op::Keys { star: true } => false,
+        Op::Names { .. } | Op::Keys { .. } => true,
+        Op::Test { word, .. } if word.parts.iter().any(may_be_list) => true,
+        _ => matches!(param.target, Target::Special(b'@')) || matches!(param.index, Index::At),
+    }
+}
 
 impl Parser<'_> {
     /// A quote: the start of what it quotes, or text where it quotes nothing.
@@ -25,6 +36,11 @@ impl Parser<'_> {
             b'"' if arith || pieces.between => {
                 pieces.doubled ^= arith && !pieces.between && !self.in_document;
                 pieces.within_escaped = false;
+                if pieces.doubled {
+                    pieces.doubled_from = (pieces.parts.len(), pieces.escaped.len());
+                } else {
+                    pieces.end_doubled();
+                }
                 self.pos += 1;
             }
             b'"' if stop != Stop::End => {
