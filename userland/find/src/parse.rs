@@ -70,7 +70,10 @@ pub(crate) enum Request {
 /// Reads the command line. The error is a message without the tool's name.
 pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
     let mut rest: VecDeque<Vec<u8>> = arguments.iter().cloned().collect();
-    let mut follow = leading_options(&mut rest)?;
+    let (mut follow, asks_for_help) = leading_options(&mut rest)?;
+    if asks_for_help {
+        return Ok(Request::Say(DEBUG_HELP));
+    }
     let mut starts = Vec::new();
     while let Some(start) = rest.pop_front_if(|argument| !begins_expression(argument)) {
         starts.push(start);
@@ -127,8 +130,8 @@ fn listed(file: &[u8]) -> Result<(Vec<Vec<u8>>, bool), String> {
 }
 
 /// Takes `-H`, `-L`, `-P`, `-O` and `-D` from before the starting points.
-fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<Follow, String> {
-    let mut follow = Follow::Never;
+fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<(Follow, bool), String> {
+    let (mut follow, mut asks_for_help) = (Follow::Never, false);
     while let Some(first) = rest.front() {
         match first.as_slice() {
             b"-P" => follow = Follow::Never,
@@ -136,9 +139,10 @@ fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<Follow, String> {
             b"-L" => follow = Follow::Always,
             b"-D" => {
                 rest.pop_front();
-                if rest.is_empty() {
+                let Some(flags) = rest.front() else {
                     return Err("Missing argument after the -D option.".to_owned());
-                }
+                };
+                asks_for_help |= debugging(flags);
             }
             b"--" => {
                 rest.pop_front();
@@ -149,7 +153,34 @@ fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<Follow, String> {
         }
         rest.pop_front();
     }
-    Ok(follow)
+    Ok((follow, asks_for_help))
+}
+
+/// What `-D` knows, as `-D help` tells it.
+const DEBUG_HELP: &str = "\
+Valid arguments for -D:
+exec       Show diagnostic information relating to -exec, -execdir, -ok and -okdir
+opt        Show diagnostic information relating to optimisation
+rates      Indicate how often each predicate succeeded
+search     Navigate the directory tree verbosely
+stat       Trace calls to stat(2) and lstat(2)
+time       Show diagnostic information relating to time-of-day and timestamp comparisons
+tree       Display the expression tree
+all        Set all of the debug flags (but help)
+help       Explain the various -D options
+";
+
+/// Reads what `-D` asks for: whether it is help. Nothing else is shown.
+fn debugging(flags: &[u8]) -> bool {
+    let mut asks_for_help = false;
+    for flag in flags.split(|byte| *byte == b',') {
+        asks_for_help |= flag == b"help";
+        let known = DEBUG_HELP.lines().skip(1).filter_map(|line| line.split(' ').next());
+        if !known.map(str::as_bytes).any(|known| known == flag) {
+            complain("find", &format!("Ignoring unrecognised debug flag {}", cited(flag)));
+        }
+    }
+    asks_for_help
 }
 
 /// The level behind `-O`, which changes nothing here: searches are as quick as they can be.
