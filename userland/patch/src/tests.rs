@@ -1,5 +1,5 @@
 use crate::TOOLS;
-use crate::patch::{Hunk, Line, Lines, Mark, Packing, Place, Reader, Style, Work, fetch, is_safe, split};
+use crate::patch::{Conflicts, Hunk, Line, Lines, Mark, Packing, Place, Reader, Style, Work, fetch, is_safe, split};
 
 #[test]
 fn registry_and_table_name_the_same_tools() {
@@ -64,4 +64,23 @@ fn ranges_that_do_not_fit_their_lines_are_told_of() {
             Reader { lines: &lines, style: Style::Unified, packing: Packing::default(), at: 0, cut: false };
         assert!(reader.next_hunk().is_err(), "{text}");
     }
+}
+
+#[test]
+fn a_hunk_that_does_not_fit_is_merged_with_what_is_most_alike() {
+    let hunk = hunk(2, &[(Mark::Context, "b\n"), (Mark::Old, "c\n"), (Mark::New, "C\n"), (Mark::Context, "d\n")]);
+    let merge = |text: &str| {
+        let input = split(text.as_bytes());
+        let region = Place { input: &input, frozen: 0, offset: 0, loosely: false }.most_alike(&hunk);
+        let mut work = Work::new(input, None);
+        let told = work.merge(&hunk, region, false, Conflicts::Diff3).told();
+        (told, String::from_utf8_lossy(&work.finish()).into_owned())
+    };
+    assert_eq!(
+        merge("a\nb\nx\nd\ne\n"),
+        ("NOT MERGED at 3-9".to_owned(), "a\nb\n<<<<<<<\nx\n|||||||\nc\n=======\nC\n>>>>>>>\nd\ne\n".to_owned())
+    );
+    assert_eq!(merge("a\nb\nC\nd\n"), ("already applied at 3".to_owned(), "a\nb\nC\nd\n".to_owned()));
+    assert_eq!(merge("a\nb\nc\nnew\nd\n").1, "a\nb\n<<<<<<<\nc\nnew\n|||||||\nc\n=======\nC\n>>>>>>>\nd\n");
+    assert_eq!(merge("").0, "NOT MERGED at 1-10");
 }

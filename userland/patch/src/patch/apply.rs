@@ -28,7 +28,7 @@ impl<'a> Work<'a> {
         Self { input, output: Vec::new(), frozen: 0, grown: 0, define }
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         // What comes behind a last line without an end gives it one.
         if self.output.last().is_some_and(|last| *last != b'\n') {
             self.output.push(b'\n');
@@ -37,7 +37,7 @@ impl<'a> Work<'a> {
     }
 
     /// Copies the input up to a line, counted from 0.
-    fn copy_to(&mut self, end: usize) {
+    pub(super) fn copy_to(&mut self, end: usize) {
         while self.frozen < end {
             if let Some(line) = self.input.get(self.frozen).copied() {
                 self.push(line);

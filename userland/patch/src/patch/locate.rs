@@ -82,7 +82,12 @@ impl Place<'_> {
         let Some(lines) = begin.checked_add(wanted.len()).and_then(|end| self.input.get(begin..end)) else {
             return false;
         };
-        lines.iter().zip(wanted).all(|(line, wanted)| line == wanted || self.loosely && is_alike(line, wanted))
+        lines.iter().zip(wanted).all(|(line, wanted)| self.equal(line, wanted))
+    }
+
+    /// Whether a line of the file is what a hunk wants there.
+    pub(crate) fn equal(&self, line: &[u8], wanted: &[u8]) -> bool {
+        is_same(line, wanted, self.loosely)
     }
 
     /// Whether the file has at a line what a hunk wants, but for its line ends.
@@ -99,6 +104,11 @@ impl Place<'_> {
 
 fn length(lines: &[&[u8]]) -> i64 {
     i64::try_from(lines.len()).unwrap_or(i64::MAX)
+}
+
+/// Whether two lines are equal, `loosely` but for their blanks.
+pub(super) fn is_same(line: &[u8], wanted: &[u8], loosely: bool) -> bool {
+    line == wanted || loosely && is_alike(line, wanted)
 }
 
 /// Whether two lines are equal when runs of blanks are, and those at the end do not count.

@@ -7,6 +7,7 @@ mod header;
 mod hunk;
 mod lines;
 mod locate;
+mod merge;
 mod name;
 mod options;
 mod outcome;
@@ -25,6 +26,7 @@ pub(crate) use {
     hunk::{Hunk, Line, Mark},
     lines::{Lines, Packing},
     locate::{Place, split},
+    merge::Conflicts,
     name::{fetch, is_safe},
     read::{Reader, Style},
 };
@@ -46,16 +48,16 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             out.finish("patch", 0)
         }
         Request::Usage(message) if message.is_empty() => {
-            tidebox_gnu::tell!("patch: Try 'patch --help' for more information.");
+            complain(&called(), &format!("Try '{} --help' for more information.", called()));
             TROUBLE
         }
         Request::Usage(message) => {
-            complain("patch", &message);
-            complain("patch", "Try 'patch --help' for more information.");
+            complain(&called(), &message);
+            complain(&called(), &format!("Try '{} --help' for more information.", called()));
             TROUBLE
         }
         Request::Wrong(message) => {
-            complain("patch", &message);
+            complain(&called(), &message);
             TROUBLE
         }
         Request::Fatal(message) => fatal(&message),
@@ -66,8 +68,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
+/// The name under which it was called, with its folders, as GNU says it.
+fn called() -> String {
+    std::env::args_os().next().map_or_else(|| "patch".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 fn fatal(message: &str) -> i32 {
-    complain("patch", &format!("**** {message}"));
+    complain(&called(), &format!("**** {message}"));
     TROUBLE
 }
 

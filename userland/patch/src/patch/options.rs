@@ -2,6 +2,7 @@
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 
+use super::merge::Conflicts;
 use super::read::Style;
 
 /// How much `patch` says.
@@ -51,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) rejects: Option<Vec<u8>>,
     pub(crate) reject_unified: Option<bool>,
     pub(crate) define: Option<Vec<u8>>,
+    /// Hunks that do not fit are merged.
+    pub(crate) merge: Option<Conflicts>,
     pub(crate) removes_empty: bool,
     pub(crate) times: Times,
     pub(crate) backup: bool,
@@ -176,6 +179,7 @@ impl Options {
             rejects: None,
             reject_unified: None,
             define: None,
+            merge: None,
             removes_empty: false,
             times: Times::Now,
             backup: false,
@@ -242,6 +246,11 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
             Ok(Some(Item::Operand(operand))) => operands.push(operand),
             Ok(Some(Item::Option('v', _))) => return Request::Print(VERSION),
             Ok(Some(Item::Option(HELP, _))) => return Request::Print(HELP_TEXT),
+            Ok(Some(Item::Option(MERGE, how))) => match how.as_deref() {
+                None | Some(b"merge") => options.merge = Some(Conflicts::Merge),
+                Some(b"diff3") => options.merge = Some(Conflicts::Diff3),
+                Some(_) => return Request::Usage(String::new()),
+            },
             Ok(Some(Item::Option(key, value))) => {
                 if let Err(request) = set(&mut options, key, value.unwrap_or_default()) {
                     return request;
@@ -313,7 +322,6 @@ fn set(options: &mut Options, key: char, value: Vec<u8>) -> Result<(), Request> 
             }
         },
         'x' => return Err(Request::Fatal("debugging output (-x) is not supported".to_owned())),
-        MERGE => return Err(Request::Fatal("merging (--merge) is not supported".to_owned())),
         _ => return set_long(options, key, &value),
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! One run of `patch`: patch after patch, file after file.
 
 mod found;
+mod merging;
 use tidebox_gnu::stream::Output;
 use tidebox_rt::Stat;
 
@@ -270,6 +271,12 @@ impl Session {
             hunks += 1;
             let mut place =
                 Place { input: &work.input, frozen: as_i64(work.frozen), offset, loosely: self.options.loosely };
+            if let Some(how) = self.options.merge.filter(|_| !self.skips) {
+                let (hunk, region, fits) = self.region(&place, hunk);
+                mismatch |= !fits || as_i64(region.start) + 1 != hunk.old_first;
+                offset = self.merge(&mut work, &hunk, region, fits, hunks, how);
+                continue;
+            }
             let (at, fuzz, hunk) = self.find(&place, hunk, hunks == 1, &mut mismatch);
             let grown = work.grown;
             // A file that should not be there yet, but has something in it, is not added to.
