@@ -9,10 +9,12 @@ mod key;
 mod lines;
 mod merge;
 mod numeric;
+mod old_key;
 mod options;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use tidebox_gnu::answer::Answer;
 use tidebox_gnu::message::{complain, named, quoted};

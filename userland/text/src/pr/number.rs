@@ -36,7 +36,7 @@ pub(super) fn no_range(text: &[u8]) -> Failure {
             false => format!("invalid suffix in --pages argument '{shown}'"),
         },
         true => format!("invalid page range {}", cited(text)),
-        false => format!("invalid --pages argument '{}'", String::from_utf8_lossy(text)),
+        false => format!("invalid --pages argument '{shown}'"),
     })
 }
 

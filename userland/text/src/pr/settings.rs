@@ -1,9 +1,8 @@
 //! The command line of `pr`, and the layout that follows from it.
 
+use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command_line::core_version;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-
-use tidebox_gnu::answer::Answer;
 
 use super::number::{begins_with_numbers, char_and_number, no_range, number, range, tabs, wrong_number};
 use crate::Failure;
@@ -295,6 +294,7 @@ impl Reader {
                 (settings.first_page, settings.last_page) = range(&text).ok_or_else(|| no_range(&text))?;
             }
             'a' => settings.across = true,
+            // Columns end equally far down in any case.
             'b' => {}
             'c' => settings.carets = true,
             'd' => settings.double_space = true,

@@ -4,11 +4,13 @@ use tidebox_gnu::answer::Answer;
 use tidebox_gnu::choice::choose;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::{cited, named, quoted};
+use tidebox_gnu::message::{named, quoted};
 use tidebox_gnu::stream::Input;
 
 use super::compare::Rules;
-use super::key::{Key, count};
+use super::key::Key;
+use super::old_key::{old_key, with_old_keys};
+use super::value::{batch, parallel, salt, size, tab};
 use super::{HELD, MERGED_AT_ONCE, TROUBLE, about, fail};
 use crate::Failure;
 
@@ -285,153 +287,4 @@ impl Options {
 /// A word that is none of those there are ends otherwise than other mistakes.
 fn other_word(message: String) -> Failure {
     Failure::Answered(Answer::Usage(message, 1))
-}
-
-/// 16 bytes that `-R` mixes into its hashes.
-fn salt(source: Option<&[u8]>) -> Result<[u8; 16], Failure> {
-    let mut salt = [0; 16];
-    match source {
-        None => tidebox_rt::random(&mut salt).map_err(|errno| about("open failed", b"/dev/urandom", errno))?,
-        Some(name) => {
-            let input = Input::open(name).map_err(|errno| about("open failed", name, errno))?;
-            let mut filled = 0;
-            while filled < salt.len() {
-                let got = tidebox_rt::read(input.fd(), salt.get_mut(filled..).unwrap_or_default());
-                match got.map_err(|errno| about("read failed", name, errno))? {
-                    0 => return Err(fail(format!("{}: end of file", named(name)))),
-                    got => filled += got,
-                }
-            }
-        }
-    }
-    Ok(salt)
-}
-
-fn tab(value: &[u8], before: Option<u8>) -> Result<u8, Failure> {
-    let tab = match value {
-        [] => return Err(fail("empty tab".to_owned())),
-        [byte] => *byte,
-        b"\\0" => 0,
-        other => return Err(fail(format!("multi-character tab {}", cited(other)))),
-    };
-    match before {
-        Some(before) if before != tab => Err(fail("incompatible tabs".to_owned())),
-        _ => Ok(tab),
-    }
-}
-
-/// A whole number and what is behind it.
-fn number(option: &str, value: &[u8]) -> Result<(u64, Vec<u8>), Failure> {
-    let shown = String::from_utf8_lossy(value).into_owned();
-    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, rest) = value.split_at_checked(digits).unwrap_or((b"", b""));
-    if digits.is_empty() {
-        return Err(fail(format!("invalid {option} argument '{shown}'")));
-    }
-    match std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()) {
-        Some(number) => Ok((number, rest.to_vec())),
-        None => Err(fail(format!("{option} argument '{shown}' too large"))),
-    }
-}
-
-/// The value of `-S`: kibibytes where it has no unit.
-fn size(value: &[u8]) -> Result<usize, Failure> {
-    let (number, suffix) = number("-S", value)?;
-    let shown = String::from_utf8_lossy(value).into_owned();
-    let unit = match suffix.as_slice() {
-        b"" => 1 << 10,
-        b"b" => 1,
-        // A part of the memory that there may be.
-        b"%" => (HELD as u64 * 4) / 100,
-        [letter] => match b"KMGTPEZY".iter().position(|unit| *unit == letter.to_ascii_uppercase()) {
-            Some(power) => 1_u64.checked_shl(10 * (power as u32 + 1)).unwrap_or(u64::MAX),
-            None => return Err(fail(format!("invalid suffix in -S argument '{shown}'"))),
-        },
-        _ => return Err(fail(format!("invalid suffix in -S argument '{shown}'"))),
-    };
-    Ok(usize::try_from(number.saturating_mul(unit)).unwrap_or(usize::MAX))
-}
-
-fn batch(value: &[u8]) -> Result<usize, Failure> {
-    match number("--batch-size", value)? {
-        (number, rest) if rest.is_empty() && number >= 2 => Ok(usize::try_from(number).unwrap_or(usize::MAX).min(256)),
-        (_, rest) if rest.is_empty() => {
-            tidebox_gnu::message::complain("sort", &format!("invalid --batch-size argument {}", cited(value)));
-            Err(fail(format!("minimum --batch-size argument is {}", cited(b"2"))))
-        }
-        _ => Err(fail(format!("invalid suffix in --batch-size argument '{}'", String::from_utf8_lossy(value)))),
-    }
-}
-
-fn parallel(value: &[u8]) -> Result<(), Failure> {
-    match number("--parallel", value)? {
-        (0, rest) if rest.is_empty() => Err(fail("number in parallel must be nonzero".to_owned())),
-        (_, rest) if rest.is_empty() => Ok(()),
-        _ => Err(fail(format!("invalid suffix in --parallel argument '{}'", String::from_utf8_lossy(value)))),
-    }
-}
-
-/// `+POS1 [-POS2]`, the keys of old, become values of `-k` that begin with a NUL.
-fn with_old_keys(arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let takes_next = |word: &[u8]| {
-        let short = word.len() > 1 && word.first() == Some(&b'-') && word.get(1) != Some(&b'-');
-        let last = word.last().copied().unwrap_or_default();
-        let earlier = word.get(1..word.len().saturating_sub(1)).unwrap_or_default();
-        short && b"koStT".contains(&last) && !earlier.iter().any(|letter| b"koStT".contains(letter))
-    };
-    let mut out: Vec<Vec<u8>> = Vec::with_capacity(arguments.len());
-    let mut words = arguments.into_iter().peekable();
-    let (mut ended, mut value) = (false, false);
-    while let Some(word) = words.next() {
-        ended |= word == b"--" && !value;
-        if ended || value || word.first() != Some(&b'+') {
-            value = !value && takes_next(&word);
-            out.push(word);
-            continue;
-        }
-        let last = words.next_if(|next| matches!(next.as_slice(), [b'-', b'0'..=b'9', ..]));
-        let mut spec = [b"-k\0", word.as_slice()].concat();
-        if let Some(last) = &last {
-            spec.push(b' ');
-            spec.extend_from_slice(last);
-        }
-        match old_key(spec.get(3..).unwrap_or_default()) {
-            Err(_) if last.is_none() => out.push(word),
-            _ => out.push(spec),
-        }
-    }
-    out
-}
-
-/// A key of old: fields and characters are counted from 0.
-fn old_key(spec: &[u8]) -> Result<Key, String> {
-    let mut parts = spec.splitn(2, |byte| *byte == b' ');
-    let (first, last) = (parts.next().unwrap_or_default(), parts.next());
-    let stray = |spec: &[u8]| format!("stray character in field spec: invalid field specification {}", cited(spec));
-    let mut key = Key { obsolete: true, ..Key::default() };
-    let (field, mut rest) = count(first.get(1..).unwrap_or_default(), "invalid number at field start")?;
-    let mut char = 0;
-    if let [b'.', after @ ..] = rest {
-        (char, rest) = count(after, "invalid number after '.'")?;
-    }
-    key.start = Some((field, char)).filter(|start| *start != (0, 0));
-    if !key.letters(rest, true, false).is_empty() {
-        return Err(stray(first));
-    }
-    if let Some(last) = last {
-        let (field, mut rest) = count(last.get(1..).unwrap_or_default(), "invalid number after '-'")?;
-        let mut char = 0;
-        if let [b'.', after @ ..] = rest {
-            (char, rest) = count(after, "invalid number after '.'")?;
-        }
-        // Where no character is said, the key ends with the field before.
-        key.end = Some((if char == 0 { field.saturating_sub(1) } else { field }, char));
-        if char == 0 && field == 0 {
-            key.end = Some((0, 0));
-        }
-        if !key.letters(rest, false, true).is_empty() {
-            return Err(stray(last));
-        }
-    }
-    Ok(key)
 }

@@ -135,6 +135,7 @@ impl Said {
         match key {
             'a' => {
                 let length = count(value, "invalid suffix length", 0)?;
+                // No file can have a longer name.
                 self.length = usize::try_from(length).unwrap_or(usize::MAX).min(4096);
             }
             ADDITIONAL if value.contains(&b'/') => {
@@ -149,6 +150,7 @@ impl Said {
                 let chunks = chunks(value)?;
                 self.once(chunks)?;
             }
+            // Lines go on as they come, and how much is read at once shows in no file.
             'u' | IO_BLOCK => {}
             't' => self.separator(value)?,
             '0'..='9' => {
