@@ -85,11 +85,9 @@ impl Checkpoints {
             }
             for action in &self.actions {
                 match action {
+                    // Nobody is left to hear bells or see dots where the descriptor is closed.
                     Action::Bell => drop(tidebox_rt::write_all(2, b"\x07")),
-                    Action::Dot => {
-                        // Nobody is left to see dots where standard output is closed.
-                        let _ = tidebox_rt::write_all(1, b".");
-                    }
+                    Action::Dot => drop(tidebox_rt::write_all(1, b".")),
                     Action::Say(text) => say(at, writes, text.as_deref(), bytes),
                     Action::Run(command) => run(command, at),
                     Action::Sleep(seconds) => std::thread::sleep(std::time::Duration::from_secs(*seconds)),

@@ -121,7 +121,7 @@ pub(crate) enum Reach {
     /// Those in the folder itself.
     Here,
     /// Those in it and below.
-    Names,
+    Below,
 }
 
 impl IgnoreFile {
@@ -129,9 +129,9 @@ impl IgnoreFile {
     pub(crate) fn of_version_control() -> impl Iterator<Item = Self> {
         [
             (".cvsignore", Reach::Here),
-            (".gitignore", Reach::Names),
-            (".bzrignore", Reach::Names),
-            (".hgignore", Reach::Names),
+            (".gitignore", Reach::Below),
+            (".bzrignore", Reach::Below),
+            (".hgignore", Reach::Below),
         ]
         .into_iter()
         .map(|(name, reach)| Self { name: name.as_bytes().to_vec(), reach })

@@ -143,8 +143,9 @@ impl Reading {
                 [".#*", "*~", "#*#"].iter().for_each(|pattern| self.exclude(pattern.as_bytes(), true));
                 self.idle.push(("--exclude-backups", None));
             }
+            // The real one looks below the folder for both.
             EXCLUDE_IGNORE | EXCLUDE_IGNORE_BELOW => {
-                options.ignore_files.push(IgnoreFile { name: value, reach: Reach::Names });
+                options.ignore_files.push(IgnoreFile { name: value, reach: Reach::Below });
             }
             EXCLUDE_VCS_IGNORES => options.ignore_files.extend(IgnoreFile::of_version_control()),
             TO_COMMAND => options.command = Some(value),
