@@ -5,6 +5,7 @@
 //! that makes jaq do what jq does (`lower`).
 
 mod constants;
+mod control;
 mod lex;
 mod lower;
 mod names;
