@@ -1,6 +1,7 @@
 //! Commands, one character after the other.
 
-use std::rc::Rc;
+mod register;
+mod top;
 
 use num_traits::{Signed as _, ToPrimitive as _};
 use tidebox_gnu::command::Command;
@@ -356,74 +357,6 @@ impl Machine {
         }
     }
 
-    fn register(&mut self, command: u8) {
-        let Some(name) = self.next() else {
-            return self.unexpected_end();
-        };
-        match command {
-            b'l' => {
-                let value = self.levels(name).last().and_then(|level| level.value.clone());
-                self.stack.push(value.unwrap_or(Value::from(0)));
-            }
-            b'L' => match self.levels(name).pop() {
-                Some(level) => self.stack.push(level.value.unwrap_or(Value::from(0))),
-                None => {
-                    let shown = char::from(name);
-                    self.complain(&format!("stack register '{shown}' (0{name:o}) is empty"));
-                }
-            },
-            b's' => {
-                if let Some(value) = self.pop() {
-                    self.level(name).value = Some(value);
-                }
-            }
-            b'S' => {
-                if let Some(value) = self.pop() {
-                    self.levels(name).push(Level { value: Some(value), ..Level::default() });
-                }
-            }
-            b':' => {
-                let Some(index) = self.pop() else { return };
-                let Some(index) = self.index(&index) else { return };
-                if let Some(value) = self.pop() {
-                    self.level(name).array.insert(index, value);
-                }
-            }
-            _ => {
-                let Some(index) = self.pop() else { return };
-                let Some(index) = self.index(&index) else { return };
-                let value = self.levels(name).last().and_then(|level| level.array.get(&index).cloned());
-                self.stack.push(value.unwrap_or(Value::from(0)));
-            }
-        }
-    }
-
-    fn levels(&mut self, name: u8) -> &mut Vec<Level> {
-        let at = usize::from(name);
-        if at >= self.registers.len() {
-            self.registers.resize(at + 1, Vec::new());
-        }
-        &mut self.registers[at]
-    }
-
-    /// The level of a register that counts, which is made when there is none.
-    fn level(&mut self, name: u8) -> &mut Level {
-        let levels = self.levels(name);
-        if levels.is_empty() {
-            levels.push(Level::default());
-        }
-        let last = levels.len() - 1;
-        &mut levels[last]
-    }
-
-    fn index(&mut self, value: &Value) -> Option<usize> {
-        let index = value.number().and_then(Number::to_i64).and_then(|index| usize::try_from(index).ok());
-        if index.is_none() {
-            self.complain("array index must be a nonnegative integer");
-        }
-        index
-    }
-
     fn print(&mut self, command: u8) {
         match command {
             b'f' => {
@@ -474,53 +407,6 @@ impl Machine {
             (b'o', _) => self.complain("output base must be a number greater than 1"),
             (_, Some(scale @ 0..=0x7fff_ffff)) => self.scale = scale as usize,
             _ => self.complain("scale must be a nonnegative number"),
-        }
-    }
-
-    /// Commands that look at or turn around the top of the stack.
-    fn top(&mut self, command: u8) {
-        let Some(value) = self.pop() else { return };
-        match command {
-            b'd' => self.stack.extend([value.clone(), value]),
-            b'r' => match self.stack.pop() {
-                Some(below) => self.stack.extend([value, below]),
-                None => {
-                    self.stack.push(value);
-                    self.complain("stack empty");
-                }
-            },
-            b'R' => self.rotate(&value),
-            b'a' => {
-                let text: Rc<[u8]> = match &value {
-                    Value::Number(number) => {
-                        let digits = number.with_scale(0).into_digits();
-                        let low = (digits.abs() % 256_u32).to_u8().unwrap_or(0);
-                        vec![low].into()
-                    }
-                    Value::String(text) => Rc::from([text.first().copied().unwrap_or(0)]),
-                };
-                self.stack.push(Value::String(text));
-            }
-            b'Z' => {
-                let length = match &value {
-                    Value::Number(number) => number.significant_digits(),
-                    Value::String(text) => text.len(),
-                };
-                self.stack.push(Value::from(i64::try_from(length).unwrap_or(i64::MAX)));
-            }
-            _ => {
-                let scale = value.number().map_or(0, Number::scale);
-                self.stack.push(Value::from(i64::try_from(scale).unwrap_or(i64::MAX)));
-            }
-        }
-    }
-
-    fn rotate(&mut self, count: &Value) {
-        let count = count.number().and_then(Number::to_i64).unwrap_or(0);
-        let length = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX).min(self.stack.len());
-        let from = self.stack.len() - length;
-        if let Some(turned) = self.stack.get_mut(from..).filter(|turned| turned.len() > 1) {
-            if count > 0 { turned.rotate_left(1) } else { turned.rotate_right(1) }
         }
     }
 }
