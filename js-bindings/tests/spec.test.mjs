@@ -12,7 +12,7 @@ import { every, specFiles } from "./spec_folder.mjs";
 const skip = specFiles === undefined ? "TIDEBOX_SPEC_CASES is not set" : false;
 
 /** What happens at the same time as something else: background jobs, coprocesses, deadlines, files and locks that are watched. */
-const TOGETHER = /\b(coproc|timeout|flock|ps|pidof)\b|\bread -t|\btail .*-[a-zA-Z]*[fF]|(?<![&<>|])&(?![&>])/;
+const TOGETHER = /\b(coproc|timeout|flock|ps|pidof)\b|\bread -t|\bxargs .*-P|\btail .*-[a-zA-Z]*[fF]|(?<![&<>|])&(?![&>])/;
 
 /** Why a case cannot be played where programs run one after the other. */
 const oneByOne = (script) => (!jspi && TOGETHER.test(script) ? "programs must run at the same time, which takes JSPI" : false);
