@@ -156,5 +156,5 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
     shell.name = path.to_vec();
     shell.script = found.as_slice().into();
     let source = Rc::clone(&shell.script);
-    shell.run_source(&text, 1, source, b"")
+    shell.run_script(&text, 1, source, b"")
 }

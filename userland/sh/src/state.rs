@@ -154,6 +154,9 @@ pub(crate) struct Shell {
     pub(crate) before_return: Option<u8>,
     /// The status that the newest trap ended with.
     pub(crate) debug_status: u8,
+    /// Texts within one another that this process runs: a command string, those of `eval`, sources and traps, a substitution. What
+    /// ends the shell undoes their redirections first.
+    pub(crate) texts: u32,
     /// Texts within one another (traps, `eval`, sources), which `set -x` shows.
     pub(crate) sourcing_depth: u32,
     /// The DEBUG trap has run for the command that a child was forked for.
@@ -265,6 +268,7 @@ impl Shell {
             trap_status: None,
             before_return: None,
             debug_status: 0,
+            texts: 0,
             sourcing_depth: 0,
             exported_computed: BTreeSet::new(),
             history: crate::history::History::default(),

@@ -44,6 +44,8 @@ pub(crate) struct Traps {
     pub(crate) holds: bool,
     /// A command that failed ends the shell.
     pub(crate) by_errexit: bool,
+    /// What ends the shell has left a text since: then the function that the text stands in ends first, too.
+    pub(crate) left_text: bool,
     /// The EXIT trap counts as a step of what `set -x` shows.
     pub(crate) ends_deeper: bool,
     /// The process ends past the EXIT trap.

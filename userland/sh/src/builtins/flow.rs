@@ -110,8 +110,9 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     } else {
         shell.status = status_argument(shell, args);
     }
-    // Here and now: in the function and with the redirections that it stands in.
-    shell.run_exit_trap();
+    if shell.ends_here() {
+        shell.run_exit_trap();
+    }
     Err(Stop::Exit)
 }
 

@@ -30,7 +30,7 @@ impl Shell {
         };
         let result = self.run_at(compound);
         // A failure that ends the shell does so here, with these redirections.
-        if result == Err(Stop::Exit) && self.traps.by_errexit {
+        if result == Err(Stop::Exit) && self.traps.by_errexit && self.ends_here() {
             self.run_exit_trap();
         }
         self.undo(undo);

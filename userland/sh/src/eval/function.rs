@@ -156,7 +156,7 @@ impl Shell {
 
     /// Leaves the function's variables. A failure that ends the shell ends it in here, in a subshell with those variables.
     fn leave_scope(&mut self, exits: bool) {
-        let ends = exits && self.traps.by_errexit && self.traps.redirected_calls == 0;
+        let ends = exits && self.traps.by_errexit && !self.traps.left_text && self.traps.redirected_calls == 0;
         if ends && self.forked {
             self.run_exit_trap();
         }

@@ -129,7 +129,7 @@ impl Shell {
         if trapped {
             self.run_error_trap()?;
         }
-        self.traps.by_errexit = self.options.errexit;
+        (self.traps.by_errexit, self.traps.left_text) = (self.options.errexit, false);
         if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
     }
 

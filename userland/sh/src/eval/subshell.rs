@@ -58,6 +58,7 @@ impl Shell {
         self.subshell += 1;
         self.beside = false;
         self.forked = true;
+        self.texts = 0;
         self.session = None;
         self.text_line = None;
         if !std::mem::take(&mut self.keeps_loops) {

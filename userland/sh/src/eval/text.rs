@@ -16,8 +16,33 @@ impl Shell {
         self.descend(TEXT_LEVELS, |shell| shell.run_source(text, line, source, b""))
     }
 
-    /// Reads and runs commands one after the other. `origin` stands before the line number in syntax errors.
+    /// Reads and runs commands one after the other. `origin` stands before the line number in syntax errors. Where the shell ends in
+    /// them, their redirections are undone before its EXIT trap runs.
     pub(crate) fn run_source(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
+        self.texts += 1;
+        let result = self.run_script(text, line, source, origin);
+        self.texts -= 1;
+        if result == Err(Stop::Exit) {
+            self.traps.left_text = true;
+            if self.texts == 0 && !self.in_function() && !self.traps.by_errexit {
+                self.run_exit_trap();
+            }
+        }
+        result
+    }
+
+    fn in_function(&self) -> bool {
+        self.frames.iter().any(|frame| frame.is_function)
+    }
+
+    /// Whether the shell ends where it is told to, within the redirections of that place: in a function, and in what belongs to no
+    /// text but that of the script.
+    pub(crate) fn ends_here(&self) -> bool {
+        self.texts == 0 || self.in_function()
+    }
+
+    /// The same for the script itself, and for the lines of standard input.
+    pub(crate) fn run_script(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> Run {
         // What makes the lines of this text count from elsewhere does not touch the text that it stands in.
         let recounts = std::mem::take(&mut self.recounts);
         let told_line = self.jobs.line;
@@ -139,7 +164,7 @@ impl Shell {
 
     /// What a mistake in the grammar ends. Of `eval` and its kind it is only the command's failure, but for commands of a
     /// substitution.
-    fn end_of_mistake(&self, error: &SyntaxError) -> Run {
+    fn end_of_mistake(&mut self, error: &SyntaxError) -> Run {
         match self.levels {
             1.. if error.ends_all() && !self.options.interactive && !self.traps.is_running(trap::EXIT) => {
                 Err(Stop::Exit)

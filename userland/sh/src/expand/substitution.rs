@@ -91,7 +91,10 @@ impl Shell {
         let Some(pipeline) = only_pipeline(&commands).filter(|_| !watched) else {
             return self.collect(|shell| {
                 shell.keeps_loops = true;
-                let forked = shell.fork_child(|child| child.run_list(&commands));
+                let forked = shell.fork_child(|child| {
+                    child.texts = 1;
+                    child.run_list(&commands)
+                });
                 shell.keeps_loops = false;
                 let pid = forked?;
                 Ok(vec![pid])
@@ -311,6 +314,7 @@ impl Shell {
             child.jobs.uncontrolled = true;
             child.traps.forget_inherited();
             child.sourcing_depth += 1;
+            child.texts = 1;
             child.run_list(&commands)
         });
         self.keeps_loops = false;

@@ -106,7 +106,7 @@ impl Shell {
                     continue;
                 }
             }
-            self.run_source(&text, number, Rc::clone(source), origin)?;
+            self.run_script(&text, number, Rc::clone(source), origin)?;
             self.end_recording();
             number = number.saturating_add(std::mem::take(&mut read));
             text.clear();

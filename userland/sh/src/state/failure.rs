@@ -35,9 +35,16 @@ impl Shell {
     }
 
     /// As [`Self::fatal`] in posix mode, where special builtins are concerned; else nothing ends.
-    pub(crate) fn fatal_in_posix(&self) -> Run {
+    pub(crate) fn fatal_in_posix(&mut self) -> Run {
         let spared = !self.options.posix || self.options.interactive || self.commanded > 0;
-        if spared { Ok(()) } else { Err(Stop::Exit) }
+        if spared {
+            return Ok(());
+        }
+        // A script ends with the redirections of the place, and a text without them.
+        if self.texts == 0 {
+            self.run_exit_trap();
+        }
+        Err(Stop::Exit)
     }
 
     /// Writes a message of the shell to standard error, in bash's form.
@@ -61,10 +68,6 @@ impl Shell {
         let outermost = self.subshell == u32::from(self.expands_alone);
         let status = if string && outermost && !self.substituting && !self.options.errexit { 127 } else { 1 };
         self.status = status;
-        if string && !self.io.is_capturing() && !self.expands_alone {
-            // A command string ends right here, in the function and with the redirections that this stands in.
-            self.run_exit_trap();
-        }
         // The EXIT trap that it ends leaves the status of the shell alone.
         if self.traps.is_running(crate::trap::EXIT) {
             self.status = self.trap_status.unwrap_or(status);

@@ -98,6 +98,10 @@ impl Shell {
         self.tested = tested;
         self.traps.running.pop();
         self.debug_status = self.status;
+        if result == Err(Stop::Exit) && signal >= ERR {
+            // A trap that ends the shell does not hear of what the EXIT trap runs.
+            self.traps.set(signal, None);
+        }
         match result {
             Ok(()) | Err(Stop::Discard) => {
                 self.status = status;

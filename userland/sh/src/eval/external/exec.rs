@@ -40,7 +40,7 @@ impl Shell {
         let Some(path) = self.find_program(&name) else {
             self.complain([b"exec: ", &name[..], b": not found"].concat());
             self.status = 127;
-            return if self.survives_exec() { Ok(()) } else { Err(Stop::Exit) };
+            return self.end_of_exec();
         };
         let (name, path) = self.full_path(name, path);
         self.io.flush();
@@ -61,9 +61,22 @@ impl Shell {
             Ok(pid) => self.end_as(pid),
             Err(status) => {
                 self.status = status;
-                if self.survives_exec() { Ok(()) } else { Err(Stop::Exit) }
+                if !self.survives_exec() {
+                    // It was to be gone by now.
+                    self.traps.set(crate::trap::EXIT, None);
+                }
+                self.end_of_exec()
             }
         }
+    }
+
+    /// Where no program takes the shell's place, it ends right there, with the redirections of that place.
+    fn end_of_exec(&mut self) -> Run {
+        if self.survives_exec() {
+            return Ok(());
+        }
+        self.run_exit_trap();
+        Err(Stop::Exit)
     }
 
     /// The name and the path of a program. What is not found through PATH is named in full.

@@ -143,7 +143,7 @@ impl Shell {
             child.name = path.to_vec();
             child.script = std::rc::Rc::clone(&script);
             child.levels = 0;
-            child.with_positional(words, |child| child.run_source(&text, 1, script, b""))
+            child.with_positional(words, |child| child.run_script(&text, 1, script, b""))
         })?;
         Ok(Ok(pid))
     }
