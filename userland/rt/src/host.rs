@@ -518,11 +518,22 @@ pub(crate) fn started() -> Started {
     Started {
         keeps_state: std::env::var_os(SHELL_STATE).is_some(),
         at_ns: clock(1),
+        ignored: (1..32).filter(|&signal| is_ignored(signal)).fold(0, |set, signal| set | 1 << signal),
         descriptors: open,
         cwd: crate::getcwd().unwrap_or_default(),
         args: list(args()),
         environ: list(environ()),
     }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: asking changes nothing, and zeroes are a valid action where the number is none of a signal.
+    let action = unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init()
+    };
+    action.sa_sigaction == libc::SIG_IGN
 }
 
 pub(crate) fn args() -> Vec<Vec<u8>> {

@@ -324,11 +324,20 @@ pub(crate) fn started() -> Started {
         // SAFETY: the buffer is a live slice, `len` a live local.
         let code = unsafe { tidebox::started(bytes.as_mut_ptr(), bytes.len(), &mut len) };
         if check(code) != Err(Errno::RANGE) || len <= bytes.len() {
-            // A kernel that says nothing, or speaks of another version, leaves a program without arguments.
-            return Started::decode(bytes.get(..len).unwrap_or_default()).unwrap_or_default();
+            let told = Started::decode(bytes.get(..len).unwrap_or_default());
+            return told.unwrap_or_else(|| another_version());
         }
         bytes.resize(len, 0);
     }
+}
+
+/// Ends the program: without its arguments it would do something else than it was asked for.
+fn another_version() -> ! {
+    let message =
+        b"tidebox: this program and the sandbox around it are of different versions: build or install both anew\n";
+    // Nothing is left to do for one whose messages cannot be written.
+    let _ = crate::write_all(2, message);
+    exit(126)
 }
 
 /// The length written, or the error together with the length that was needed.

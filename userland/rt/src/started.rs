@@ -11,6 +11,8 @@ pub struct Started {
     pub keeps_state: bool,
     /// When, by the clock of [`crate::monotonic_ns`].
     pub at_ns: u64,
+    /// Signals that it ignores: bit *n* is signal *n*.
+    pub ignored: u64,
     /// Open descriptors as Unix counts them: bit *n* is descriptor *n*. They lie where [`crate::fd_of_unix`] says.
     pub descriptors: u64,
     /// The working directory without symbolic links; empty when it was removed.
@@ -57,7 +59,7 @@ impl Started {
     pub(crate) fn decode(told: &[u8]) -> Option<Self> {
         let (&[version, _, _, _, flags, _, _, _], rest) = told.split_first_chunk()?;
         let (at_ns, rest) = rest.split_first_chunk()?;
-        let (_ignored, rest) = rest.split_first_chunk::<8>()?;
+        let (ignored, rest) = rest.split_first_chunk()?;
         let (descriptors, mut rest) = rest.split_first_chunk()?;
         let mut list = || {
             let (len, after) = rest.split_first_chunk()?;
@@ -66,10 +68,11 @@ impl Started {
             Some(bytes.to_vec())
         };
         let (args, environ, cwd) = (list()?, list()?, list()?);
-        let (at_ns, descriptors) = (u64::from_le_bytes(*at_ns), u64::from_le_bytes(*descriptors));
+        let [at_ns, ignored, descriptors] = [at_ns, ignored, descriptors].map(|bytes| u64::from_le_bytes(*bytes));
         (u32::from(version) == Self::VERSION).then_some(Self {
             keeps_state: flags & 1 != 0,
             at_ns,
+            ignored,
             descriptors,
             cwd,
             args,

@@ -30,6 +30,7 @@ pub(crate) fn run(started: &rt::Started) -> u8 {
     let mut shell = Shell::new(name);
     shell.io.inherit(started.descriptors);
     shell.started_ns = started.at_ns;
+    shell.traps.ignored_at_start = started.ignored;
     let invoked = shell.name.clone();
     let called = shell.base_name().to_vec();
     if called == b"sh" || called == b"-sh" {

@@ -40,6 +40,8 @@ pub(crate) struct Traps {
     unheard: Vec<u8>,
     /// This subshell is the one that was started there, in which `trap` shows the first of them as ignored.
     shows_unheard: bool,
+    /// It did, and that the keyboard's signal is not heard stays shown.
+    seen_unheard: bool,
     /// Traps of signals that arrive wait until the redirections of the command are taken back.
     pub(crate) holds: bool,
     /// A command that failed ends the shell.
@@ -54,6 +56,8 @@ pub(crate) struct Traps {
     pub(crate) redirected_calls: u32,
     /// Children that have ended since there is a trap for that, and for which it has not run.
     children: u32,
+    /// Signals that were ignored when the shell started; bit *n* is signal *n*.
+    pub(crate) ignored_at_start: u64,
     /// Signals that were ignored when the shell started and stay so, once somebody asked; bit *n* is signal *n*.
     fixed: Option<u64>,
     /// The traps of the parent, while the words of the command that this process was made for are expanded.
@@ -66,8 +70,10 @@ pub(crate) struct Traps {
     pub(crate) substitutes: bool,
 }
 
+/// What the keyboard sends.
+const KEYBOARD: u8 = 2;
 /// Signals that do not reach what runs in the background without job control.
-const BACKGROUND: [u8; 2] = [2, 3];
+const BACKGROUND: [u8; 2] = [KEYBOARD, 3];
 
 impl Traps {
     pub(crate) fn get(&self, signal: u8) -> Option<&Rc<Bytes>> {
@@ -88,11 +94,14 @@ impl Traps {
         &self.set
     }
 
-    /// What `trap -p` shows.
-    pub(crate) fn shown(&self) -> Vec<(u8, Rc<Bytes>)> {
+    /// What `trap -p` shows. In the background bash looks the keyboard's signal up for that, finds it ignored and takes it to have
+    /// been so at the start: no trap for it can be set afterwards.
+    pub(crate) fn shown(&mut self) -> Vec<(u8, Rc<Bytes>)> {
         let mut shown = self.inherited.as_ref().unwrap_or(&self.set).clone();
-        if self.shows_unheard && self.unheard.contains(&BACKGROUND[0]) {
-            shown.push((BACKGROUND[0], Rc::default()));
+        self.seen_unheard |= self.shows_unheard && self.unheard.contains(&KEYBOARD);
+        if self.seen_unheard {
+            shown.retain(|(signal, _)| *signal != KEYBOARD);
+            shown.push((KEYBOARD, Rc::default()));
             shown.sort_by_key(|(signal, _)| *signal);
         }
         shown
@@ -177,6 +186,13 @@ impl Traps {
     /// Sets what a signal runs; `None` puts its default back.
     pub(crate) fn set(&mut self, signal: u8, text: Option<Bytes>) {
         if signal < 64 && self.fixed.unwrap_or(0) >> signal & 1 == 1 {
+            return;
+        }
+        if signal == KEYBOARD && self.seen_unheard {
+            if text.is_none() {
+                // Its default comes back all the same. It is a signal of the kernel, which refuses none but SIGKILL and SIGSTOP.
+                let _ = rt::sig_set(u32::from(signal), Disposition::Default);
+            }
             return;
         }
         if signal == CHLD {

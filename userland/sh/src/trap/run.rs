@@ -58,24 +58,13 @@ impl Shell {
         if self.traps.fixed.is_some() {
             return;
         }
-        let ignored = if self.options.interactive { 0 } else { self.ignored_now() };
-        let fixed = (1..32).filter(|signal| ignored >> signal & 1 == 1 && !self.traps.unheard.contains(signal));
+        let ignored = if self.options.interactive { 0 } else { self.traps.ignored_at_start };
+        let fixed = (1..32).filter(|signal| ignored >> signal & 1 == 1);
         let fixed: Vec<u8> = fixed.filter(|signal| self.traps.get(*signal).is_none()).collect();
         for signal in &fixed {
             self.traps.set(*signal, Some(Bytes::new()));
         }
         self.traps.fixed = Some(fixed.into_iter().fold(0, |set, signal| set | 1 << signal));
-    }
-
-    /// The signals that this process ignores; bit *n* is signal *n*.
-    fn ignored_now(&mut self) -> u64 {
-        let Ok(fd) = rt::open(b"/proc/self/status", rt::Open { read: true, ..rt::Open::default() }) else { return 0 };
-        let text = self.read_all(fd);
-        // Reading is over whatever closing says.
-        let _ = rt::close(fd);
-        let digits = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"SigIgn:"));
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).map_or(0, |set| set << 1)
     }
 
     /// Runs the trap of `signal`, if it has one. The status stays what it was.
