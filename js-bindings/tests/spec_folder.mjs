@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const folder = process.env.TIDEBOX_SPEC_CASES;
 
-/** Each so many-th case runs. */
+/** One case of so many runs. */
 export const every = Number(process.env.TIDEBOX_SPEC_EVERY ?? 40);
 
 /** Names and texts; `undefined` when nobody has named the folder. */
