@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::format::{Case, Outcome};
 
 /// Longer than any script of the grammar takes; those that take longer are left out.
@@ -13,9 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The home of both shells, which is not the folder that they run in, because some output shortens it.
 const HOME: &str = "/home/tester";
-
-/// A process that forks while its session is ended is met by the next look; one that outruns that many is told.
-const LOOKS: usize = 100;
 
 /// In what a shell runs. What it does only in some of them is left to chance by it: processes that run beside each other
 /// meet otherwise on one processor, and what is read after it was freed depends on how memory is laid out.
@@ -106,21 +106,25 @@ fn starter(program: &Path, condition: Condition) -> Command {
     starter
 }
 
-/// Ends all processes of a session.
+/// Ends all processes of a session. A machine with much to do takes its time to end one that was killed.
 fn end_session(session: u32) {
-    for _ in 0..LOOKS {
+    let begun = Instant::now();
+    loop {
         let left = members(session);
         if left.is_empty() {
             return;
         }
-        // One that ended meanwhile is no error.
-        let _ = Command::new("kill").arg("-9").args(left).stderr(Stdio::null()).status();
+        assert!(begun.elapsed() < PATIENCE, "processes of session {session} cannot be ended: {left:?}");
+        for pid in left {
+            // One that ended meanwhile is no error.
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    panic!("processes of session {session} cannot be ended");
 }
 
 /// The processes of a session that still run: not those that have ended and wait for who asks how.
-fn members(session: u32) -> Vec<String> {
+fn members(session: u32) -> Vec<i32> {
     let mut found = Vec::new();
     for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Ok(text) = std::fs::read_to_string(process.path().join("stat")) else { continue };
@@ -130,7 +134,7 @@ fn members(session: u32) -> Vec<String> {
             && of == session.to_string()
             && !matches!(state, "Z" | "X")
         {
-            found.push(process.file_name().to_string_lossy().into_owned());
+            found.extend(process.file_name().to_str().and_then(|pid| pid.parse::<i32>().ok()));
         }
     }
     found
