@@ -126,12 +126,13 @@ fn from_environment(gzip: &mut Gzip) -> Result<(), i32> {
     if words.is_empty() {
         return Ok(());
     }
+    let ends_options = words.iter().any(|word| word == b"--");
     let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, words);
     let invalid = |what: String| usage(&format!("{what}: option not valid in GZIP environment variable"));
     loop {
         match parser.next_item() {
             Ok(None) => break,
-            Ok(Some(Item::Option(key, _))) if matches!(key, '1'..='9' | 'n' | 'v' | 'q' | RSYNCABLE) => {
+            Ok(Some(Item::Option(key, _))) if matches!(key, '1'..='9' | 'n' | 'N' | 'v' | 'q' | RSYNCABLE) => {
                 set(gzip, key, Vec::new())?;
             }
             Ok(Some(Item::Option(SYNCHRONOUS, _))) => return Err(invalid("--synchronous".to_owned())),
@@ -142,6 +143,9 @@ fn from_environment(gzip: &mut Gzip) -> Result<(), i32> {
             }
             Err(message) => return Err(usage(&message)),
         }
+    }
+    if ends_options {
+        return Err(invalid("--".to_owned()));
     }
     if !gzip.quiet {
         tell(&[b"gzip: warning: GZIP environment variable is deprecated; use an alias or script\n"]);

@@ -9,9 +9,14 @@ use crate::stream::{self, Sink, Source};
 use crate::words::tell;
 
 impl Gzip {
+    /// Whether what is not compressed is written as it is.
+    fn passes_on(&self) -> bool {
+        self.force && self.to_stdout && !self.list
+    }
+
     /// Reads the first header.
     pub(super) fn first(&mut self, name: &[u8], source: &mut Source) -> Result<Start, Stopped> {
-        let passes_on = self.force && self.to_stdout && !self.list;
+        let passes_on = self.passes_on();
         let start = member::header(source).map_err(|broken| self.broken(name, b"stdout", &broken))?;
         if start == Start::Other && !passes_on {
             if source.peek(2).map_err(|errno| self.broken(name, b"", &Broken::Read(errno)))?.len() < 2 {
@@ -69,19 +74,28 @@ impl Gzip {
                 return Ok(passed);
             }
             if !self.another(name, source).map_err(Some)? {
+                if self.passes_on() {
+                    stream::copy(source, sink).map_err(|errno| Some(copy_broken(sink, errno)))?;
+                }
                 return Ok(passed);
             }
             passed.overhead = 0;
         }
     }
 
-    /// Whether another member follows. Zeros fill tapes and are nothing; anything else is told of.
+    /// Whether another member follows. Zeros fill tapes and are nothing; anything else is told of, unless it is passed on.
     pub(super) fn another(&mut self, name: &[u8], source: &mut Source) -> Result<bool, Broken> {
-        if source.held().first() == Some(&0x1f) && source.peek(2).map_err(Broken::Read)?.len() < 2 {
+        let passes_on = self.passes_on();
+        // A single byte could be the first one of a member.
+        let is_cut = matches!(source.peek(2).map_err(Broken::Read)?, [first] if *first != 0);
+        if is_cut && !passes_on {
             return Err(Broken::Ended);
         }
         if matches!(member::header(source)?, Start::Member(_)) {
             return Ok(true);
+        }
+        if passes_on {
+            return Ok(false);
         }
         loop {
             match source.byte().map_err(Broken::Read)? {
