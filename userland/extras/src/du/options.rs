@@ -129,6 +129,9 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), 
     if options.summarize && options.all {
         return Err(LINE.wrong("cannot both summarize and show all entries"));
     }
+    if options.summarize && options.most_depth == Some(0) {
+        complain("du", "warning: summarizing is the same as using --max-depth=0");
+    }
     if options.summarize && options.most_depth.is_some_and(|depth| depth > 0) {
         let depth = options.most_depth.unwrap_or(0);
         return Err(LINE.wrong(format!("warning: summarizing conflicts with --max-depth={depth}")));
