@@ -219,7 +219,7 @@ impl Compiler {
             Ok(text) => text,
             Err(reason) => {
                 let shown = String::from_utf8_lossy(name).into_owned();
-                return Err(self.here(format!("cannot open source file `{shown}' for reading: {reason}")));
+                return Err(self.meaning(format!("cannot open source file `{shown}' for reading: {reason}")));
             }
         };
         self.source(&Source { name: name.to_vec(), text })
