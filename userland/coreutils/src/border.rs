@@ -263,18 +263,40 @@ fn join(arguments: Vec<OsString>) -> Turn {
     Turn::Run(arguments)
 }
 
-/// A format without a directive is told of before anything is wrong with the numbers.
+/// What is wrong with a format is told of before anything is wrong with the numbers, and in GNU's words.
 fn seq(arguments: Vec<OsString>) -> Turn {
     for (name, item) in grammar::items("seq", &arguments).unwrap_or_default() {
         let Item::Option(letter, Some(format)) = item else {
             continue;
         };
-        let text = String::from_utf8_lossy(&format).replace("%%", "");
-        if (letter == 'f' || name == "format") && !text.contains('%') {
-            return Turn::Refuse(format!("format {} has no % directive", tidebox_gnu::message::cited(&format)), 1);
+        if (letter == 'f' || name == "format")
+            && let Some(mistake) = mistake_of_format(&String::from_utf8_lossy(&format))
+        {
+            return Turn::Refuse(format!("format {} {mistake}", tidebox_gnu::message::cited(&format)), 1);
         }
     }
     Turn::Run(arguments)
+}
+
+/// What is wrong with a format for one number.
+fn mistake_of_format(format: &str) -> Option<String> {
+    let text = format.replace("%%", "");
+    let Some((_, directive)) = text.split_once('%') else {
+        return Some("has no % directive".to_owned());
+    };
+    let directive = directive.trim_start_matches(['-', '+', '#', '0', ' ', '\'']);
+    let directive = directive.trim_start_matches(|char: char| char.is_ascii_digit());
+    let directive = directive
+        .strip_prefix('.')
+        .map_or(directive, |rest| rest.trim_start_matches(|char: char| char.is_ascii_digit()));
+    let mut rest = directive.strip_prefix('L').unwrap_or(directive).chars();
+    match rest.next() {
+        None => Some("ends in %".to_owned()),
+        Some('e' | 'f' | 'g' | 'a' | 'E' | 'F' | 'G' | 'A') => {
+            rest.as_str().contains('%').then(|| "has too many % directives".to_owned())
+        }
+        Some(other) => Some(format!("has unknown %{other} directive")),
+    }
 }
 
 /// Bytes of a line where `-w` does not say how many, and characters of a string where `--strings` does not.
