@@ -9,7 +9,7 @@ use crate::walk::Walk;
 pub(crate) struct Drawing;
 
 /// A vertical line, a branch, and the last branch.
-fn strokes(lines: Lines) -> [&'static [u8]; 3] {
+pub(crate) fn strokes(lines: Lines) -> [&'static [u8]; 3] {
     match lines {
         Lines::None => [b"", b"", b""],
         Lines::Ascii => [b"|   ", b"|-- ", b"`-- "],
@@ -134,20 +134,24 @@ impl List for Drawing {
     fn close_place(&mut self, _walk: &mut Walk, _entry: Option<&Entry>, _opened: bool, _last: bool) {}
 
     fn end(&mut self, walk: &mut Walk, totals: &Totals) {
-        if !walk.options.report {
-            return;
+        if walk.options.report {
+            report(walk, totals);
         }
-        let mut text = String::from("\n");
-        if walk.options.du {
-            let unit = if walk.options.sizes == crate::options::Sizes::Bytes { " bytes" } else { "" };
-            text.push_str(&format!(" {}{unit} used in ", size(totals.size, walk.options.sizes)));
-        }
-        let folders = if totals.folders == 1 { "directory" } else { "directories" };
-        text.push_str(&format!("{} {folders}", totals.folders));
-        if !walk.options.folders_only {
-            text.push_str(&format!(", {} file{}", totals.files, if totals.files == 1 { "" } else { "s" }));
-        }
-        text.push('\n');
-        walk.out.push(text.as_bytes());
     }
+}
+
+/// Tells what was counted.
+pub(crate) fn report(walk: &mut Walk, totals: &Totals) {
+    let mut text = String::from("\n");
+    if walk.options.du {
+        let unit = if walk.options.sizes == crate::options::Sizes::Bytes { " bytes" } else { "" };
+        text.push_str(&format!(" {}{unit} used in ", size(totals.size, walk.options.sizes)));
+    }
+    let folders = if totals.folders == 1 { "directory" } else { "directories" };
+    text.push_str(&format!("{} {folders}", totals.folders));
+    if !walk.options.folders_only {
+        text.push_str(&format!(", {} file{}", totals.files, if totals.files == 1 { "" } else { "s" }));
+    }
+    text.push('\n');
+    walk.out.push(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! `tree`: folders as a drawing, as JSON or as XML.
+//! `tree`: folders as a drawing, as JSON, as XML or as HTML.
 //!
 //! The crates that draw trees have their own options and their own layout; scripts read the one of `tree` 2.1.
 
@@ -6,6 +6,7 @@ mod color;
 mod draw;
 mod entry;
 mod from_file;
+mod html;
 mod ignore;
 mod json;
 mod list;
@@ -69,6 +70,10 @@ fn run(options: Options) -> i32 {
     match form {
         Form::Drawing => walk.list_all(&mut draw::Drawing),
         Form::Json => walk.list_all(&mut json::Json),
+        Form::Html => {
+            let mut html = html::Html::new(walk.options.page.clone());
+            walk.list_all(&mut html);
+        }
         Form::Xml => walk.list_all(&mut xml::Xml),
     }
     let code = if walk.errors > 0 { 2 } else { 0 };

@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::color::Colors;
+use crate::html::Page;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,6 +9,7 @@ pub(crate) enum Form {
     Drawing,
     Json,
     Xml,
+    Html,
 }
 
 /// By what entries are ordered.
@@ -63,6 +65,9 @@ pub(crate) enum Unprintable {
 pub(crate) struct Options {
     pub(crate) places: Vec<Vec<u8>>,
     pub(crate) form: Form,
+    pub(crate) page: Page,
+    /// Names in a page are links.
+    pub(crate) links: bool,
     pub(crate) all: bool,
     pub(crate) folders_only: bool,
     pub(crate) follow: bool,
@@ -139,6 +144,8 @@ impl Options {
         Self {
             places: Vec::new(),
             form: Form::Drawing,
+            page: Page::default(),
+            links: true,
             all: false,
             folders_only: false,
             follow: false,
@@ -260,10 +267,12 @@ fn set_cluster(
                 options.levels = Some(level(&digits)?);
             }
             b'o' => options.output = Some(value("tree: Missing argument to -o option.")?),
-            b'H' | b'T' | b'R' => {
-                let letter = char::from(*letter);
-                return Err(refuse(format!("tree: HTML output (-{letter}) is not supported.")));
+            b'H' => {
+                options.form = Form::Html;
+                options.page.base = value("tree: Missing argument to -H option.")?;
             }
+            b'T' => options.page.title = Some(value("tree: Missing argument to -T option.")?),
+            b'R' => return Err(refuse("tree: a page for every folder (-R) is not supported.")),
             other => return Err(refuse(format!("tree: Invalid argument -`{}'.\n{USAGE}", char::from(*other)))),
         }
     }
@@ -285,7 +294,7 @@ fn set_long(options: &mut Options, text: &str, rest: &mut impl Iterator<Item = V
         None => (text, None),
     };
     let mut value = || {
-        let missing = || refuse(format!("tree: Missing argument to --{name} option."));
+        let missing = || refuse(format!("tree: Missing argument to --{name}"));
         given.clone().filter(|value| !value.is_empty()).or_else(|| rest.next()).ok_or_else(missing)
     };
     match name {
@@ -294,7 +303,7 @@ fn set_long(options: &mut Options, text: &str, rest: &mut impl Iterator<Item = V
         "inodes" => options.shows.inode = true,
         "device" => options.shows.device = true,
         "noreport" => options.report = false,
-        "nolinks" => {}
+        "nolinks" => options.links = false,
         "dirsfirst" => options.first = First::Folders,
         "filesfirst" => options.first = First::Files,
         "filelimit" => {
@@ -302,7 +311,9 @@ fn set_long(options: &mut Options, text: &str, rest: &mut impl Iterator<Item = V
             options.limit = digits.parse().ok().filter(|limit| *limit > 0);
         }
         "charset" => {
-            let charset = String::from_utf8_lossy(&value()?).to_ascii_lowercase();
+            let charset = value()?;
+            options.page.charset = Some(charset.clone());
+            let charset = String::from_utf8_lossy(&charset).to_ascii_lowercase();
             options.lines = match charset.as_str() {
                 "utf-8" | "utf8" => Lines::Unicode,
                 "ibm437" | "cp437" | "ibm850" | "cp850" => Lines::Ibm,
@@ -336,7 +347,9 @@ fn set_long(options: &mut Options, text: &str, rest: &mut impl Iterator<Item = V
                 other => return Err(Request::UnknownSort(String::from_utf8_lossy(other).into_owned())),
             };
         }
-        "info" | "infofile" | "hintro" | "houtro" => {
+        "hintro" => options.page.intro = Some(value()?),
+        "houtro" => options.page.outro = Some(value()?),
+        "info" | "infofile" => {
             return Err(refuse(format!("tree: --{name} is not supported.")));
         }
         _ => return Err(refuse(format!("tree: Invalid argument `--{text}'.\n{USAGE}"))),

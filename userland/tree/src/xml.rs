@@ -9,7 +9,7 @@ use crate::walk::Walk;
 
 pub(crate) struct Xml;
 
-fn escaped(text: &[u8]) -> Vec<u8> {
+pub(crate) fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for byte in text {
         match byte {
