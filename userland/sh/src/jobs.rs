@@ -20,6 +20,8 @@ pub(crate) struct Job {
     pub(crate) text: Bytes,
     /// It has a process group of its own, because it was started under `set -m`.
     pub(crate) grouped: bool,
+    /// The number of the last job that still ran when this one was started, which `%-` means then.
+    before: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +80,8 @@ impl Jobs {
         }
         let number = self.list.iter().map(|job| job.number).max().unwrap_or(0) + 1;
         let processes = pids.iter().map(|&pid| Process { pid, status: None }).collect();
-        self.list.push(Job { number, processes, text, grouped });
+        let before = self.list.iter().rev().find(|job| job.status().is_none()).map(|job| job.number);
+        self.list.push(Job { number, processes, text, grouped, before });
         self.last_pid = pids.last().copied();
         number
     }
@@ -120,13 +123,21 @@ impl Jobs {
         self.substituted.clear();
     }
 
+    /// The place of the job that `%-` means: the one that ran before the newest was started, or, when that is gone, the
+    /// last one beside it that still runs.
+    pub(crate) fn previous(&self) -> Option<usize> {
+        let (newest, others) = self.list.split_last()?;
+        let kept = others.iter().position(|job| Some(job.number) == newest.before);
+        kept.or_else(|| newest.before.and_then(|_| others.iter().rposition(|job| job.status().is_none())))
+    }
+
     /// The place of the job that `%n`, `%%`, `%+`, `%-`, `%text` or `%?text` names.
     pub(crate) fn find(&self, spec: &[u8]) -> Result<usize, NoJob> {
         let spec = spec.strip_prefix(b"%").unwrap_or(spec);
         let newest = self.list.len().checked_sub(1);
         let found = match spec {
             b"" | b"%" | b"+" => newest,
-            b"-" => self.list.len().checked_sub(2).or(newest),
+            b"-" => self.previous().or(newest),
             _ => match crate::parse::plain_number(spec) {
                 Some(number) => self.list.iter().position(|job| i64::from(job.number) == number),
                 None => return self.find_text(spec),
@@ -237,14 +248,15 @@ impl Shell {
         }
     }
 
-    /// Whether the end of a job is told without being asked for.
+    /// Whether a job that has ended is told of, where there is something to tell, and forgotten without being asked for.
     fn is_told(&self, job: &Job) -> bool {
         match job.status() {
             None => false,
             Some(_) if self.tells_jobs() => true,
+            // A command string keeps what has ended for POSIX alone.
+            Some(_) if self.options.from_string => !self.options.posix,
             // In a script one that a signal ended is over with that, also where nothing is said of it.
-            Some(Status::Killed(signal)) => !self.options.from_string || !self.is_quiet(signal),
-            Some(_) => false,
+            Some(status) => matches!(status, Status::Killed(_)),
         }
     }
 
@@ -253,9 +265,10 @@ impl Shell {
         matches!(signal, 2 | 13 | 15) || self.traps.get(signal).is_some()
     }
 
-    /// Forgets the jobs of a script that signals have ended, as bash does whenever it has waited for a command.
+    /// Forgets the jobs of a script that signals have ended, and all that have ended of a command string, as bash does
+    /// whenever it has waited for a command.
     pub(crate) fn notify_of_deaths(&mut self) {
-        if !self.jobs.list.is_empty() && !self.options.from_string && !self.options.interactive {
+        if !self.jobs.list.is_empty() && !self.options.interactive {
             self.notify_jobs();
         }
     }

@@ -152,6 +152,10 @@ pub(crate) struct Shell {
     pub(crate) trap_status: Option<u8>,
     /// The status before the `return` that ends a function, which its RETURN trap sees.
     pub(crate) before_return: Option<u8>,
+    /// The compound command that the newest exclamation mark stands before, by its address.
+    pub(crate) turned: Option<usize>,
+    /// Its redirections could not be made.
+    pub(crate) unredirected: bool,
     /// The status that the newest trap ended with.
     pub(crate) debug_status: u8,
     /// Texts within one another that this process runs: a command string, those of `eval`, sources and traps, a substitution. What
@@ -267,6 +271,8 @@ impl Shell {
             running: "",
             trap_status: None,
             before_return: None,
+            turned: None,
+            unredirected: false,
             debug_status: 0,
             texts: 0,
             sourcing_depth: 0,

@@ -115,7 +115,16 @@ fn run_script(shell: &mut Shell, path: Bytes, text: &[u8], parameters: &[Bytes])
     shell.frames.pop();
     let result = match result {
         Ok(()) | Err(Stop::Return) if shell.traps.get(crate::trap::RETURN).is_some() => {
-            shell.run_trap(crate::trap::RETURN).and(result)
+            // As after a function, it sees the status from before the `return`.
+            let returned = shell.status;
+            if let (Err(_), Some(before)) = (result, shell.before_return.take()) {
+                shell.status = before;
+            }
+            let trapped = shell.run_trap(crate::trap::RETURN);
+            if trapped != Err(Stop::Exit) {
+                shell.status = returned;
+            }
+            trapped.and(result)
         }
         other => other,
     };

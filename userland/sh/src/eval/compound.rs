@@ -41,6 +41,11 @@ impl Shell {
     /// Redirections of a compound command could not be made. Where its own failure counts for nothing, this one does.
     #[cold]
     fn compound_failed(&mut self, compound: &Compound) -> Run {
+        if self.turned == Some(std::ptr::from_ref(compound).addr()) {
+            // An exclamation mark before it turns no status then, nor is the failure one for the ERR trap.
+            self.unredirected = true;
+            return Ok(());
+        }
         let counts = matches!(compound.kind, Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_));
         if counts || self.tested > 0 {
             return Ok(());

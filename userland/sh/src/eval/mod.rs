@@ -76,13 +76,16 @@ impl Shell {
 
     fn run_untimed(&mut self, pipeline: &Pipeline) -> Run {
         if pipeline.bang {
+            self.turned = turned_compound(pipeline);
             // Only `set -e` that is on before it makes all that is in it a condition.
             let result = if self.options.errexit {
                 self.as_condition(|shell| shell.run_stages(pipeline))
             } else {
                 self.run_stages(pipeline)
             };
-            if matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_))) {
+            self.turned = None;
+            let ended = matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_)));
+            if ended && !std::mem::take(&mut self.unredirected) {
                 self.status = u8::from(self.status == 0);
                 if tells(pipeline) {
                     self.pipe_status.clear();
@@ -191,5 +194,13 @@ fn ends_in_subshell(pipeline: &Pipeline) -> bool {
     match pipeline.stages.as_slice() {
         [_, .., Command::Compound(last)] => matches!(last.kind, Kind::Subshell(_)),
         _ => false,
+    }
+}
+
+/// The address of the compound command that an exclamation mark stands before.
+fn turned_compound(pipeline: &Pipeline) -> Option<usize> {
+    match pipeline.stages.as_slice() {
+        [Command::Compound(compound)] => Some(std::rc::Rc::as_ptr(compound).addr()),
+        _ => None,
     }
 }

@@ -193,6 +193,8 @@ impl Shell {
                 let _ = rt::setpgid(*pid, 0);
             }
         }
+        // What ran before it is a matter of what has not ended by now.
+        self.reap();
         let number = self.jobs.add(&pids, job_text(chain, self.options.extglob), grouped);
         if let (true, Some(pid)) = (self.options.interactive && !self.forked, pids.last()) {
             // Where standard error is closed there is nobody to tell.

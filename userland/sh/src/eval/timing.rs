@@ -12,12 +12,15 @@ impl Shell {
     pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
         let started = rt::monotonic_ns();
         let result = if pipeline.bang {
+            self.turned = super::turned_compound(pipeline);
             let result = if self.options.errexit {
                 self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages))
             } else {
                 self.run_timed_stages(&pipeline.stages)
             };
-            if matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_))) {
+            self.turned = None;
+            let ended = matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_)));
+            if ended && !std::mem::take(&mut self.unredirected) {
                 self.status = u8::from(self.status == 0);
             }
             result

@@ -167,7 +167,8 @@ fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     let line = shell.computed_declaration(name)?;
     if line.ends_with(b"\"") {
         let value = shell.lookup(name)?;
-        return Some([b"declare -- ", name, b"=", &crate::expand::trace_quote(&value)].concat());
+        let shown = if value.is_empty() { value } else { crate::expand::trace_quote(&value) };
+        return Some([b"declare -- ", name, b"=", &shown].concat());
     }
     Some(line)
 }

@@ -38,12 +38,6 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if runs {
         return execute(shell, words);
     }
-    if shell.options.from_string && !shell.options.posix {
-        // In a command string only what still runs is told of, but for POSIX.
-        while let Some(at) = shell.jobs.list.iter().position(|job| job.status().is_some()) {
-            shell.jobs.finish(at);
-        }
-    }
     let (mut places, mut status) = (Vec::new(), 0);
     for word in words {
         match named(shell, word) {
@@ -146,10 +140,12 @@ impl Shell {
     /// A job as `jobs` prints it.
     pub(crate) fn job_line(&self, at: usize, long: bool) -> Bytes {
         let Some(job) = self.jobs.list.get(at) else { return Bytes::new() };
-        let mark = match self.jobs.list.len() - at {
-            1 => '+',
-            2 => '-',
-            _ => ' ',
+        let mark = if at + 1 == self.jobs.list.len() {
+            '+'
+        } else if self.jobs.previous() == Some(at) {
+            '-'
+        } else {
+            ' '
         };
         let status = job.status();
         let state = match status {
