@@ -17,10 +17,10 @@ mod started;
 mod tests;
 
 #[cfg(target_family = "wasm")]
-#[path = "import.rs"]
+#[path = "import/mod.rs"]
 mod border;
 #[cfg(not(target_family = "wasm"))]
-#[path = "host.rs"]
+#[path = "host/mod.rs"]
 mod border;
 
 #[cfg(target_family = "wasm")]

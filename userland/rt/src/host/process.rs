@@ -1,0 +1,167 @@
+//! Processes, their signals and how they begin and end.
+
+use std::ffi::CString;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::errno::{check, last_error};
+use super::{close, dup, dup_to, pipe, read, write};
+use crate::{Errno, Fd, Ids, Limits, Result, SpawnRequest, Status, Waited};
+
+/// Signals that arrived and were asked to be noted.
+static NOTED: AtomicU64 = AtomicU64::new(0);
+
+/// Starts a program in the way of the sandbox: the child gets the descriptors that the request names and no others.
+pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
+    let path = CString::new(request.path).map_err(|_| Errno::INVAL)?;
+    let args = c_strings(request.args)?;
+    let env = c_strings(request.env)?;
+    let argv = pointers(&args);
+    let envp = pointers(&env);
+    let folder = CString::new(request.cwd).map_err(|_| Errno::INVAL)?;
+    let (report_read, report_low) = pipe()?;
+    // Where the caller has closed a standard descriptor the pipe could have its number, which the child's own takes.
+    let report_write = dup(report_low, 300)?;
+    let _ = close(report_low);
+    // SAFETY: tests that reach this run a single thread, so the child may go on until it executes the program.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: the string is NUL-terminated and live.
+        let there = request.cwd.is_empty() || unsafe { libc::chdir(folder.as_ptr()) } == 0;
+        if there && place_descriptors(request.fds).is_ok() {
+            if request.group == 1 {
+                // SAFETY: no memory is passed.
+                unsafe { libc::setpgid(0, 0) };
+            }
+            for signal in 1..32 {
+                let how = if request.ignored >> signal & 1 == 1 { libc::SIG_IGN } else { libc::SIG_DFL };
+                // SAFETY: both dispositions are the system's own.
+                unsafe { libc::signal(signal, how) };
+            }
+            // SAFETY: all strings are NUL-terminated and live, and both lists end with a null pointer.
+            unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+        }
+        // The parent waits at the other end for an error number, or for the end of the pipe when the program started.
+        let code = last_error().0.to_le_bytes();
+        let _ = write(report_write, &code);
+        exit(127);
+    }
+    let _ = close(report_write);
+    let mut code = [0; 2];
+    let failed = pid < 0 || read(report_read, &mut code) == Ok(2);
+    let _ = close(report_read);
+    if failed {
+        if pid > 0 {
+            let _ = wait(pid, true);
+        }
+        return Err(Errno(u16::from_le_bytes(code)));
+    }
+    Ok(pid as u32)
+}
+
+fn c_strings(list: &[&[u8]]) -> Result<Vec<CString>> {
+    list.iter().map(|s| CString::new(*s).map_err(|_| Errno::INVAL)).collect()
+}
+
+fn pointers(list: &[CString]) -> Vec<*const libc::c_char> {
+    list.iter().map(|s| s.as_ptr()).chain([core::ptr::null()]).collect()
+}
+
+/// Puts the child's descriptors where its own numbers are. Copies first, so that none is overwritten before its turn.
+fn place_descriptors(fds: &[(Fd, Fd)]) -> Result<()> {
+    let mut copies = Vec::with_capacity(fds.len());
+    for &(child, own) in fds {
+        copies.push((crate::unix_of_fd(child).ok_or(Errno::BADF)?, dup(own, 300)?));
+    }
+    // SAFETY: no memory is passed; what is closed here belongs to the shell and was copied above when the child wants it.
+    unsafe { libc::close_range(0, 2, 0) };
+    for (target, copy) in copies {
+        dup_to(copy, target)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn fork<'a>(child: Box<dyn FnOnce() + 'a>) -> Result<u32> {
+    // SAFETY: tests that reach this run a single thread.
+    match unsafe { libc::fork() } {
+        0 => {
+            child();
+            exit(0)
+        }
+        pid if pid > 0 => Ok(pid as u32),
+        _ => Err(last_error()),
+    }
+}
+
+pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<Waited>> {
+    let mut status = 0;
+    // SAFETY: `status` is a live local.
+    let ended = check(unsafe { libc::waitpid(pid, &mut status, if block { 0 } else { libc::WNOHANG }) })?;
+    let status = if libc::WIFSIGNALED(status) {
+        Status::Killed(libc::WTERMSIG(status) as u8)
+    } else {
+        Status::Exited(libc::WEXITSTATUS(status) as u8)
+    };
+    Ok((ended > 0).then_some(Waited { pid: ended as u32, status }))
+}
+
+pub(crate) fn getids() -> Result<Ids> {
+    // SAFETY: none of these takes memory or fails.
+    let (pid, ppid, pgid, uid, gid) =
+        unsafe { (libc::getpid(), libc::getppid(), libc::getpgrp(), libc::getuid(), libc::getgid()) };
+    Ok(Ids { pid: pid as u32, ppid: ppid as u32, pgid: pgid as u32, uid, gid })
+}
+
+pub(crate) fn setpgid(pid: u32, pgid: u32) -> Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::setpgid(pid as i32, pgid as i32) }).map(drop)
+}
+
+pub(crate) fn kill(pid: i32, signal: u32) -> Result<()> {
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::kill(pid, signal as i32) }).map(drop)
+}
+
+extern "C" fn note(signal: i32) {
+    NOTED.fetch_or(1 << (signal & 63), Ordering::SeqCst);
+}
+
+pub(crate) fn sig_set(signal: u32, disposition: u32) -> Result<()> {
+    // SAFETY: the all-zero value is a valid `sigaction`: no flags (so that blocking calls end with `INTR`), empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = match disposition {
+        0 => libc::SIG_DFL,
+        1 => libc::SIG_IGN,
+        _ => note as *const () as usize,
+    };
+    // SAFETY: `action` is a live local whose handler only touches an atomic.
+    check(unsafe { libc::sigaction(signal as i32, &action, core::ptr::null_mut()) }).map(drop)
+}
+
+pub(super) fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: asking changes nothing, and zeroes are a valid action where the number is none of a signal.
+    let action = unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init()
+    };
+    action.sa_sigaction == libc::SIG_IGN
+}
+
+pub(crate) fn sig_take() -> Result<u64> {
+    Ok(NOTED.swap(0, Ordering::SeqCst))
+}
+
+pub(crate) fn limits() -> Result<Limits> {
+    Ok(Limits {
+        process_memory_bytes: 512 << 20,
+        file_bytes: 512 << 20,
+        descriptors: 1024,
+        processes: 256,
+        nesting: 1000,
+    })
+}
+
+pub(crate) fn exit(code: u8) -> ! {
+    // SAFETY: the call does not return; no exit functions run, as in the sandbox.
+    unsafe { libc::_exit(i32::from(code)) }
+}

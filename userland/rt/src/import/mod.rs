@@ -1,0 +1,27 @@
+//! The border itself: the imported functions, each wrapped once. The only module of the userland's own crates that
+//! holds `unsafe`, because calling an import is.
+#![allow(
+    unsafe_code,
+    reason = "calling an imported function is unsafe; every pointer passed here comes from a live slice or local"
+)]
+
+mod allocator;
+mod descriptor;
+mod listing;
+mod path;
+mod process;
+mod raw;
+mod surroundings;
+
+pub use allocator::EndingAllocator;
+pub(crate) use descriptor::{
+    FD_SHIFT, close, dup, dup_to, inherit, is_terminal, open, pipe, poll_both, poll_read, read, seek, seek_to,
+    set_size, write,
+};
+pub(crate) use listing::read_dir;
+pub(crate) use path::{
+    access, chdir, chmod, fstat, getcwd, link, make_dir, make_fifo, read_link, remove_dir, rename, set_times, stat,
+    symlink, umask, unlink,
+};
+pub(crate) use process::{exit, fork, getids, kill, limits, setpgid, sig_set, sig_take, spawn, wait};
+pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, started};
