@@ -1,6 +1,6 @@
 //! One run of `ed`.
 
-use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
+use tidebox_gnu::regex::{Options, Regex, Subject};
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::{Errno, FileKind};
 
@@ -170,15 +170,10 @@ impl Session {
             return if self.pattern.is_some() { Ok(()) } else { Err(Trouble::new("No previous pattern")) };
         }
         let options = Options {
-            dialect: if self.extended { Dialect::Extended } else { Dialect::Basic },
-            ignore_case: false,
-            whole_line: false,
-            misplaced: Default::default(),
-            whole_word: false,
             subject: Subject::Text,
-            terminator: b'\n',
             captures: true,
             unicode: tidebox_gnu::message::unicode_locale(),
+            ..if self.extended { Options::extended() } else { Options::basic() }
         };
         let regex = Regex::new(&[pattern.to_vec()], &options).map_err(|error| Trouble::new(&error.to_string()))?;
         self.pattern = Some(regex);

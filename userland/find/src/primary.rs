@@ -4,7 +4,7 @@ mod value;
 use std::collections::VecDeque;
 
 use tidebox_gnu::message::{cited, unicode_locale};
-use tidebox_gnu::regex::{self, Dialect, Misplaced, Regex, Subject};
+use tidebox_gnu::regex::{self, Dialect, Misplaced, Regex};
 use tidebox_gnu::user::Kind;
 
 use crate::execute::{self, Execute};
@@ -249,16 +249,13 @@ const DIALECTS: [&str; 13] = [
 fn pattern(name: &str, rest: &mut Rest, context: &Context) -> Result<Test, String> {
     let source = value(name, rest)?;
     let options = regex::Options {
-        dialect: context.dialect,
         ignore_case: name == "-iregex",
         whole_line: true,
         misplaced: context.misplaced,
-        whole_word: false,
         // No path holds a zero byte, so that dots and sets match everything else.
-        subject: Subject::Lines,
         terminator: 0,
-        captures: false,
         unicode: unicode_locale(),
+        ..regex::Options::of(context.dialect)
     };
     let shown = String::from_utf8_lossy(&source).into_owned();
     let regex = Regex::new(&[source], &options)

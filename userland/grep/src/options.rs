@@ -4,7 +4,7 @@ mod value;
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::{complain, unicode_locale};
-use tidebox_gnu::regex::{self, Dialect, Subject};
+use tidebox_gnu::regex::{self, Dialect};
 
 use crate::walk::Filter;
 use value::{context, max_count, read_file};
@@ -216,17 +216,7 @@ impl Reader {
             "fgrep" => Dialect::Fixed,
             _ => Dialect::Basic,
         };
-        let regex = regex::Options {
-            dialect,
-            ignore_case: false,
-            whole_line: false,
-            misplaced: Default::default(),
-            whole_word: false,
-            subject: Subject::Lines,
-            terminator: b'\n',
-            captures: false,
-            unicode: unicode_locale(),
-        };
+        let regex = regex::Options { unicode: unicode_locale(), ..regex::Options::of(dialect) };
         let options = Options {
             patterns: Vec::new(),
             regex,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use grep_matcher::{Captures, Match, Matcher};
-use tidebox_gnu::regex::{Dialect, Error, Groups, Options, Regex, Subject};
+use tidebox_gnu::regex::{Error, Groups, Options, Regex, Subject};
 
 /// Finds matches of such a pattern.
 #[derive(Debug)]
@@ -33,19 +33,18 @@ impl PerlMatcher {
             .collect();
         let capital = options.patterns.iter().any(|pattern| pattern.chars().any(char::is_uppercase));
         let regex = Options {
-            dialect: Dialect::Perl,
             ignore_case: match options.case {
                 crate::options::Case::Ignored => true,
                 crate::options::Case::Smart => !capital,
                 crate::options::Case::Sensitive => false,
             },
             whole_line: options.line,
-            misplaced: Default::default(),
             whole_word: options.word,
             subject: if options.multiline { Subject::TextOfLines } else { Subject::Lines },
             terminator: if options.null_data { 0 } else { b'\n' },
             captures: true,
             unicode: !options.ascii,
+            ..Options::perl()
         };
         Regex::new(&patterns, &regex).map(Self).map_err(|error| format!("PCRE2: error compiling pattern: {error}"))
     }

@@ -5,7 +5,7 @@ use tidebox_gnu::command::{Command, wait};
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
-use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
+use tidebox_gnu::regex::{Options, Regex, Subject};
 use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, Fd, FileKind, Open, Status};
 
@@ -140,17 +140,7 @@ impl Asked {
     /// What names are held against.
     fn names(&self) -> Result<Regex, String> {
         let pattern = self.pattern.clone().unwrap_or_else(|| USUAL.as_bytes().to_vec());
-        let options = Options {
-            dialect: Dialect::Extended,
-            ignore_case: false,
-            whole_line: false,
-            misplaced: Default::default(),
-            whole_word: false,
-            subject: Subject::Text,
-            terminator: b'\n',
-            captures: false,
-            unicode: false,
-        };
+        let options = Options { subject: Subject::Text, ..Options::extended() };
         Regex::new(&[pattern], &options).map_err(|error| error.to_string())
     }
 

@@ -3,7 +3,7 @@
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{cited, unicode_locale};
-use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
+use tidebox_gnu::regex::{Options, Regex};
 
 use crate::Failure;
 use crate::cat::write;
@@ -244,17 +244,7 @@ fn style(section: &str, value: &[u8]) -> Result<Style, Failure> {
         Some((b't', [])) => Style::Filled,
         Some((b'n', [])) => Style::None,
         Some((b'p', pattern)) => {
-            let options = regex::Options {
-                dialect: Dialect::Basic,
-                ignore_case: false,
-                whole_line: false,
-                misplaced: Default::default(),
-                whole_word: false,
-                subject: Subject::Lines,
-                terminator: b'\n',
-                captures: false,
-                unicode: unicode_locale(),
-            };
+            let options = Options { unicode: unicode_locale(), ..Options::basic() };
             let regex = Regex::new(&[pattern.to_vec()], &options);
             Style::Matching(Box::new(regex.map_err(|error| Failure::Unsupported(error.to_string()))?))
         }

@@ -3,7 +3,7 @@
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{complain, named, quoted, unicode_locale};
-use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
+use tidebox_gnu::regex::{Error, Options, Regex, Subject};
 use tidebox_rt::Errno;
 
 use crate::Failure;
@@ -92,17 +92,11 @@ enum Separator {
 
 impl Separator {
     fn pattern(source: Vec<u8>) -> Result<Self, Failure> {
-        let options = regex::Options {
-            // GNU's sets no syntax, and what it has then is that of Emacs.
-            dialect: Dialect::Emacs,
-            ignore_case: false,
-            whole_line: false,
-            misplaced: Default::default(),
-            whole_word: false,
+        let options = Options {
             subject: Subject::TextOfLines,
-            terminator: b'\n',
-            captures: false,
             unicode: unicode_locale(),
+            // GNU's sets no syntax, and what it has then is that of Emacs.
+            ..Options::emacs()
         };
         let regex = Regex::new(&[source], &options).map_err(|error| Failure::Unsupported(error.to_string()))?;
         Ok(Self::Pattern(Box::new(regex)))
@@ -111,7 +105,7 @@ impl Separator {
 
 /// Where separators are, the last one first: each begins as late as it can before the one that follows it.
 fn places(text: &[u8], regex: &Regex) -> Result<Vec<(usize, usize)>, Failure> {
-    let failed = |error: regex::Error| Failure::Unsupported(format!("error in regular expression search: {error}"));
+    let failed = |error: Error| Failure::Unsupported(format!("error in regular expression search: {error}"));
     let mut starts = Vec::new();
     let mut from = 0;
     while let Some(found) = regex.find_in_line(text, from).map_err(failed)? {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tidebox_gnu::regex::{self, Dialect, Regex, Subject};
+use tidebox_gnu::regex::{self, Regex};
 
 use super::{
     BARE_BLANKS, CHANGED_GROUP, COLOR, CONTEXT, FROM_FILE, Heading, IGNORED, KEEP_NAME_CASE, LEFT_COLUMN, LINE_FORMAT,
@@ -180,17 +180,7 @@ pub(super) fn formats(formats: &mut Formats, key: char, value: Vec<u8>) -> Resul
 
 /// A basic regular expression for lines.
 pub(super) fn regex(patterns: &[Vec<u8>]) -> Result<Regex, Failure> {
-    let options = regex::Options {
-        dialect: Dialect::Basic,
-        ignore_case: false,
-        whole_line: false,
-        misplaced: Default::default(),
-        whole_word: false,
-        subject: Subject::Lines,
-        terminator: b'\n',
-        captures: false,
-        unicode: tidebox_gnu::message::unicode_locale(),
-    };
+    let options = regex::Options { unicode: tidebox_gnu::message::unicode_locale(), ..regex::Options::basic() };
     Regex::new(patterns, &options).map_err(|error| {
         // The message names the one that is wrong.
         let wrong = patterns.iter().find(|pattern| Regex::new(std::slice::from_ref(pattern), &options).is_err());

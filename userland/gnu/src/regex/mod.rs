@@ -80,6 +80,44 @@ pub struct Options {
     pub unicode: bool,
 }
 
+impl Options {
+    /// The usual: lines that end in a newline, read tolerantly, of which any part may match, letter by letter, as in the
+    /// C locale. What differs is said by `Options { .. , ..Options::of(dialect) }`.
+    pub const fn of(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            misplaced: Misplaced::Tolerated,
+            ignore_case: false,
+            whole_line: false,
+            whole_word: false,
+            subject: Subject::Lines,
+            terminator: b'\n',
+            captures: false,
+            unicode: false,
+        }
+    }
+
+    /// The usual for patterns in [`Dialect::Basic`].
+    pub const fn basic() -> Self {
+        Self::of(Dialect::Basic)
+    }
+
+    /// The usual for patterns in [`Dialect::Extended`].
+    pub const fn extended() -> Self {
+        Self::of(Dialect::Extended)
+    }
+
+    /// The usual for patterns in [`Dialect::Emacs`].
+    pub const fn emacs() -> Self {
+        Self::of(Dialect::Emacs)
+    }
+
+    /// The usual for patterns in [`Dialect::Perl`].
+    pub const fn perl() -> Self {
+        Self::of(Dialect::Perl)
+    }
+}
+
 /// A pattern that is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

@@ -1,25 +1,11 @@
 use super::{Dialect, Options, Regex, Subject};
 
-fn options(dialect: Dialect) -> Options {
-    Options {
-        dialect,
-        ignore_case: false,
-        whole_line: false,
-        misplaced: Default::default(),
-        whole_word: false,
-        subject: Subject::Lines,
-        terminator: b'\n',
-        captures: false,
-        unicode: false,
-    }
-}
-
 fn regex(dialect: Dialect, pattern: &str) -> Regex {
-    Regex::new(&[pattern.as_bytes().to_vec()], &options(dialect)).expect("the pattern is one")
+    Regex::new(&[pattern.as_bytes().to_vec()], &Options::of(dialect)).expect("the pattern is one")
 }
 
 fn refusal(dialect: Dialect, pattern: &str) -> String {
-    Regex::new(&[pattern.as_bytes().to_vec()], &options(dialect)).expect_err("the pattern is none").to_string()
+    Regex::new(&[pattern.as_bytes().to_vec()], &Options::of(dialect)).expect_err("the pattern is none").to_string()
 }
 
 /// What the pattern matches in a line.
@@ -88,17 +74,17 @@ fn no_match_reaches_over_the_end_of_a_line() {
 
 #[test]
 fn whole_words_and_lines_are_told_apart() {
-    let word = Options { whole_word: true, ..options(Dialect::Basic) };
+    let word = Options { whole_word: true, ..Options::basic() };
     let word = Regex::new(&[b"foo".to_vec()], &word).expect("the pattern is one");
     assert_eq!(lines(&word, "foo_bar\na foo\nfoo-bar\n"), ["a foo", "foo-bar"]);
-    let line = Options { whole_line: true, ..options(Dialect::Fixed) };
+    let line = Options { whole_line: true, ..Options::of(Dialect::Fixed) };
     let line = Regex::new(&[b"a".to_vec(), b"b".to_vec()], &line).expect("the patterns are some");
     assert_eq!(lines(&line, "ab\nb\na\n"), ["b", "a"]);
 }
 
 #[test]
 fn either_case_fits_when_asked() {
-    let ignore = Options { ignore_case: true, unicode: true, ..options(Dialect::Basic) };
+    let ignore = Options { ignore_case: true, unicode: true, ..Options::basic() };
     for (pattern, line) in [("HeLLo", "hEllO"), ("[a-c]x", "BX"), ("É", "é"), ("k", "K")] {
         let regex = Regex::new(&[pattern.as_bytes().to_vec()], &ignore).expect("the pattern is one");
         assert_eq!(found(&regex, line).as_deref(), Some(line), "{pattern} in {line}");
@@ -133,9 +119,9 @@ fn mistakes_are_told_in_the_words_of_gnu() {
 
 #[test]
 fn bytes_that_are_not_utf8_match_only_themselves() {
-    let literal = Regex::new(&[b"\xe9.".to_vec()], &options(Dialect::Basic)).expect("the pattern is one");
+    let literal = Regex::new(&[b"\xe9.".to_vec()], &Options::basic()).expect("the pattern is one");
     assert_eq!(literal.find_in_line(b"caf\xe9!", 0), Ok(Some(3..5)));
-    let utf8 = Options { unicode: true, ..options(Dialect::Basic) };
+    let utf8 = Options { unicode: true, ..Options::basic() };
     let any = Regex::new(&[b"f.".to_vec()], &utf8).expect("the pattern is one");
     assert_eq!(any.find_in_line(b"caf\xe9!", 0), Ok(None));
     assert_eq!(regex(Dialect::Perl, "(?<=f)é").find_in_line("caf\u{e9}".as_bytes(), 0), Ok(Some(3..5)));
@@ -164,7 +150,7 @@ fn a_backtracking_pattern_gives_up() {
 
 /// The groups of the first match in a text, the match itself first.
 fn groups(dialect: Dialect, subject: Subject, pattern: &str, text: &str) -> Option<Vec<Option<String>>> {
-    let options = Options { captures: true, subject, ..options(dialect) };
+    let options = Options { captures: true, subject, ..Options::of(dialect) };
     let regex = Regex::new(&[pattern.as_bytes().to_vec()], &options).expect("the pattern is one");
     let found = regex.captures(text.as_bytes(), 0).expect("the search ends")?;
     Some(found.into_iter().map(|range| range.map(|range| text[range].to_owned())).collect())
@@ -201,7 +187,7 @@ fn a_text_is_one_whole_unless_its_lines_count() {
 #[test]
 fn classes_reach_beyond_ascii_where_the_locale_does() {
     for (unicode, wanted) in [(false, "caf"), (true, "café")] {
-        let options = Options { unicode, ..options(Dialect::Extended) };
+        let options = Options { unicode, ..Options::extended() };
         for pattern in ["[[:alpha:]]+", r"\w+", r"[^[:space:][:punct:]]+\b"] {
             let regex = Regex::new(&[pattern.as_bytes().to_vec()], &options).expect("the pattern is one");
             assert_eq!(found(&regex, "abc!").as_deref(), Some("abc"), "{pattern}");
