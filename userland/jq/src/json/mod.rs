@@ -2,6 +2,7 @@
 
 mod events;
 mod read;
+mod values;
 mod write;
 
 pub(crate) use read::{Reader, parse_all, parse_one};

@@ -1,0 +1,62 @@
+//! Going from token to token, and saying which one does not fit.
+
+use super::super::lex::{Kind, Token};
+use super::{Broken, Outcome, Parser, Within, Wrong};
+
+impl Parser<'_> {
+    pub(in crate::syntax) fn peek(&self) -> Token {
+        self.look(0)
+    }
+
+    /// The token that comes after `count` others.
+    pub(in crate::syntax) fn look(&self, count: usize) -> Token {
+        let end = Token { kind: Kind::End, text: "", at: 0 };
+        self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
+    }
+
+    pub(in crate::syntax) fn next(&mut self) -> Token {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    pub(in crate::syntax) fn eat(&mut self, text: &str) -> bool {
+        let found = self.peek().is(text);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    pub(in crate::syntax) fn expect(&mut self, text: &str, expected: &[&str]) -> Outcome<()> {
+        if self.eat(text) { Ok(()) } else { Err(self.unexpected(expected)) }
+    }
+
+    pub(in crate::syntax) fn name(&mut self, expected: &[&str]) -> Outcome<&'static str> {
+        if self.peek().is_name() { Ok(self.next().text) } else { Err(self.unexpected(expected)) }
+    }
+
+    /// Notes that the next token fits nowhere.
+    pub(in crate::syntax) fn unexpected(&mut self, expected: &[&str]) -> Broken {
+        let token = self.peek();
+        let mut message = format!("syntax error, unexpected {}", token.shown());
+        // What cannot begin a program is told to have come after an empty one.
+        let expected = if expected.is_empty() && self.at == 0 { &["$end"] } else { expected };
+        for (count, name) in expected.iter().enumerate() {
+            message.push_str(if count == 0 { ", expecting " } else { " or " });
+            message.push_str(name);
+        }
+        message.push_str(" (Unix shell quoting issues?)");
+        self.wrongs.push(Wrong { message, at: token.at });
+        if let Some(Within::Then(at)) = self.within.last() {
+            let message = "Possibly unterminated 'if' statement".to_owned();
+            self.wrongs.push(Wrong { message, at: *at });
+        }
+        Broken
+    }
+
+    pub(in crate::syntax) fn wrong(&mut self, message: impl Into<String>, at: usize) -> Broken {
+        self.wrongs.push(Wrong { message: message.into(), at });
+        Broken
+    }
+}
