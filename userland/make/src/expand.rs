@@ -118,6 +118,13 @@ impl Make {
         Ok(true)
     }
 
+    /// The expanded value of a variable.
+    pub(crate) fn value(&mut self, name: &[u8]) -> Result<Vec<u8>, Stop> {
+        let mut value = Vec::new();
+        self.value_into(name, &mut value)?;
+        Ok(value)
+    }
+
     /// Adds the expanded value of a variable.
     pub(crate) fn value_into(&mut self, name: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
         let Some((place, variable)) = self.find_variable(name, None) else {

@@ -1,46 +1,19 @@
 //! Running recipes.
 
+mod line;
+
 use std::rc::Rc;
 
-use tidebox_gnu::command::{Command, STANDARD, wait};
-use tidebox_rt::{Errno, Fd, Status};
+use tidebox_gnu::command::STANDARD;
+use tidebox_rt::Status;
 
 use crate::Make;
-use crate::command::{arguments_without_shell, signal_name};
+use crate::command::signal_name;
 use crate::failure::{Stop, TROUBLE};
 use crate::file::{Age, FileId, Location, Recipe};
 use crate::update::Outcome;
-use crate::variable::{Export, Origin, Variable};
-use crate::words::{is_blank, reference_length, trim, words};
-
-/// How a line is run.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flags {
-    /// `@`
-    silent: bool,
-    /// `-`
-    ignore: bool,
-    /// `+`, or the line calls make.
-    recursive: bool,
-}
-
-impl Flags {
-    /// Reads the characters before a command, and answers what follows them.
-    fn read<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
-        let mut rest = line;
-        while let Some((first, behind)) = rest.split_first() {
-            match first {
-                b'@' => self.silent = true,
-                b'-' => self.ignore = true,
-                b'+' => self.recursive = true,
-                byte if is_blank(*byte) || *byte == b'\n' => {}
-                _ => break,
-            }
-            rest = behind;
-        }
-        rest
-    }
-}
+use crate::words::trim;
+use line::{Flags, calls_make, continued, unescaped_lines};
 
 /// How a line ended.
 enum Ended {
@@ -188,127 +161,6 @@ impl Make {
         }
     }
 
-    /// Runs a program to its end. One that cannot be started is told of, and answered by its exit code.
-    fn run_program(&mut self, argv: &[Vec<u8>], environment: &[Vec<u8>], fds: &[(Fd, Fd)]) -> Result<Status, u8> {
-        let arguments: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
-        let command = Command { environment: Some(environment), descriptors: fds, ..Command::new(&arguments) };
-        match command.run() {
-            Ok(status) => Ok(status),
-            Err(error) => Err(self.cannot_start(&arguments, error)),
-        }
-    }
-
-    fn cannot_start(&mut self, arguments: &[&[u8]], error: Errno) -> u8 {
-        let name = String::from_utf8_lossy(arguments.first().copied().unwrap_or_default()).into_owned();
-        self.error(&format!("{name}: {}", error.text()));
-        127
-    }
-
-    /// The arguments of the program that runs a line: its own, or those of the shell.
-    fn argv(&mut self, command: &[u8]) -> Result<Vec<Vec<u8>>, Stop> {
-        let shell = self.value(b"SHELL")?;
-        let flags = self.value(b".SHELLFLAGS")?;
-        let shell = if trim(&shell).is_empty() { b"/bin/sh".to_vec() } else { shell };
-        let plain = trim(&shell) == b"/bin/sh" && matches!(trim(&flags), b"-c" | b"-ec") && !self.one_shell;
-        if plain && let Some(argv) = arguments_without_shell(command) {
-            return Ok(argv);
-        }
-        let mut argv: Vec<Vec<u8>> = words(&shell).map(<[u8]>::to_vec).collect();
-        argv.extend(words(&flags).map(<[u8]>::to_vec));
-        argv.push(command.to_vec());
-        Ok(argv)
-    }
-
-    /// The expanded value of a variable.
-    pub(crate) fn value(&mut self, name: &[u8]) -> Result<Vec<u8>, Stop> {
-        let mut value = Vec::new();
-        self.value_into(name, &mut value)?;
-        Ok(value)
-    }
-
-    /// What a command writes on standard output. `.SHELLSTATUS` has its exit code then.
-    pub(crate) fn output_of(&mut self, command: &[u8]) -> Result<Vec<u8>, Stop> {
-        let command = command.strip_prefix(b"\n").unwrap_or(command);
-        if trim(command).is_empty() {
-            return Ok(Vec::new());
-        }
-        self.announce();
-        let argv = self.argv(trim(command))?;
-        let environment = self.shell_environment.clone();
-        let arguments: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
-        let Ok((read, write)) = tidebox_rt::pipe() else {
-            return Err(self.fatal("pipe: Too many open files".to_owned()));
-        };
-        let fds: &[(Fd, Fd)] = &[(0, 0), (1, write), (2, 2)];
-        let command = Command { environment: Some(&environment), descriptors: fds, ..Command::new(&arguments) };
-        let started = command.spawn();
-        // The end of the output shows only once nobody else can write.
-        let _ = tidebox_rt::close(write);
-        let output = tidebox_gnu::stream::Input::of(read).rest().unwrap_or_default();
-        let status = match started {
-            Ok(pid) => wait(pid).map_or(1, Status::code),
-            Err(error) => self.cannot_start(&arguments, error),
-        };
-        let status = Variable::new(status.to_string(), false, Origin::Override);
-        self.globals.insert(b".SHELLSTATUS".to_vec(), status);
-        Ok(output)
-    }
-
-    /// The environment of a line of the target that is being made.
-    fn environment(&mut self) -> Result<Vec<Vec<u8>>, Stop> {
-        let mut names: std::collections::BTreeMap<Vec<u8>, bool> = std::collections::BTreeMap::new();
-        for (place, inherited) in self.places() {
-            let Some(scope) = self.scope(place) else { continue };
-            for (name, variable) in scope {
-                if (inherited && variable.private) || names.contains_key(name) {
-                    continue;
-                }
-                names.insert(name.clone(), self.is_exported(name, variable));
-            }
-        }
-        let mut environment = Vec::new();
-        for (name, _) in names.into_iter().filter(|(_, exported)| *exported) {
-            let value = match name.as_slice() {
-                b"MAKELEVEL" => (self.level + 1).to_string().into_bytes(),
-                b"SHELL" if self.globals.get(&name).is_some_and(|shell| shell.export != Export::Yes) => continue,
-                _ => self.value(&name)?,
-            };
-            environment.push([name.as_slice(), b"=", &value].concat());
-        }
-        if let Some(shell) = &self.outer_shell {
-            environment.push([b"SHELL=", shell.as_slice()].concat());
-        }
-        Ok(environment)
-    }
-
-    /// Whether programs get a variable.
-    fn is_exported(&self, name: &[u8], variable: &Variable) -> bool {
-        if matches!(name, b"MAKELEVEL" | b"MAKEFLAGS") {
-            return variable.export != Export::No;
-        }
-        let legal = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let target = name.iter().all(legal) && !name.first().is_some_and(u8::is_ascii_digit);
-        // A target's own variable goes where the global one of the name goes.
-        let global = self.globals.get(name);
-        match variable.export {
-            Export::Yes => true,
-            Export::No => false,
-            Export::Default => match global.map(|global| (global.export, global.origin)) {
-                Some((Export::Yes, _)) => true,
-                Some((Export::No, _)) => false,
-                Some((_, Origin::Environment | Origin::EnvironmentOverride)) => true,
-                _ => match variable.origin {
-                    Origin::Default | Origin::Automatic => false,
-                    Origin::Environment | Origin::EnvironmentOverride => true,
-                    Origin::CommandLine => target,
-                    Origin::File | Origin::Override => {
-                        (self.export_all && target) || self.inherited_environment.contains(name)
-                    }
-                },
-            },
-        }
-    }
-
     /// `-t`: gives a target the present time.
     fn touch(&mut self, file: FileId) -> Outcome {
         let target = self.files.get(file);
@@ -353,54 +205,4 @@ impl Make {
             self.error(&format!("*** Deleting file '{name}'"));
         }
     }
-}
-
-/// Whether a line of a recipe calls make.
-fn calls_make(line: &[u8]) -> bool {
-    let mut flags = Flags::default();
-    flags.read(line);
-    flags.recursive
-        || memchr::memmem::find(line, b"$(MAKE)").is_some()
-        || memchr::memmem::find(line, b"${MAKE}").is_some()
-}
-
-/// A line as it is expanded: the tab that begins a continued line is no part of it, and inside of references a line goes on
-/// with a space.
-fn continued(line: &[u8], prefix: u8) -> Vec<u8> {
-    let mut out = Vec::with_capacity(line.len());
-    let mut at = 0;
-    while let Some(byte) = line.get(at).copied() {
-        if byte == b'$' && matches!(line.get(at + 1), Some(b'(' | b'{')) {
-            let length = reference_length(line.get(at..).unwrap_or_default());
-            out.extend(crate::source::collapsed(line.get(at..at + length).unwrap_or_default()));
-            at += length;
-            continue;
-        }
-        out.push(byte);
-        at += 1;
-        if byte == b'\n' && line.get(at) == Some(&prefix) {
-            at += 1;
-        }
-    }
-    out
-}
-
-/// The lines of a text; a line end behind a backslash does not end one.
-fn unescaped_lines(text: &[u8]) -> Vec<&[u8]> {
-    let mut lines = Vec::new();
-    let mut from = 0;
-    let mut slashes = 0;
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            b'\\' => slashes += 1,
-            b'\n' if slashes % 2 == 0 => {
-                lines.push(text.get(from..at).unwrap_or_default());
-                from = at + 1;
-                slashes = 0;
-            }
-            _ => slashes = 0,
-        }
-    }
-    lines.push(text.get(from..).unwrap_or_default());
-    lines
 }
