@@ -1,27 +1,19 @@
 //! Commands, one character after the other.
 
+mod frame;
+mod print;
 mod register;
 mod top;
 
-use num_traits::{Signed as _, ToPrimitive as _};
+use num_traits::ToPrimitive as _;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::stream::Input;
 
 use super::arithmetic::{binary, modular_power};
-use super::source::Source;
 use super::value::{Level, Value};
 use crate::number::Number;
 use crate::output::Output;
-
-/// Macros that call each other and have more to do afterwards.
-const DEEPEST: usize = 1_000_000;
-
-/// A text in progress.
-struct Frame {
-    source: Source,
-    /// Macros that this one took the place of, because they had nothing left to do. `Q` counts them.
-    replaced: usize,
-}
+use frame::Frame;
 
 /// The whole state of the calculator.
 pub(super) struct Machine {
@@ -82,30 +74,6 @@ impl Machine {
     pub(super) fn complain(&mut self, message: &str) {
         self.output.flush();
         tidebox_gnu::message::complain("dc", message);
-    }
-
-    /// Runs a source to its end.
-    pub(super) fn run(&mut self, source: Source) {
-        self.frames = vec![Frame { source, replaced: 0 }];
-        while !self.quit && !self.frames.is_empty() {
-            match self.next() {
-                Some(command) => self.command(command),
-                None => {
-                    self.frames.pop();
-                }
-            }
-        }
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        if let Some(held) = self.held.take() {
-            return Some(held);
-        }
-        let frame = self.frames.last_mut()?;
-        if matches!(frame.source, Source::Standard) {
-            self.output.flush_before_reading(&self.standard);
-        }
-        frame.source.next(&mut self.standard)
     }
 
     fn command(&mut self, command: u8) {
@@ -303,93 +271,6 @@ impl Machine {
                     self.complain(&format!("cannot run /bin/sh: {}", errno.text()));
                 }
             }
-        }
-    }
-
-    /// Whether the commands came from the command line, of which ending early is no failure.
-    fn runs_expression(&self) -> bool {
-        self.frames.first().is_some_and(|frame| matches!(frame.source, Source::Text(..)))
-    }
-
-    fn unexpected_end(&mut self) {
-        if matches!(self.frames.last(), Some(Frame { source: Source::Text(..), .. })) {
-            self.complain("unexpected EOS");
-        } else {
-            self.complain("unexpected EOF");
-            self.code = 1;
-        }
-    }
-
-    /// Runs a string; anything else is pushed.
-    fn execute(&mut self, value: Value) {
-        let text = match value {
-            Value::String(text) => text,
-            number => return self.stack.push(number),
-        };
-        // A macro that ends with a call makes room for what it calls, so that loops do not grow.
-        let mut replaced = 0;
-        if self.frames.len() > 1
-            && let Some(ended) = self.frames.pop_if(|frame| frame.source.is_at_end())
-        {
-            replaced = ended.replaced + 1;
-        }
-        if self.frames.len() >= DEEPEST {
-            self.complain("macros are nested too deep");
-            self.quit = true;
-            return;
-        }
-        self.frames.push(Frame { source: Source::text(text), replaced });
-    }
-
-    fn unwind(&mut self, levels: usize) {
-        let mut left = levels;
-        while left > 0
-            && let Some(frame) = self.frames.last_mut()
-        {
-            if frame.replaced >= left {
-                frame.replaced -= left;
-                // What remains are macros that had nothing left to do.
-                frame.source = Source::text(Vec::new());
-                return;
-            }
-            left -= frame.replaced + 1;
-            self.frames.pop();
-        }
-    }
-
-    fn print(&mut self, command: u8) {
-        match command {
-            b'f' => {
-                for at in (0..self.stack.len()).rev() {
-                    self.print_at(at, true);
-                }
-            }
-            b'p' => match self.stack.len().checked_sub(1) {
-                Some(at) => self.print_at(at, true),
-                None => self.complain("stack empty"),
-            },
-            _ => {
-                let Some(value) = self.pop() else { return };
-                match value {
-                    Value::Number(number) if command == b'P' => {
-                        let (_, bytes) = number.with_scale(0).into_digits().abs().to_bytes_be();
-                        self.output.raw(&bytes);
-                    }
-                    Value::Number(number) => self.output.wrapped(&number.written(self.output_base)),
-                    Value::String(text) => self.output.raw(&text),
-                }
-            }
-        }
-    }
-
-    fn print_at(&mut self, at: usize, line: bool) {
-        match self.stack.get(at) {
-            Some(Value::Number(number)) => self.output.wrapped(&number.written(self.output_base)),
-            Some(Value::String(text)) => self.output.raw(text),
-            None => {}
-        }
-        if line {
-            self.output.end_line();
         }
     }
 

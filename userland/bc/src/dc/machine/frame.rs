@@ -1,0 +1,92 @@
+//! The texts in progress: sources, and the macros that they call.
+
+use super::super::source::Source;
+use super::super::value::Value;
+use super::Machine;
+
+/// Macros that call each other and have more to do afterwards.
+const DEEPEST: usize = 1_000_000;
+
+/// A text in progress.
+pub(super) struct Frame {
+    pub(super) source: Source,
+    /// Macros that this one took the place of, because they had nothing left to do. `Q` counts them.
+    pub(super) replaced: usize,
+}
+
+impl Machine {
+    /// Runs a source to its end.
+    pub(in crate::dc) fn run(&mut self, source: Source) {
+        self.frames = vec![Frame { source, replaced: 0 }];
+        while !self.quit && !self.frames.is_empty() {
+            match self.next() {
+                Some(command) => self.command(command),
+                None => {
+                    self.frames.pop();
+                }
+            }
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Option<u8> {
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
+        let frame = self.frames.last_mut()?;
+        if matches!(frame.source, Source::Standard) {
+            self.output.flush_before_reading(&self.standard);
+        }
+        frame.source.next(&mut self.standard)
+    }
+
+    /// Runs a string; anything else is pushed.
+    pub(super) fn execute(&mut self, value: Value) {
+        let text = match value {
+            Value::String(text) => text,
+            number => return self.stack.push(number),
+        };
+        // A macro that ends with a call makes room for what it calls, so that loops do not grow.
+        let mut replaced = 0;
+        if self.frames.len() > 1
+            && let Some(ended) = self.frames.pop_if(|frame| frame.source.is_at_end())
+        {
+            replaced = ended.replaced + 1;
+        }
+        if self.frames.len() >= DEEPEST {
+            self.complain("macros are nested too deep");
+            self.quit = true;
+            return;
+        }
+        self.frames.push(Frame { source: Source::text(text), replaced });
+    }
+
+    pub(super) fn unwind(&mut self, levels: usize) {
+        let mut left = levels;
+        while left > 0
+            && let Some(frame) = self.frames.last_mut()
+        {
+            if frame.replaced >= left {
+                frame.replaced -= left;
+                // What remains are macros that had nothing left to do.
+                frame.source = Source::text(Vec::new());
+                return;
+            }
+            left -= frame.replaced + 1;
+            self.frames.pop();
+        }
+    }
+
+    /// Whether the commands came from the command line, of which ending early is no failure.
+    pub(super) fn runs_expression(&self) -> bool {
+        self.frames.first().is_some_and(|frame| matches!(frame.source, Source::Text(..)))
+    }
+
+    pub(super) fn unexpected_end(&mut self) {
+        if matches!(self.frames.last(), Some(Frame { source: Source::Text(..), .. })) {
+            self.complain("unexpected EOS");
+        } else {
+            self.complain("unexpected EOF");
+            self.code = 1;
+        }
+    }
+}
