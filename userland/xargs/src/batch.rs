@@ -3,6 +3,12 @@
 use crate::input::{Item, Items};
 use crate::options::Options;
 
+/// One item has no room in a command.
+const LINE_TOO_LONG: &str = "argument line too long";
+
+/// The items of one command have no room in it.
+const LIST_TOO_LONG: &str = "argument list too long";
+
 /// The commands to run, one by one.
 pub(crate) struct Batches<'a> {
     options: &'a Options,
@@ -50,8 +56,11 @@ impl<'a> Batches<'a> {
             };
             let longer = bytes.saturating_add(item.bytes.len() + 1);
             if longer > self.options.most_bytes {
-                if count == 0 || (self.options.exit_when_long && self.is_counted()) {
-                    return Err("argument line too long".to_owned());
+                if count == 0 {
+                    return Err(LINE_TOO_LONG.to_owned());
+                }
+                if self.options.exit_when_long && self.is_counted() {
+                    return Err(LIST_TOO_LONG.to_owned());
                 }
                 self.left = Some(item);
                 break;
@@ -97,8 +106,15 @@ impl<'a> Batches<'a> {
         let (name, arguments) = self.options.command.split_first().map_or((None, &[][..]), |(n, a)| (Some(n), a));
         let words: Vec<Vec<u8>> =
             name.cloned().into_iter().chain(arguments.iter().map(|word| fill_in(word, replace, &item.bytes))).collect();
-        if words.iter().map(|word| word.len() + 1).sum::<usize>() > self.options.most_bytes {
-            return Err("argument line too long".to_owned());
+        let most = self.options.most_bytes;
+        if item.bytes.len() >= most {
+            return Err(LINE_TOO_LONG.to_owned());
+        }
+        if words.iter().any(|word| word.len() + 1 >= most) {
+            return Err("command too long".to_owned());
+        }
+        if words.iter().map(|word| word.len() + 1).sum::<usize>() > most {
+            return Err(LIST_TOO_LONG.to_owned());
         }
         Ok(Some(words))
     }

@@ -58,19 +58,18 @@ fn run() -> i32 {
 
 /// Tells on stderr how long commands may be; nothing here bounds them but what is asked for.
 fn show_limits(most_bytes: usize) {
-    /// What POSIX wants at least, and what Linux has.
+    /// What POSIX wants at least.
     const LEAST: usize = 4096;
-    const MOST: usize = 2 << 20;
-    let environment: usize = tidebox_rt::environ().iter().map(|entry| entry.len() + 1).sum();
-    let upper = MOST - 2048;
+    let (environment, upper) = (options::environment_bytes(), options::upper_bytes());
     tidebox_gnu::tell!(
         "Your environment variables take up {environment} bytes\n\
          POSIX upper limit on argument length (this system): {upper}\n\
          POSIX smallest allowable upper limit on argument length (all systems): {LEAST}\n\
          Maximum length of command we could actually use: {}\n\
          Size of command buffer we are actually using: {most_bytes}\n\
-         Maximum parallelism (--max-procs must be no greater): 2147483647",
-        upper.saturating_sub(environment)
+         Maximum parallelism (--max-procs must be no greater): {}",
+        upper.saturating_sub(environment),
+        options::MOST_PARALLEL
     );
 }
 

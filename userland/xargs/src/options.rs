@@ -2,6 +2,7 @@
 
 use tidebox_gnu::escape::control;
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::message::complain;
 
 const HELP: &str = include_str!("help.txt");
 
@@ -10,6 +11,9 @@ const VERSION: &str =
 
 /// Bytes of one command by default, as in GNU.
 const DEFAULT_BYTES: usize = 128 * 1024;
+
+/// Commands at a time at most, as in GNU.
+pub(crate) const MOST_PARALLEL: u32 = 2_147_483_647;
 
 /// What separates items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +174,7 @@ impl Options {
             'P' => self.parallel = number(key, &value.unwrap_or_default(), 0)?,
             'p' => (self.asks, self.shows) = (true, true),
             'r' => self.not_when_empty = true,
-            's' => self.most_bytes = number(key, &value.unwrap_or_default(), 1)?,
+            's' => self.most_bytes = command_bytes(&value.unwrap_or_default())?,
             't' => self.shows = true,
             'x' => self.exit_when_long = true,
             LIMITS => self.limits = true,
@@ -204,10 +208,43 @@ impl Options {
     }
 }
 
+/// Bytes of the environment, as they count for how long a command may be.
+pub(crate) fn environment_bytes() -> usize {
+    tidebox_rt::environ().iter().map(|entry| entry.len() + 1).sum()
+}
+
+/// Bytes that a command may have at most, as Linux has it with the environment that there is.
+pub(crate) fn upper_bytes() -> usize {
+    const LINUX: usize = 2 << 20;
+    /// What POSIX wants to be left over.
+    const HEADROOM: usize = 2048;
+    (LINUX - HEADROOM).saturating_sub(environment_bytes())
+}
+
+/// The value of `-s`. One that cannot be is told of, and the nearest that can be counts.
+fn command_bytes(value: &[u8]) -> Result<usize, String> {
+    let upper = upper_bytes();
+    match number('s', value, 1) {
+        Ok(bytes) if bytes > upper => {
+            let text = String::from_utf8_lossy(value);
+            complain("xargs", &format!("value {} for -s option should be <= {upper}", text.trim()));
+            Ok(upper)
+        }
+        Err(message) if !message.starts_with("invalid") => {
+            complain("xargs", &message);
+            Ok(1)
+        }
+        other => other,
+    }
+}
+
 fn number(key: char, value: &[u8], least: usize) -> Result<usize, String> {
     let text = String::from_utf8_lossy(value);
     let text = text.trim();
     let parsed: i128 = text.parse().map_err(|_| format!("invalid number \"{text}\" for -{key} option"))?;
+    if key == 'P' && parsed > i128::from(MOST_PARALLEL) {
+        return Err(format!("value {text} for -P option should be <= {MOST_PARALLEL}"));
+    }
     match usize::try_from(parsed) {
         Ok(number) if number >= least => Ok(number),
         Err(_) if parsed > 0 => Ok(usize::MAX),

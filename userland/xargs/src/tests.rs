@@ -58,5 +58,5 @@ fn mistakes_are_told() {
     assert!(commands("-n 0", "").is_err_and(|message| message == "value 0 for -n option should be >= 1"));
     assert!(commands("-n x", "").is_err_and(|message| message == "invalid number \"x\" for -n option"));
     assert!(commands("-s 8", "aaaaaaaa").is_err_and(|message| message == "argument line too long"));
-    assert!(commands("-x -n 2 -s 9", "aa bb").is_err_and(|message| message == "argument line too long"));
+    assert!(commands("-x -n 2 -s 9", "aa bb").is_err_and(|message| message == "argument list too long"));
 }
