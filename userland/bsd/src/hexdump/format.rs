@@ -173,6 +173,7 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
             continue;
         }
         let (mut piece, after) = conversion(after, size)?;
+        let after = without_colors(after)?;
         piece.before = std::mem::take(&mut before);
         // Text up to the next conversion belongs to this one, so that it can be left out with it.
         let end = after.iter().position(|byte| *byte == b'%').unwrap_or(after.len());
@@ -190,6 +191,15 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
         pieces.push(text);
     }
     Ok(pieces)
+}
+
+/// What follows a conversion without the colours that it would have on a terminal.
+fn without_colors(text: &[u8]) -> Result<&[u8], String> {
+    let Some(colors) = text.strip_prefix(b"_L") else {
+        return Ok(text);
+    };
+    let end = colors.iter().position(|byte| *byte == b']').filter(|_| colors.starts_with(b"["));
+    end.and_then(|end| colors.get(end + 1..)).ok_or_else(|| "bad conversion character %_L".to_owned())
 }
 
 fn plain() -> Piece {

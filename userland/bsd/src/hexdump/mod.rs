@@ -19,6 +19,7 @@ Dumps bytes in a format.
   -b, -c              bytes as octal numbers, as characters
   -C, --canonical     bytes in hexadecimal, with characters beside them
   -d, -o, -x          words of two bytes: decimal, octal, hexadecimal
+  -L, --color[=WHEN]  accepted; nobody looks, so that nothing is coloured
   -e, --format=FORMAT a format of one's own, such as '8/1 \"%02x \" \"\\n\"'
   -f, --format-file=FILE  formats from a file
   -n, --length=N      only N bytes
@@ -89,29 +90,32 @@ fn run(tool: &str, arguments: Vec<Vec<u8>>, mut texts: Vec<Vec<u8>>) -> i32 {
         long("two-bytes-hex", Takes::Nothing, 'x'),
         long("format", Takes::Value, 'e'),
         long("format-file", Takes::Value, 'f'),
+        long("color", Takes::Maybe, 'L'),
         long("length", Takes::Value, 'n'),
         long("skip", Takes::Value, 's'),
         long("no-squeezing", Takes::Nothing, 'v'),
         long("help", Takes::Nothing, 'h'),
         long("version", Takes::Nothing, 'V'),
     ];
-    let (mut length, mut skip, mut verbose) = (u64::MAX, 0, false);
+    let (mut length, mut skip, mut verbose, mut colors) = (u64::MAX, 0, false, false);
     let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "bcCde:f:n:os:vxhV", long: &long, permute: true }, arguments);
+    let mut parser = Parser::new(Spec { short: "bcCde:f:L::n:os:vxhV", long: &long, permute: true }, arguments);
     let complain = |message: &str| {
         tidebox_gnu::message::complain(tool, message);
         1
     };
     loop {
-        let (key, value) = match parser.next_item() {
+        let (key, given) = match parser.next_item() {
             Err(message) => return usage(tool, &message, 1),
             Ok(None) => break,
             Ok(Some(Item::Operand(file))) => {
                 files.push(file);
                 continue;
             }
-            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
+            Ok(Some(Item::Option(key, value))) => (key, value),
         };
+        let is_bare = given.is_none();
+        let value = given.unwrap_or_default();
         let shown = || String::from_utf8_lossy(&value).into_owned();
         match key {
             'e' => texts.push(value),
@@ -129,6 +133,14 @@ fn run(tool: &str, arguments: Vec<Vec<u8>>, mut texts: Vec<Vec<u8>>) -> i32 {
                 };
                 if key == 'n' { length = number } else { skip = number }
             }
+            'L' => match value.strip_prefix(b"=").unwrap_or(&value) {
+                b"always" => colors = true,
+                b"auto" | b"never" => colors = false,
+                b"" if is_bare => colors = false,
+                mode => {
+                    return complain(&format!("unsupported color mode: '{}'", String::from_utf8_lossy(mode)));
+                }
+            },
             'v' => verbose = true,
             'h' | 'V' => {
                 let mut out = Output::standard();
@@ -141,6 +153,9 @@ fn run(tool: &str, arguments: Vec<Vec<u8>>, mut texts: Vec<Vec<u8>>) -> i32 {
     }
     if texts.is_empty() {
         texts = vec![ADDRESS.as_bytes().to_vec(), DEFAULT.as_bytes().to_vec()];
+    }
+    if colors && texts.iter().any(|text| text.windows(3).any(|part| part == b"_L[")) {
+        return complain("colors of a format (_L) are not supported here");
     }
     let format = match parse(&texts) {
         Ok(format) => format,
@@ -155,7 +170,8 @@ fn run(tool: &str, arguments: Vec<Vec<u8>>, mut texts: Vec<Vec<u8>>) -> i32 {
     }
     let begin = source.skip(skip);
     show::show(&format, &mut source, begin, verbose, &mut out);
-    if asked > 0 && source.opened == 0 {
+    // Whoever wants no bytes opens no file.
+    if asked > 0 && source.opened == 0 && length > 0 {
         out.flush_now();
         complain("all input file arguments failed");
     }
