@@ -66,7 +66,7 @@ const LONG: &[Long] = &[
     long("version", Takes::Nothing, 'V'),
 ];
 
-const SPEC: Spec<'_> = Spec { short: "F:f:v:W:bcCd::D::e:E:ghi:Il:L::Mno::Op::PrsStV", long: LONG, permute: false };
+const SPEC: Spec<'_> = Spec { short: "F:f:v:W:bcCd::D::e:E:ghi:Il:L::MnNo::Op::PrsStV", long: LONG, permute: false };
 
 /// Reads a command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
@@ -160,8 +160,9 @@ impl Options {
             'n' => crate::number::read_other_bases(),
             'd' => self.dump = Some(if value.is_empty() { b"awkvars.out".to_vec() } else { value }),
             other => {
-                let name = LONG.iter().find(|long| long.key == other).map_or("", |long| long.name);
-                return Err(Other::Fatal(format!("option `--{name}' is not supported here")));
+                let name = LONG.iter().find(|long| long.key == other).map(|long| format!("--{}", long.name));
+                let name = name.unwrap_or_else(|| format!("-{other}"));
+                return Err(Other::Fatal(format!("option `{name}' is not supported here")));
             }
         }
         Ok(())

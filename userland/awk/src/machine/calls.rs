@@ -72,7 +72,7 @@ impl Machine {
                 Ok(None)
             }
             Some(_) => fatal(format!("{arguments} is invalid as number of arguments for {shown}")),
-            None => fatal(format!("function called indirectly through `{shown}' does not exist")),
+            None => fatal(format!("`{shown}' is not a function, so it cannot be called indirectly")),
         }
     }
 
