@@ -27,6 +27,17 @@ impl Session {
         Ok(Some(name).filter(|name| !name.is_empty()))
     }
 
+    /// `f`: gives the text a name, and says it.
+    pub(super) fn name_file(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
+        no_address(range)?;
+        if let Some(name) = self.file_name(cursor, b'f')? {
+            self.file = Some(name);
+        }
+        let name = self.file.clone().ok_or_else(|| wrong("No current filename"))?;
+        self.out.push(&[name.as_slice(), b"\n"].concat());
+        Ok(Step::Next)
+    }
+
     pub(super) fn edit(&mut self, anyway: bool, range: Range, cursor: &mut Cursor<'_>) -> Done {
         no_address(range)?;
         let name = self.file_name(cursor, b'e')?;
@@ -43,6 +54,18 @@ impl Session {
         self.buffer.changed = false;
         self.buffer.forget();
         result.map(|()| Step::Next)
+    }
+
+    pub(super) fn read(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
+        let behind = if range.given > 0 { range.last } else { self.buffer.len() };
+        let name = self.file_name(cursor, b'r')?.or_else(|| self.file.clone());
+        let name = name.ok_or_else(|| wrong("No current filename"))?;
+        if self.file.is_none() && !name.starts_with(b"!") {
+            self.file = Some(name.clone());
+        }
+        self.start_change();
+        self.read_file(&name, behind)?;
+        Ok(Step::Next)
     }
 
     /// Reads a file, or what a command prints, behind a line, and says how many bytes there were.
