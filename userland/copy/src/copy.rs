@@ -1,17 +1,17 @@
 //! Copying files and whole trees.
 
 mod link;
+mod room;
 
 use std::collections::HashMap;
 
 use tidebox_gnu::message::{complain, quoted};
 use tidebox_rt::{Errno, FileKind, Stat};
 
-use crate::ask::{self, question};
 use crate::data::{self, How};
-use crate::same_file::{Manner, Met, Verdict, judge};
+use crate::same_file::Met;
 use crate::say;
-use crate::target::{base_name, folder_of, followed, join, same};
+use crate::target::{followed, join, same};
 use tidebox_gnu::backup::Backup;
 
 /// Folders in folders that are followed; more would need more memory than a call stack has.
@@ -126,28 +126,7 @@ impl<'a> Copier<'a> {
         if kind == FileKind::Dir && above.iter().any(|folder| same(folder, &stat)) {
             return self.fail(&format!("cannot copy cyclic symbolic link {}", quoted(from)));
         }
-        let looks_through = kind != FileKind::Symlink && !options.remove_destination && !options.symbolic_link;
-        let through_link = looks_through && !options.backup.is_wanted();
-        let there = match tidebox_rt::stat(to, through_link) {
-            // With force a link that leads in a circle is removed when it cannot be opened.
-            Err(error) if error == Errno::ACCES || (error == Errno::LOOP && !options.force) => {
-                return self.fail(&format!("cannot stat {}: {}", quoted(to), error.text()));
-            }
-            other => other,
-        };
-        let dangles = there.is_err_and(|error| error == Errno::NOENT);
-        let there = there.ok();
-        let link = tidebox_rt::stat(to, false).ok().filter(|stat| stat.kind() == FileKind::Symlink);
-        if let (Some(link), true) = (&link, through_link && kind != FileKind::Dir) {
-            if self.made.contains_key(&(link.dev, link.ino)) {
-                let names = (quoted(from), quoted(to));
-                return self.fail(&format!("will not copy {} through just-created symlink {}", names.0, names.1));
-            }
-            let strict = !tidebox_rt::environ().iter().any(|entry| entry.starts_with(b"POSIXLY_CORRECT="));
-            if dangles && strict && !options.hard_link {
-                return self.fail(&format!("not writing through dangling symlink {}", quoted(to)));
-            }
-        }
+        let Some(there) = self.what_is_there(from, to, kind) else { return false };
         let mut saved = None;
         if let Some(there) = &there {
             match self.clear((from, follow), to, &stat, there, &mut saved) {
@@ -172,16 +151,7 @@ impl<'a> Copier<'a> {
         }
         let done = match kind {
             FileKind::Dir => self.folder(from, to, &stat, new, above),
-            _ if options.symbolic_link => self.symbolic(from, to),
-            _ if options.hard_link && follow => self.link((&followed(from), from), to, options.force),
-            _ if options.hard_link => self.link((from, from), to, options.force),
-            FileKind::Symlink => self.symlink(from, to, &stat),
-            FileKind::File => self.file(from, to, &stat, new),
-            FileKind::Pipe if options.special => self.fifo(to, &stat, new),
-            _ if options.special => {
-                self.fail(&format!("cannot create special file {}: {}", quoted(to), Errno::PERM.text()))
-            }
-            _ => self.file(from, to, &stat, new),
+            _ => self.no_folder((from, follow), to, &stat, new),
         };
         if done
             && named
@@ -193,16 +163,20 @@ impl<'a> Copier<'a> {
         done
     }
 
-    fn manner(&self, follow: bool) -> Manner {
+    /// Copies what is no folder, or makes the link to it that is wanted instead.
+    fn no_folder(&self, (from, follow): (&[u8], bool), to: &[u8], stat: &Stat, new: bool) -> bool {
         let options = self.options;
-        Manner {
-            follow,
-            moves: false,
-            backup: options.backup.is_wanted(),
-            // What is no copy cannot be written over what is there.
-            removes: options.remove_destination || (options.force && (options.hard_link || options.symbolic_link)),
-            hard_link: options.hard_link,
-            symbolic_link: options.symbolic_link,
+        match stat.kind() {
+            _ if options.symbolic_link => self.symbolic(from, to),
+            _ if options.hard_link && follow => self.link((&followed(from), from), to, options.force),
+            _ if options.hard_link => self.link((from, from), to, options.force),
+            FileKind::Symlink => self.symlink(from, to, stat),
+            FileKind::File => self.file(from, to, stat, new),
+            FileKind::Pipe if options.special => self.fifo(to, stat, new),
+            _ if options.special => {
+                self.fail(&format!("cannot create special file {}: {}", quoted(to), Errno::PERM.text()))
+            }
+            _ => self.file(from, to, stat, new),
         }
     }
 
@@ -214,78 +188,6 @@ impl<'a> Copier<'a> {
             _ => format!("{} -> {}{backup}", quoted(from), quoted(to)),
         };
         say(self.options.tool, &line);
-    }
-
-    /// Makes room for a copy where there is something: whether to go on; `None` when it failed.
-    fn clear(
-        &mut self,
-        (from, follow): (&[u8], bool),
-        to: &[u8],
-        stat: &Stat,
-        there: &Stat,
-        saved: &mut Option<Vec<u8>>,
-    ) -> Option<bool> {
-        let options = self.options;
-        let failed = |message: String| {
-            complain(options.tool, &message);
-            None
-        };
-        if stat.kind() != FileKind::Dir && options.existing != Existing::Keep {
-            match judge(from, to, self.manner(follow)) {
-                Verdict::Replace => {}
-                Verdict::Done => return Some(false),
-                Verdict::Refuse => return failed(format!("{} and {} are the same file", quoted(from), quoted(to))),
-            }
-        }
-        let (folder, other) = (stat.kind() == FileKind::Dir, there.kind() == FileKind::Dir);
-        if folder && other {
-            return Some(true);
-        }
-        if options.existing == Existing::Keep {
-            return Some(false);
-        }
-        if options.update && there.mtime_ns >= stat.mtime_ns {
-            return self.keep_linked(to, stat).then_some(false);
-        }
-        if options.existing == Existing::Ask && !ask::yes(&question(options.tool, to, there, options.force)) {
-            return Some(false);
-        }
-        if other && !options.backup.is_wanted() {
-            return failed(format!("cannot overwrite directory {} with non-directory", quoted(to)));
-        }
-        if folder && !options.backup.is_wanted() {
-            return failed(format!("cannot overwrite non-directory {} with directory {}", quoted(to), quoted(from)));
-        }
-        if self.made.contains_key(&(there.dev, there.ino)) && !options.backup.is_numbered() {
-            return failed(format!("will not overwrite just-created {} with {}", quoted(to), quoted(from)));
-        }
-        if options.backup.is_wanted() {
-            if options.backup.would_replace(base_name(from), base_name(to)) && folder_of(from) == folder_of(to) {
-                return failed(format!("backing up {} might destroy source;  {} not copied", quoted(to), quoted(from)));
-            }
-            match options.backup.make(to) {
-                Ok(name) => *saved = Some(name),
-                Err(error) => return failed(format!("cannot backup {}: {}", quoted(to), error.text())),
-            }
-            return Some(true);
-        }
-        let fifo = stat.kind() == FileKind::Pipe && options.special && options.follow == Follow::Never;
-        let in_the_way = stat.kind() == FileKind::Symlink || options.hard_link || options.symbolic_link;
-        // Another name of what is there keeps its content where names of one file are preserved.
-        let shared = options.preserve_links && there.nlink > 1;
-        if options.remove_destination
-            || shared
-            || fifo
-            || (in_the_way && (options.force || stat.kind() == FileKind::Symlink))
-        {
-            if let Err(error) = tidebox_rt::unlink(to) {
-                return failed(format!("cannot remove {}: {}", quoted(to), error.text()));
-            }
-            if options.verbose {
-                say(options.tool, &format!("removed {}", quoted(to)));
-            }
-        }
-        Some(true)
     }
 
     fn file(&self, from: &[u8], to: &[u8], stat: &Stat, new: bool) -> bool {

@@ -130,43 +130,55 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     if asked.parents && !into_folder {
         return usage("cp", "with --parents, the destination must be a directory", 1);
     }
-    let mut copier = Copier::new(&asked.options);
-    let mut well = true;
-    let mut seen = Vec::new();
-    for (from, to) in pairs {
-        let to = match asked.parents {
-            true => asked.below_parents(&from, &to),
-            false => Some(to),
-        };
-        let Some(to) = to else {
-            well = false;
-            continue;
-        };
-        if asked.clone {
-            complain("cp", &format!("failed to clone {} from {}: Operation not supported", quoted(&to), quoted(&from)));
-            well = false;
-            continue;
-        }
-        let is_seen = |(path, target): &(Vec<u8>, Vec<u8>)| *target == to && same_entry(path, &from);
-        let is_folder = || tidebox_rt::stat(&from, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
-        if seen.iter().any(is_seen) && !is_folder() && !asked.options.backup.is_wanted() {
-            complain("cp", &format!("warning: source file {} specified more than once", quoted(&from)));
-            continue;
-        }
-        // A file that replaces itself has only its backup to become a copy of it.
-        let own_backup = asked.options.force && from == to && asked.options.backup.is_wanted();
-        if own_backup && tidebox_rt::stat(&from, false).is_ok_and(|stat| stat.kind() == FileKind::File) {
-            let backup = asked.options.backup.name(&to);
-            well &= Copier::new(&Options { backup: Backup::default(), ..asked.options.clone() }).run(&from, &backup);
-            continue;
-        }
-        well &= copier.run(&from, &to);
-        seen.push((from, to));
-    }
-    i32::from(!well)
+    i32::from(!asked.copy_all(pairs))
 }
 
 impl Asked {
+    /// Copies each file to its place. Whether all went well.
+    fn copy_all(&self, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> bool {
+        let mut copier = Copier::new(&self.options);
+        let mut well = true;
+        let mut seen = Vec::new();
+        for (from, to) in pairs {
+            let to = match self.parents {
+                true => self.below_parents(&from, &to),
+                false => Some(to),
+            };
+            let Some(to) = to else {
+                well = false;
+                continue;
+            };
+            if self.clone {
+                let names = (quoted(&to), quoted(&from));
+                complain("cp", &format!("failed to clone {} from {}: Operation not supported", names.0, names.1));
+                well = false;
+                continue;
+            }
+            let is_seen = |(path, target): &(Vec<u8>, Vec<u8>)| *target == to && same_entry(path, &from);
+            let is_folder = || tidebox_rt::stat(&from, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+            if seen.iter().any(is_seen) && !is_folder() && !self.options.backup.is_wanted() {
+                complain("cp", &format!("warning: source file {} specified more than once", quoted(&from)));
+                continue;
+            }
+            if self.is_own_backup(&from, &to) {
+                let backup = self.options.backup.name(&to);
+                well &= Copier::new(&Options { backup: Backup::default(), ..self.options.clone() }).run(&from, &backup);
+                continue;
+            }
+            well &= copier.run(&from, &to);
+            seen.push((from, to));
+        }
+        well
+    }
+
+    /// Whether a file replaces itself, and so has only its backup to become a copy of it.
+    fn is_own_backup(&self, from: &[u8], to: &[u8]) -> bool {
+        self.options.force
+            && from == to
+            && self.options.backup.is_wanted()
+            && tidebox_rt::stat(from, false).is_ok_and(|stat| stat.kind() == FileKind::File)
+    }
+
     fn read(given: Vec<(char, Vec<u8>)>) -> Result<Self, String> {
         let mut asked = Self::default();
         asked.options.tool = "cp";
