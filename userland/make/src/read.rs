@@ -1,5 +1,7 @@
 //! Reading makefiles.
 
+mod rule_line;
+
 use std::rc::Rc;
 
 use tidebox_gnu::stream::read_all;
@@ -13,7 +15,7 @@ use crate::file::Location;
 use crate::rule::Rule;
 use crate::source::{Source, collapsed, without_comment};
 use crate::variable::{Origin, Variable};
-use crate::words::{find_unquoted, first_word, reference_length, trim, trim_start, words};
+use crate::words::{first_word, trim, trim_start, words};
 
 /// Makefiles that include each other, at most.
 const DEEPEST_INCLUDE: usize = 100;
@@ -268,133 +270,4 @@ impl Make {
         }
         Ok(true)
     }
-
-    /// A line that names targets.
-    fn read_rule(&mut self, reading: &mut Reading, number: usize, mut raw: Vec<u8>) -> Result<(), Stop> {
-        let eight_spaces = raw.starts_with(b"        ");
-        let mut recipe = None;
-        if let Some(at) = find_unquoted(&mut raw, true, |byte| matches!(byte, b';' | b'#')) {
-            if raw.get(at) == Some(&b';') {
-                recipe = Some(raw.get(at + 1..).unwrap_or_default().to_vec());
-            }
-            raw.truncate(at);
-        }
-        let line = collapsed(&raw);
-        if trim(&line).is_empty() {
-            return match recipe {
-                Some(_) => Err(self.fatal("missing rule before recipe".to_owned())),
-                None => Ok(()),
-            };
-        }
-        // Words are expanded one by one until one holds the colon: what follows may be an assignment, which is not expanded.
-        let mut head: Vec<u8> = Vec::new();
-        let mut rest: &[u8] = &line;
-        let colon = loop {
-            if let Some(colon) = colon_in(&mut head) {
-                break colon;
-            }
-            let (word, behind) = next_word(rest);
-            if word.is_empty() {
-                return self.no_colon(&head, eight_spaces);
-            }
-            rest = behind;
-            if !head.is_empty() {
-                head.push(b' ');
-            }
-            let expanded = self.expand(word)?;
-            head.extend_from_slice(&expanded);
-        };
-        let mut behind = head.get(colon + 1..).unwrap_or_default().to_vec();
-        let mut targets = head.get(..colon).unwrap_or_default();
-        let grouped = targets.last() == Some(&b'&');
-        if grouped {
-            targets = targets.get(..targets.len() - 1).unwrap_or_default();
-        }
-        let names: Vec<Vec<u8>> = words(targets).flat_map(|word| self.files_matching(word, false)).collect();
-        if names.is_empty() {
-            reading.without_targets = true;
-            return Ok(());
-        }
-        let double_colon = behind.first() == Some(&b':');
-        if double_colon {
-            behind.remove(0);
-        }
-        let unexpanded = [behind.as_slice(), if rest.is_empty() { b"" } else { b" " }, rest].concat();
-        if let Some((modifiers, Definition::Assign { name, operator, value })) = definition(&unexpanded, true) {
-            let value = match &recipe {
-                Some(more) => [value, b";", &collapsed(more)].concat(),
-                None => value.to_vec(),
-            };
-            return self.assign_for_targets(&names, (name, operator, &value), modifiers);
-        }
-        reading.without_targets = false;
-        let expanded = self.expand(rest)?;
-        let mut prerequisites = [behind.as_slice(), b" ", &expanded].concat();
-        if recipe.is_none()
-            && let Some(at) = find_unquoted(&mut prerequisites, false, |byte| byte == b';')
-        {
-            recipe = Some(prerequisites.get(at + 1..).unwrap_or_default().to_vec());
-            prerequisites.truncate(at);
-        }
-        let location = self.location.clone();
-        let mut rule = Rule { targets: names, double_colon, grouped, location, ..Rule::default() };
-        if let Some(at) = find_unquoted(&mut prerequisites, false, |byte| byte == b':') {
-            let patterns: Vec<&[u8]> = words(prerequisites.get(..at).unwrap_or_default()).collect();
-            let pattern = match patterns.as_slice() {
-                [] => return Err(self.fatal("missing target pattern".to_owned())),
-                [pattern] => crate::pattern::Pattern::parse(pattern),
-                _ => return Err(self.fatal("multiple target patterns".to_owned())),
-            };
-            if !pattern.has_percent() {
-                return Err(self.fatal("target pattern contains no '%'".to_owned()));
-            }
-            rule.static_pattern = Some(pattern);
-            prerequisites.drain(..=at);
-        }
-        rule.prerequisites = trim(&prerequisites).to_vec();
-        if let Some(line) = recipe {
-            rule.add_line(number, line);
-        }
-        reading.rule = Some(rule);
-        Ok(())
-    }
-
-    /// A line without a colon: nothing, or a mistake.
-    fn no_colon(&mut self, head: &[u8], eight_spaces: bool) -> Result<(), Stop> {
-        if trim(head).is_empty() {
-            return Ok(());
-        }
-        Err(self.fatal(match eight_spaces && self.recipe_prefix == b'\t' {
-            true => "missing separator (did you mean TAB instead of 8 spaces?)".to_owned(),
-            false => "missing separator".to_owned(),
-        }))
-    }
-}
-
-/// Where the colon stands that ends the targets.
-fn colon_in(head: &mut Vec<u8>) -> Option<usize> {
-    find_unquoted(head, false, |byte| byte == b':')
-}
-
-/// The next word of a line that is not expanded yet, and what follows. A colon ends a word and belongs to it.
-fn next_word(text: &[u8]) -> (&[u8], &[u8]) {
-    let text = trim_start(text);
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'$' => at += reference_length(text.get(at..).unwrap_or_default()),
-            b' ' | b'\t' | b'\n' => break,
-            b'\\' => at += 2,
-            b':' => {
-                at += 1;
-                if text.get(at) == Some(&b':') {
-                    at += 1;
-                }
-                break;
-            }
-            _ => at += 1,
-        }
-    }
-    let at = at.min(text.len());
-    (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default())
 }
