@@ -43,14 +43,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         return found(format!("bzip2 compressed data, block size = {}00k", char::from(level)), "application/x-bzip2");
     }
     if start(b"\xfd7zXZ\0") {
-        let check = match bytes.byte(7)? & 15 {
-            0 => "none",
-            1 => "CRC32",
-            4 => "CRC64",
-            10 => "SHA-256",
-            _ => "unknown",
-        };
-        return found(format!("XZ compressed data, checksum {check}"), "application/x-xz");
+        return xz(bytes);
     }
     if start(b"\x28\xb5\x2f\xfd") {
         return zstandard(bytes);
@@ -66,17 +59,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         return found("RAR archive data", "application/x-rar");
     }
     if start(b"!<arch>\ndebian") {
-        let version = bytes.text(68);
-        let version = version.lines().next().unwrap_or_default();
-        let mut text = format!("Debian binary package (format {version})");
-        for (name, told) in [("control.tar.", "with control.tar."), ("data.tar.", "data compression ")] {
-            if let Some(at) = bytes.find(72, 4096, name.as_bytes()) {
-                let kind: String =
-                    bytes.text(at + name.len()).chars().take_while(char::is_ascii_alphanumeric).collect();
-                text.push_str(&format!(", {told}{kind}"));
-            }
-        }
-        return found(text, "application/vnd.debian.binary-package");
+        return debian(bytes);
     }
     if start(b"!<arch>\n") {
         return found("current ar archive", "application/x-archive");
@@ -88,17 +71,13 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         return found("LZ4 compressed data (v1.4+)", "application/x-lz4");
     }
     if start(b"\x1f\x9d") {
-        let bits = bytes.byte(2)?;
-        let block = if bits & 0x80 != 0 { " block compressed" } else { "" };
-        return found(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress");
+        return compress(bytes);
     }
     if start(b"\x89LZO\0\r\n\x1a\n") {
         return found("lzop compressed data", "application/octet-stream");
     }
     if start(b"\x5d\0\0") && matches!(bytes.byte(12), Some(0 | 0xff)) {
-        let size = bytes.le64(5)?;
-        let size = if size == u64::MAX { ", streamed".to_owned() } else { format!(", non-streamed, size {size}") };
-        return found(format!("LZMA compressed data{size}"), "application/x-lzma");
+        return lzma(bytes);
     }
     if start(b"070701") || start(b"070702") {
         let kind = if start(b"070701") { "SVR4 with no CRC" } else { "SVR4 with CRC" };
@@ -156,6 +135,43 @@ fn gzip(bytes: Bytes<'_>) -> Found {
         text.push_str(&format!(", original size modulo 2^32 {size}"));
     }
     found(text, "application/gzip")
+}
+
+fn xz(bytes: Bytes<'_>) -> Found {
+    let check = match bytes.byte(7)? & 15 {
+        0 => "none",
+        1 => "CRC32",
+        4 => "CRC64",
+        10 => "SHA-256",
+        _ => "unknown",
+    };
+    found(format!("XZ compressed data, checksum {check}"), "application/x-xz")
+}
+
+/// A package of Debian: an archive of `ar` that holds two of `tar`.
+fn debian(bytes: Bytes<'_>) -> Found {
+    let version = bytes.text(68);
+    let version = version.lines().next().unwrap_or_default();
+    let mut text = format!("Debian binary package (format {version})");
+    for (name, told) in [("control.tar.", "with control.tar."), ("data.tar.", "data compression ")] {
+        if let Some(at) = bytes.find(72, 4096, name.as_bytes()) {
+            let kind: String = bytes.text(at + name.len()).chars().take_while(char::is_ascii_alphanumeric).collect();
+            text.push_str(&format!(", {told}{kind}"));
+        }
+    }
+    found(text, "application/vnd.debian.binary-package")
+}
+
+fn compress(bytes: Bytes<'_>) -> Found {
+    let bits = bytes.byte(2)?;
+    let block = if bits & 0x80 != 0 { " block compressed" } else { "" };
+    found(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress")
+}
+
+fn lzma(bytes: Bytes<'_>) -> Found {
+    let size = bytes.le64(5)?;
+    let size = if size == u64::MAX { ", streamed".to_owned() } else { format!(", non-streamed, size {size}") };
+    found(format!("LZMA compressed data{size}"), "application/x-lzma")
 }
 
 fn zstandard(bytes: Bytes<'_>) -> Found {

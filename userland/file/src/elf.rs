@@ -95,6 +95,37 @@ impl Elf<'_> {
             .any(|at| self.word(at) == Some(FLAGS_1) && self.word(at + step / 2).is_some_and(|flags| flags & PIE != 0))
     }
 
+    /// How the description begins: class, order of bytes, kind of file, machine, version and system.
+    fn head(self, name: &str) -> Option<String> {
+        let class = if self.wide { "64-bit" } else { "32-bit" };
+        let order = if self.little { "LSB" } else { "MSB" };
+        let machine = self.u16(18)?;
+        let machine = match MACHINES.iter().find(|(number, _)| *number == machine) {
+            Some((_, name)) => (*name).to_owned(),
+            None => format!("*unknown arch {machine:#x}*"),
+        };
+        let version = self.bytes.byte(6).unwrap_or(1);
+        let system = match self.bytes.byte(7)? {
+            0 => " (SYSV)",
+            3 => " (GNU/Linux)",
+            9 => " (FreeBSD)",
+            _ => "",
+        };
+        Some(format!("ELF {class} {order} {name}, {machine}, version {version}{system}"))
+    }
+
+    /// What the notes of all sections tell, or of all segments where there are no sections; each once.
+    fn all_notes(self, segments: &[Part], sections: &[Part]) -> Vec<String> {
+        let (parts, kind) = if sections.is_empty() { (segments, NOTE) } else { (sections, 7) };
+        let mut told = Vec::new();
+        for note in parts.iter().filter(|part| part.kind == kind).flat_map(|part| self.notes(part)) {
+            if !told.contains(&note) {
+                told.push(note);
+            }
+        }
+        told
+    }
+
     /// What notes tell: the hash of the build, and the oldest kernel.
     fn notes(self, part: &Part) -> Vec<String> {
         let mut told = Vec::new();
@@ -162,21 +193,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         4 => ("core file", "application/x-coredump"),
         _ => ("no file type", "application/octet-stream"),
     };
-    let class = if elf.wide { "64-bit" } else { "32-bit" };
-    let order = if elf.little { "LSB" } else { "MSB" };
-    let machine = elf.u16(18)?;
-    let machine = match MACHINES.iter().find(|(number, _)| *number == machine) {
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("*unknown arch {machine:#x}*"),
-    };
-    let version = bytes.byte(6).unwrap_or(1);
-    let system = match bytes.byte(7)? {
-        0 => " (SYSV)",
-        3 => " (GNU/Linux)",
-        9 => " (FreeBSD)",
-        _ => "",
-    };
-    let mut text = format!("ELF {class} {order} {name}, {machine}, version {version}{system}");
+    let mut text = elf.head(name)?;
     match kind {
         2 | 3 if segments.is_empty() => text.push_str(", no program header"),
         2 | 3 if dynamic.is_some() => text.push_str(", dynamically linked"),
@@ -188,16 +205,8 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         text.push_str(&format!(", interpreter {}", bytes.text(part.at)));
     }
     let sections = elf.sections();
-    let noted: Vec<String> = match sections.is_empty() {
-        true => segments.iter().filter(|part| part.kind == NOTE).flat_map(|part| elf.notes(part)).collect(),
-        false => sections.iter().filter(|part| part.kind == 7).flat_map(|part| elf.notes(part)).collect(),
-    };
-    let mut told = Vec::new();
-    for note in noted {
-        if !told.contains(&note) {
-            text.push_str(&note);
-            told.push(note);
-        }
+    for note in elf.all_notes(&segments, &sections) {
+        text.push_str(&note);
     }
     let symbols = sections.iter().any(|part| part.kind == 2);
     let debug = symbols && memchr::memmem::find(bytes.0, b"\0.debug_info\0").is_some();
