@@ -4,7 +4,7 @@ mod place;
 use std::fs;
 
 use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
 use tidebox_gnu::mode::Change;
 use tidebox_gnu::stream::Output;
@@ -40,6 +40,22 @@ const MODE: u32 = 0o755;
 
 const BACKUP: char = '\u{e001}';
 const STRIP_PROGRAM: char = '\u{e002}';
+
+const LONG: &[Long] = &[
+    long("backup", Takes::Maybe, BACKUP),
+    long("compare", Takes::Nothing, 'C'),
+    long("directory", Takes::Nothing, 'd'),
+    long("group", Takes::Value, 'g'),
+    long("mode", Takes::Value, 'm'),
+    long("no-target-directory", Takes::Nothing, 'T'),
+    long("owner", Takes::Value, 'o'),
+    long("preserve-timestamps", Takes::Nothing, 'p'),
+    long("strip", Takes::Nothing, 's'),
+    long("strip-program", Takes::Value, STRIP_PROGRAM),
+    long("suffix", Takes::Value, 'S'),
+    long("target-directory", Takes::Value, 't'),
+    long("verbose", Takes::Nothing, 'v'),
+];
 
 struct Options {
     mode: Option<Change>,
@@ -85,73 +101,9 @@ fn fail(message: &str) -> i32 {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("backup", Takes::Maybe, BACKUP),
-        long("compare", Takes::Nothing, 'C'),
-        long("directory", Takes::Nothing, 'd'),
-        long("group", Takes::Value, 'g'),
-        long("mode", Takes::Value, 'm'),
-        long("no-target-directory", Takes::Nothing, 'T'),
-        long("owner", Takes::Value, 'o'),
-        long("preserve-timestamps", Takes::Nothing, 'p'),
-        long("strip", Takes::Nothing, 's'),
-        long("strip-program", Takes::Value, STRIP_PROGRAM),
-        long("suffix", Takes::Value, 'S'),
-        long("target-directory", Takes::Value, 't'),
-        long("verbose", Takes::Nothing, 'v'),
-    ];
-    let mut options = Options {
-        mode: None,
-        owner: Owner::default(),
-        backup: None,
-        suffix: b"~".to_vec(),
-        compare: false,
-        folders: false,
-        leading: false,
-        times: false,
-        target: None,
-        no_target: false,
-        verbose: false,
-    };
-    if let Some(suffix) = std::env::var_os("SIMPLE_BACKUP_SUFFIX").filter(|suffix| !suffix.is_empty()) {
-        options.suffix = suffix.into_encoded_bytes();
-    }
-    let line = CommandLine::core("install", "bcCsDdg:m:o:pt:TvS:", &long, HELP);
-    let operands = line.read::<i32>(arguments, |key, value| {
-        match key {
-            'b' => options.backup = options.backup.or(Some(Numbering::Existing)),
-            BACKUP => match numbering(&value) {
-                Some(numbering) => options.backup = numbering,
-                None => {
-                    let message = format!("invalid argument {} for {}", curly(&value), curly(b"backup type"));
-                    return Err(line.wrong(message + "\n" + &backup_types()));
-                }
-            },
-            'C' => options.compare = true,
-            'd' => options.folders = true,
-            'D' => options.leading = true,
-            'g' => match owner::group(&value) {
-                Ok(owner) => options.owner.group = owner.group,
-                Err(_) => return Err(fail(&format!("invalid group {}", curly(&value)))),
-            },
-            'o' => match owner::parse(&value) {
-                Ok((owner, _)) if owner.group.is_none() => options.owner.user = owner.user,
-                _ => return Err(fail(&format!("invalid user {}", curly(&value)))),
-            },
-            'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
-                Some(change) => options.mode = Some(change),
-                None => return Err(fail(&format!("invalid mode {}", curly(&value)))),
-            },
-            'p' => options.times = true,
-            'S' => (options.suffix, options.backup) = (value, options.backup.or(Some(Numbering::Existing))),
-            't' => options.target = Some(value),
-            'T' => options.no_target = true,
-            'v' => options.verbose = true,
-            's' | STRIP_PROGRAM => return Err(fail("stripping (-s) is not supported: there is no program to strip")),
-            _ => {}
-        }
-        Ok(())
-    });
+    let mut options = Options::unset();
+    let line = CommandLine::core("install", "bcCsDdg:m:o:pt:TvS:", LONG, HELP);
+    let operands = line.read::<i32>(arguments, |key, value| options.set(key, value, &line));
     let operands = match operands {
         Ok(operands) => operands,
         Err(code) => return code,
@@ -164,6 +116,63 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         Err(Wrong::Usage(message)) => usage("install", &message, 1),
         Err(Wrong::Target(message)) => fail(&message),
+    }
+}
+
+impl Options {
+    /// What holds when nobody says otherwise.
+    fn unset() -> Self {
+        let suffix = std::env::var_os("SIMPLE_BACKUP_SUFFIX").filter(|suffix| !suffix.is_empty());
+        Self {
+            mode: None,
+            owner: Owner::default(),
+            backup: None,
+            suffix: suffix.map_or_else(|| b"~".to_vec(), |suffix| suffix.into_encoded_bytes()),
+            compare: false,
+            folders: false,
+            leading: false,
+            times: false,
+            target: None,
+            no_target: false,
+            verbose: false,
+        }
+    }
+
+    /// Does what one option asks for. An error is the code to end with.
+    fn set(&mut self, key: char, value: Vec<u8>, line: &CommandLine<'_>) -> Result<(), i32> {
+        match key {
+            'b' => self.backup = self.backup.or(Some(Numbering::Existing)),
+            BACKUP => match numbering(&value) {
+                Some(numbering) => self.backup = numbering,
+                None => {
+                    let message = format!("invalid argument {} for {}", curly(&value), curly(b"backup type"));
+                    return Err(line.wrong(message + "\n" + &backup_types()));
+                }
+            },
+            'C' => self.compare = true,
+            'd' => self.folders = true,
+            'D' => self.leading = true,
+            'g' => match owner::group(&value) {
+                Ok(owner) => self.owner.group = owner.group,
+                Err(_) => return Err(fail(&format!("invalid group {}", curly(&value)))),
+            },
+            'o' => match owner::parse(&value) {
+                Ok((owner, _)) if owner.group.is_none() => self.owner.user = owner.user,
+                _ => return Err(fail(&format!("invalid user {}", curly(&value)))),
+            },
+            'm' => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
+                Some(change) => self.mode = Some(change),
+                None => return Err(fail(&format!("invalid mode {}", curly(&value)))),
+            },
+            'p' => self.times = true,
+            'S' => (self.suffix, self.backup) = (value, self.backup.or(Some(Numbering::Existing))),
+            't' => self.target = Some(value),
+            'T' => self.no_target = true,
+            'v' => self.verbose = true,
+            's' | STRIP_PROGRAM => return Err(fail("stripping (-s) is not supported: there is no program to strip")),
+            _ => {}
+        }
+        Ok(())
     }
 }
 

@@ -120,36 +120,43 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     };
     let wanted = if reference.is_some() { 1 } else { 2 };
     if operands.len() < wanted {
-        return match operands.last() {
-            Some(last) => usage(tool, &format!("missing operand after {}", curly(last)), 1),
-            None => usage(tool, "missing operand", 1),
-        };
+        return missing(tool, &operands);
     }
-    if let Some(reference) = reference {
-        match tidebox_rt::stat(&reference, true) {
-            Ok(stat) => {
-                change.owner = Owner { user: (tool == "chown").then_some(stat.uid), group: Some(stat.gid) };
-            }
-            Err(errno) => {
-                return fail(tool, &format!("failed to get attributes of {}: {}", quoted(&reference), errno.text()));
-            }
-        }
-    } else {
-        let word = operands.remove(0);
-        let parsed = if tool == "chgrp" { owner::group(&word).map(|owner| (owner, None)) } else { owner::parse(&word) };
-        match parsed {
-            Ok((owner, warning)) => {
-                warning.into_iter().for_each(|warning| complain(tool, &warning));
-                change.owner = owner;
-            }
-            Err(message) => return fail(tool, &message),
-        }
+    let owner = match reference {
+        Some(reference) => owner_of(tool, &reference),
+        None => owner_named(tool, &operands.remove(0)),
+    };
+    match owner {
+        Ok(owner) => change.owner = owner,
+        Err(message) => return fail(tool, &message),
     }
     for file in &operands {
         change.file(file, 0);
     }
     let code = i32::from(change.failed);
     change.out.finish(tool, code)
+}
+
+fn missing(tool: &str, operands: &[Vec<u8>]) -> i32 {
+    match operands.last() {
+        Some(last) => usage(tool, &format!("missing operand after {}", curly(last)), 1),
+        None => usage(tool, "missing operand", 1),
+    }
+}
+
+/// Whom a file belongs to, as far as the tool changes that.
+fn owner_of(tool: &str, reference: &[u8]) -> Result<Owner, String> {
+    let stat = tidebox_rt::stat(reference, true)
+        .map_err(|errno| format!("failed to get attributes of {}: {}", quoted(reference), errno.text()))?;
+    Ok(Owner { user: (tool == "chown").then_some(stat.uid), group: Some(stat.gid) })
+}
+
+/// Whom a word of the command line names; it may be old-fashioned, which is told.
+fn owner_named(tool: &str, word: &[u8]) -> Result<Owner, String> {
+    let (owner, warning) =
+        if tool == "chgrp" { owner::group(word).map(|owner| (owner, None)) } else { owner::parse(word) }?;
+    warning.into_iter().for_each(|warning| complain(tool, &warning));
+    Ok(owner)
 }
 
 fn fail(tool: &str, message: &str) -> i32 {
