@@ -85,72 +85,9 @@ pub(super) fn with_filters() -> Vec<Filter> {
                 }
             }),
         ),
-        (
-            "!last_or_null",
-            vec![fun()].into(),
-            Native::<Kind>::new(|mut cv: Call<'_>| {
-                let (step, context) = cv.0.pop_fun();
-                let mut last = Val::Null;
-                for value in step.run((context, cv.1)) {
-                    match value {
-                        Ok(value) => last = value,
-                        Err(error) => return Box::new(std::iter::once(Err(error))),
-                    }
-                }
-                answer(Ok(last))
-            }),
-        ),
-        (
-            "!assign",
-            vec![fun(), Bind::Var(())].into(),
-            Native::<Kind>::new(|mut cv: Call<'_>| {
-                let value = cv.0.pop_var();
-                match paths_of(&mut cv) {
-                    Ok(paths) => answer(paths.into_iter().try_fold(cv.1, |whole, path| {
-                        set_path(whole, path.as_array().unwrap_or_default(), value.clone())
-                    })),
-                    Err(error) => Box::new(std::iter::once(Err(error))),
-                }
-            }),
-        ),
-        (
-            "!modify",
-            vec![fun(), fun()].into(),
-            Native::<Kind>::new(|mut cv: Call<'_>| {
-                let (change, context) = cv.0.pop_fun();
-                let paths = match paths_of(&mut cv) {
-                    Ok(paths) => paths,
-                    Err(error) => return Box::new(std::iter::once(Err(error))),
-                };
-                let mut whole = cv.1;
-                let mut dropped = Vec::new();
-                for path in paths {
-                    // An exception of the change leaves through here, because a change itself tells errors only.
-                    let mut thrown = None;
-                    let result = change_path(whole, path.as_array().unwrap_or_default(), |inner| {
-                        match change.run((context.clone(), inner)).next() {
-                            Some(Ok(new)) => Ok(new),
-                            Some(Err(error)) => {
-                                thrown = Some(error);
-                                Ok(Val::Null)
-                            }
-                            None => {
-                                dropped.push(path.clone());
-                                Ok(Val::Null)
-                            }
-                        }
-                    });
-                    if let Some(error) = thrown {
-                        return Box::new(std::iter::once(Err(error)));
-                    }
-                    whole = match result {
-                        Ok(whole) => whole,
-                        Err(error) => return answer(Err(error)),
-                    };
-                }
-                answer(delete_paths(whole, dropped))
-            }),
-        ),
+        ("!last_or_null", vec![fun()].into(), Native::<Kind>::new(last_or_null)),
+        ("!assign", vec![fun(), Bind::Var(())].into(), Native::<Kind>::new(assign)),
+        ("!modify", vec![fun(), fun()].into(), Native::<Kind>::new(modify)),
         (
             "!depth",
             Vec::new().into(),
@@ -170,6 +107,68 @@ pub(super) fn with_filters() -> Vec<Filter> {
         _ => None,
     }));
     filters
+}
+
+/// The last of what a filter answers, or null where that is nothing.
+fn last_or_null<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
+    let (step, context) = cv.0.pop_fun();
+    let mut last = Val::Null;
+    for value in step.run((context, cv.1)) {
+        match value {
+            Ok(value) => last = value,
+            Err(error) => return Box::new(std::iter::once(Err(error))),
+        }
+    }
+    answer(Ok(last))
+}
+
+/// `paths = $value`
+fn assign<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
+    let value = cv.0.pop_var();
+    match paths_of(&mut cv) {
+        Ok(paths) => answer(
+            paths
+                .into_iter()
+                .try_fold(cv.1, |whole, path| set_path(whole, path.as_array().unwrap_or_default(), value.clone())),
+        ),
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    }
+}
+
+/// `paths |= change`
+fn modify<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
+    let (change, context) = cv.0.pop_fun();
+    let paths = match paths_of(&mut cv) {
+        Ok(paths) => paths,
+        Err(error) => return Box::new(std::iter::once(Err(error))),
+    };
+    let mut whole = cv.1;
+    let mut dropped = Vec::new();
+    for path in paths {
+        // An exception of the change leaves through here, because a change itself tells errors only.
+        let mut thrown = None;
+        let result = change_path(whole, path.as_array().unwrap_or_default(), |inner| {
+            match change.run((context.clone(), inner)).next() {
+                Some(Ok(new)) => Ok(new),
+                Some(Err(error)) => {
+                    thrown = Some(error);
+                    Ok(Val::Null)
+                }
+                None => {
+                    dropped.push(path.clone());
+                    Ok(Val::Null)
+                }
+            }
+        });
+        if let Some(error) = thrown {
+            return Box::new(std::iter::once(Err(error)));
+        }
+        whole = match result {
+            Ok(whole) => whole,
+            Err(error) => return answer(Err(error)),
+        };
+    }
+    answer(delete_paths(whole, dropped))
 }
 
 /// `left // right`: what is true of the left side, errors among it, or else the right side.
