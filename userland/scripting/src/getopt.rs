@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::tool::usage;
 
@@ -30,6 +30,20 @@ Puts the parameters of a script in order, so that it can read them one by one.
 const WRONG_PARAMETERS: i32 = 1;
 const WRONG_USE: i32 = 2;
 const ENHANCED: i32 = 4;
+
+const LONG: &[Long] = &[
+    long("options", Takes::Value, 'o'),
+    long("longoptions", Takes::Value, 'l'),
+    long("quiet", Takes::Nothing, 'q'),
+    long("quiet-output", Takes::Nothing, 'Q'),
+    long("shell", Takes::Value, 's'),
+    long("test", Takes::Nothing, 'T'),
+    long("unquoted", Takes::Nothing, 'u'),
+    long("help", Takes::Nothing, 'h'),
+    long("alternative", Takes::Nothing, 'a'),
+    long("name", Takes::Value, 'n'),
+    long("version", Takes::Nothing, 'V'),
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quoting {
@@ -86,71 +100,63 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         reader.set_short(first.iter().copied().skip_while(|byte| matches!(byte, b'-' | b'+')).collect());
         return reader.read(arguments.into_iter().skip(1).collect(), false);
     }
-    let long = [
-        long("options", Takes::Value, 'o'),
-        long("longoptions", Takes::Value, 'l'),
-        long("quiet", Takes::Nothing, 'q'),
-        long("quiet-output", Takes::Nothing, 'Q'),
-        long("shell", Takes::Value, 's'),
-        long("test", Takes::Nothing, 'T'),
-        long("unquoted", Takes::Nothing, 'u'),
-        long("help", Takes::Nothing, 'h'),
-        long("alternative", Takes::Nothing, 'a'),
-        long("name", Takes::Value, 'n'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let (mut given, mut silent) = (false, false);
-    let mut parser = Parser::new(Spec { short: "ao:l:n:qQs:TuhV", long: &long, permute: false }, arguments);
-    let first = loop {
-        match parser.next_item() {
-            Err(message) => return usage("getopt", &message, WRONG_USE),
-            Ok(None) => break None,
-            Ok(Some(Item::Operand(operand))) => break Some(operand),
-            Ok(Some(Item::Option(key, value))) => {
-                let value = value.unwrap_or_default();
-                match key {
-                    'a' => reader.alternative = true,
-                    'o' => {
-                        given = true;
-                        reader.set_short(value);
-                    }
-                    'l' => {
-                        if let Err(message) = reader.add_long(&value) {
-                            return usage("getopt", &message, WRONG_USE);
-                        }
-                    }
-                    'n' => reader.name = String::from_utf8_lossy(&value).into_owned(),
-                    'q' => reader.quiet = true,
-                    'Q' => silent = true,
-                    's' => match value.as_slice() {
-                        b"sh" | b"bash" => reader.quoting = Quoting::Bash,
-                        b"csh" | b"tcsh" => reader.quoting = Quoting::Csh,
-                        _ => return usage("getopt", "unknown shell after -s or --shell argument", WRONG_USE),
-                    },
-                    'T' => return ENHANCED,
-                    'u' => reader.quoting = Quoting::None,
-                    'h' => return print("getopt", HELP.as_bytes()),
-                    _ => return print("getopt", b"getopt from util-linux 2.38.1\n"),
-                }
-            }
-        }
-    };
-    let mut parameters: Vec<Vec<u8>> = first.into_iter().chain(parser.remaining()).collect();
-    if !given && reader.long.is_empty() {
-        if parameters.is_empty() {
-            return usage("getopt", "missing optstring argument", WRONG_USE);
-        }
-        let short = parameters.remove(0);
-        reader.set_short(short);
-    } else if !given && !parameters.is_empty() {
-        // Without -o the first parameter is the short options even when there are long ones.
-        let short = parameters.remove(0);
-        reader.set_short(short);
-    }
-    reader.read(parameters, silent)
+    reader.read_own(arguments)
 }
 
 impl Reader {
+    /// Reads the options of `getopt` itself, and then the parameters as they say.
+    fn read_own(mut self, arguments: Vec<Vec<u8>>) -> i32 {
+        let (mut given, mut silent) = (false, false);
+        let mut parser = Parser::new(Spec { short: "ao:l:n:qQs:TuhV", long: LONG, permute: false }, arguments);
+        let first = loop {
+            match parser.next_item() {
+                Err(message) => return usage("getopt", &message, WRONG_USE),
+                Ok(None) => break None,
+                Ok(Some(Item::Operand(operand))) => break Some(operand),
+                Ok(Some(Item::Option('o', value))) => {
+                    given = true;
+                    self.set_short(value.unwrap_or_default());
+                }
+                Ok(Some(Item::Option('Q', _))) => silent = true,
+                Ok(Some(Item::Option(key, value))) => {
+                    if let Err(code) = self.set(key, &value.unwrap_or_default()) {
+                        return code;
+                    }
+                }
+            }
+        };
+        let mut parameters: Vec<Vec<u8>> = first.into_iter().chain(parser.remaining()).collect();
+        if !given && parameters.is_empty() && self.long.is_empty() {
+            return usage("getopt", "missing optstring argument", WRONG_USE);
+        }
+        // Without -o the first parameter is the short options even when there are long ones.
+        if !given && !parameters.is_empty() {
+            let short = parameters.remove(0);
+            self.set_short(short);
+        }
+        self.read(parameters, silent)
+    }
+
+    /// Does what one option of `getopt` itself asks for. An error is the code to end with.
+    fn set(&mut self, key: char, value: &[u8]) -> Result<(), i32> {
+        match key {
+            'a' => self.alternative = true,
+            'l' => self.add_long(value).map_err(|message| usage("getopt", &message, WRONG_USE))?,
+            'n' => self.name = String::from_utf8_lossy(value).into_owned(),
+            'q' => self.quiet = true,
+            's' => match value {
+                b"sh" | b"bash" => self.quoting = Quoting::Bash,
+                b"csh" | b"tcsh" => self.quoting = Quoting::Csh,
+                _ => return Err(usage("getopt", "unknown shell after -s or --shell argument", WRONG_USE)),
+            },
+            'T' => return Err(ENHANCED),
+            'u' => self.quoting = Quoting::None,
+            'h' => return Err(print("getopt", HELP.as_bytes())),
+            _ => return Err(print("getopt", b"getopt from util-linux 2.38.1\n")),
+        }
+        Ok(())
+    }
+
     fn set_short(&mut self, text: Vec<u8>) {
         let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
         let (order, text) = match text.split_first() {

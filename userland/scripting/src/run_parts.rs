@@ -3,7 +3,7 @@
 use tidebox_gnu::answer::{Answer, Ending};
 use tidebox_gnu::command::{Command, wait};
 use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::regex::{Options, Regex, Subject};
 use tidebox_gnu::stream::Input;
@@ -47,6 +47,24 @@ const LSB: char = '\u{e007}';
 const SESSION: char = '\u{e008}';
 const REGEX: char = '\u{e009}';
 
+const LONG: &[Long] = &[
+    long("test", Takes::Nothing, TEST),
+    long("list", Takes::Nothing, LIST),
+    long("verbose", Takes::Nothing, 'v'),
+    long("debug", Takes::Nothing, 'd'),
+    long("report", Takes::Nothing, REPORT),
+    long("reverse", Takes::Nothing, REVERSE),
+    long("exit-on-error", Takes::Nothing, EXIT),
+    long("stdin", Takes::Nothing, STDIN),
+    long("lsbsysinit", Takes::Nothing, LSB),
+    long("new-session", Takes::Nothing, SESSION),
+    long("regex", Takes::Value, REGEX),
+    long("umask", Takes::Value, 'u'),
+    long("arg", Takes::Value, 'a'),
+    long("version", Takes::Nothing, 'V'),
+    long("help", Takes::Nothing, 'h'),
+];
+
 #[derive(Default)]
 struct Asked {
     test: bool,
@@ -63,24 +81,7 @@ struct Asked {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("test", Takes::Nothing, TEST),
-        long("list", Takes::Nothing, LIST),
-        long("verbose", Takes::Nothing, 'v'),
-        long("debug", Takes::Nothing, 'd'),
-        long("report", Takes::Nothing, REPORT),
-        long("reverse", Takes::Nothing, REVERSE),
-        long("exit-on-error", Takes::Nothing, EXIT),
-        long("stdin", Takes::Nothing, STDIN),
-        long("lsbsysinit", Takes::Nothing, LSB),
-        long("new-session", Takes::Nothing, SESSION),
-        long("regex", Takes::Value, REGEX),
-        long("umask", Takes::Value, 'u'),
-        long("arg", Takes::Value, 'a'),
-        long("version", Takes::Nothing, 'V'),
-        long("help", Takes::Nothing, 'h'),
-    ];
-    let line = CommandLine { version: VERSION, ..CommandLine::new("run-parts", "vu:a:Vh", &long, HELP) };
+    let line = CommandLine { version: VERSION, ..CommandLine::new("run-parts", "vu:a:Vh", LONG, HELP) };
     let mut asked = Asked::default();
     let folders = line.read::<Answer>(arguments, |key, value| {
         match key {

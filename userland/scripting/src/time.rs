@@ -2,7 +2,7 @@
 
 use tidebox_gnu::command::Command;
 use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_rt::{Errno, Open, Status};
 
 const HELP: &str = "\
@@ -43,24 +43,25 @@ const VERBOSE: &str = "\tCommand being timed: \"%C\"
 \tPage size (bytes): %Z
 \tExit status: %x";
 
+const LONG: &[Long] = &[
+    long("append", Takes::Nothing, 'a'),
+    long("format", Takes::Value, 'f'),
+    long("output", Takes::Value, 'o'),
+    long("portability", Takes::Nothing, 'p'),
+    long("quiet", Takes::Nothing, 'q'),
+    long("verbose", Takes::Nothing, 'v'),
+    long("help", Takes::Nothing, 'h'),
+    long("version", Takes::Nothing, 'V'),
+];
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("append", Takes::Nothing, 'a'),
-        long("format", Takes::Value, 'f'),
-        long("output", Takes::Value, 'o'),
-        long("portability", Takes::Nothing, 'p'),
-        long("quiet", Takes::Nothing, 'q'),
-        long("verbose", Takes::Nothing, 'v'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
     let mut format = std::env::var("TIME").unwrap_or_else(|_| DEFAULT.to_owned());
     let (mut file, mut append, mut quiet) = (None, false, false);
     let line = CommandLine {
         permute: false,
         misuse: 125,
         version: "time (GNU Time) 1.9 (as Tidebox speaks it)\n",
-        ..CommandLine::new("time", "af:o:pqvhV", &long, HELP)
+        ..CommandLine::new("time", "af:o:pqvhV", LONG, HELP)
     };
     let words = line.read(arguments, |key, value| {
         match key {
@@ -78,9 +79,22 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(words) => words,
         Err(code) => return code,
     };
-    let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let begin = tidebox_rt::monotonic_ns();
-    let (status, message) = match Command::new(&arguments).run() {
+    let (status, message) = run(&words);
+    let elapsed = tidebox_rt::monotonic_ns().saturating_sub(begin);
+    let mut text = message.filter(|_| !quiet).map(|message| message + "\n").unwrap_or_default();
+    text.push_str(&told(&format, elapsed, &words, status));
+    text.push('\n');
+    if let Err(code) = write(file.as_deref(), append, &text) {
+        return code;
+    }
+    i32::from(status.code())
+}
+
+/// Runs the command, and answers how it ended and what there is to say of that.
+fn run(words: &[Vec<u8>]) -> (Status, Option<String>) {
+    let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    match Command::new(&arguments).run() {
         Ok(status @ Status::Killed(signal)) => (status, Some(format!("Command terminated by signal {signal}"))),
         Ok(status @ Status::Exited(code)) if code > 0 => {
             (status, Some(format!("Command exited with non-zero status {code}")))
@@ -92,27 +106,24 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             let code = if errno == Errno::NOENT { 127 } else { 126 };
             (Status::Exited(code), Some(format!("Command exited with non-zero status {code}")))
         }
-    };
-    let elapsed = tidebox_rt::monotonic_ns().saturating_sub(begin);
-    let mut text = message.filter(|_| !quiet).map(|message| message + "\n").unwrap_or_default();
-    text.push_str(&told(&format, elapsed, &words, status));
-    text.push('\n');
-    let fd = match &file {
+    }
+}
+
+/// Writes what there is to tell into a file, or on standard error. An error is the code to end with.
+fn write(file: Option<&[u8]>, append: bool, text: &str) -> Result<(), i32> {
+    let fd = match file {
         None => 2,
         Some(name) => {
             let how = Open { write: true, create: true, truncate: !append, append, ..Open::default() };
-            match tidebox_rt::open(name, how) {
-                Ok(fd) => fd,
-                Err(errno) => {
-                    tidebox_gnu::tell!("time: cannot open {}: {}", String::from_utf8_lossy(name), errno.text());
-                    return 125;
-                }
-            }
+            tidebox_rt::open(name, how).map_err(|errno| {
+                tidebox_gnu::tell!("time: cannot open {}: {}", String::from_utf8_lossy(name), errno.text());
+                125
+            })?
         }
     };
     // Nobody is left to tell when this cannot be written.
     let _ = tidebox_rt::write_all(fd, text.as_bytes());
-    i32::from(status.code())
+    Ok(())
 }
 
 fn told(format: &str, elapsed: u64, words: &[Vec<u8>], status: Status) -> String {
