@@ -105,6 +105,11 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
         tidebox_gnu::tell!("What manual page do you want?\nFor example, try 'man man'.");
         return 1;
     }
+    show_pages(words, section)
+}
+
+/// Prints the page of each word. A section among the words holds for those that follow it.
+fn show_pages(words: Vec<String>, mut section: Option<String>) -> i32 {
     let mut out = Output::standard();
     let mut code = 0;
     let last = words.len();
