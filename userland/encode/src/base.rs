@@ -45,6 +45,17 @@ struct Asked {
     wrap: usize,
 }
 
+/// Where lines are to be wrapped; 0 is nowhere.
+fn columns(value: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(value).ok().filter(|text| !text.starts_with('+'))?;
+    match text.parse::<u64>() {
+        Ok(columns) => Some(usize::try_from(columns).unwrap_or(usize::MAX)),
+        // A number that is too large wraps nothing.
+        Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => Some(0),
+        Err(_) => None,
+    }
+}
+
 /// Runs the tool of that name.
 pub(crate) fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     let long = if tool == "basenc" { BASENC_LONG } else { LONG };
@@ -52,45 +63,9 @@ pub(crate) fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
         Ok(read) => read,
         Err(message) => return usage(tool, &message, 1),
     };
-    let mut encoding = match tool {
-        "base32" => Some(Encoding::Base32),
-        "base64" => Some(Encoding::Base64),
-        _ => None,
-    };
-    let (mut decode, mut ignore_garbage, mut wrap) = (false, false, WRAP);
-    for (key, value) in options {
-        match key {
-            'd' => decode = true,
-            'i' => ignore_garbage = true,
-            'w' => {
-                match std::str::from_utf8(&value).ok().filter(|text| !text.starts_with('+')).map(str::parse::<u64>) {
-                    Some(Ok(columns)) => wrap = usize::try_from(columns).unwrap_or(usize::MAX),
-                    // A number that is too large wraps nothing.
-                    Some(Err(error)) if *error.kind() == std::num::IntErrorKind::PosOverflow => wrap = 0,
-                    _ => {
-                        complain(tool, &format!("invalid wrap size: {}", cited(&value)));
-                        return 1;
-                    }
-                }
-            }
-            'H' => return help::say(&help::base(tool)),
-            'V' => return help::version(tool),
-            digit => {
-                encoding = match digit {
-                    '1' => Some(Encoding::Base64),
-                    '2' => Some(Encoding::Base64Url),
-                    '3' => Some(Encoding::Base32),
-                    '4' => Some(Encoding::Base32Hex),
-                    '5' => Some(Encoding::Base16),
-                    '6' => Some(Encoding::Base2Msbf),
-                    '7' => Some(Encoding::Base2Lsbf),
-                    _ => Some(Encoding::Z85),
-                }
-            }
-        }
-    }
-    let Some(encoding) = encoding else {
-        return usage(tool, "missing encoding type", 1);
+    let asked = match Asked::read_options(tool, options) {
+        Ok(asked) => asked,
+        Err(code) => return code,
     };
     if let Some(extra) = operands.get(1) {
         return usage(tool, &format!("extra operand {}", cited(extra)), 1);
@@ -103,13 +78,48 @@ pub(crate) fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
             return 1;
         }
     };
-    let asked = Asked { tool, encoding, decode, ignore_garbage, wrap };
     let mut out = Output::standard();
     let code = if asked.decode { asked.read(&mut input, &mut out) } else { asked.write(&mut input, &mut out) };
     out.finish(tool, code)
 }
 
 impl Asked {
+    /// What options ask for. An error is the code to end with.
+    fn read_options(tool: &'static str, options: Vec<(char, Vec<u8>)>) -> Result<Self, i32> {
+        let mut encoding = match tool {
+            "base32" => Some(Encoding::Base32),
+            "base64" => Some(Encoding::Base64),
+            _ => None,
+        };
+        let (mut decode, mut ignore_garbage, mut wrap) = (false, false, WRAP);
+        for (key, value) in options {
+            match key {
+                'd' => decode = true,
+                'i' => ignore_garbage = true,
+                'w' => {
+                    wrap = columns(&value).ok_or_else(|| {
+                        complain(tool, &format!("invalid wrap size: {}", cited(&value)));
+                        1
+                    })?;
+                }
+                'H' => return Err(help::say(&help::base(tool))),
+                'V' => return Err(help::version(tool)),
+                '1' => encoding = Some(Encoding::Base64),
+                '2' => encoding = Some(Encoding::Base64Url),
+                '3' => encoding = Some(Encoding::Base32),
+                '4' => encoding = Some(Encoding::Base32Hex),
+                '5' => encoding = Some(Encoding::Base16),
+                '6' => encoding = Some(Encoding::Base2Msbf),
+                '7' => encoding = Some(Encoding::Base2Lsbf),
+                _ => encoding = Some(Encoding::Z85),
+            }
+        }
+        match encoding {
+            Some(encoding) => Ok(Self { tool, encoding, decode, ignore_garbage, wrap }),
+            None => Err(usage(tool, "missing encoding type", 1)),
+        }
+    }
+
     fn write(&self, input: &mut Input, out: &mut Output) -> i32 {
         let together = self.encoding.bytes_together();
         let (mut held, mut text, mut column) = (Vec::new(), Vec::new(), 0);
