@@ -42,9 +42,12 @@ impl Shell {
         let started = self.vars.get(b"_").and_then(Var::scalar);
         self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
         self.vars.remove(b"_");
-        if self.vars.get(b"PATH").is_none() {
-            let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.".to_vec();
-            self.vars.insert(Name::from(&b"PATH"[..]), Var { value: Value::Text(path), flags: 0 });
+        // What nobody has set is for the shell alone, and no program's. All users of the sandbox have one shell.
+        let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.";
+        for (name, value) in [(&b"PATH"[..], &path[..]), (b"SHELL", b"/bin/bash"), (b"TERM", b"dumb")] {
+            if self.vars.get(name).is_none() {
+                self.vars.insert(name.into(), Var { value: Value::Text(value.to_vec()), flags: 0 });
+            }
         }
     }
 
