@@ -11,6 +11,7 @@ mod parse;
 mod tests;
 mod token;
 
+use std::ops::ControlFlow;
 use std::process::exit;
 
 use tidebox_gnu::getopt::{Item, Long, Parser as Options, Spec, Takes, long};
@@ -91,12 +92,14 @@ fn run() -> i32 {
             return 1;
         };
         let mut lexer = Lexer::new(fd);
-        if !program.source(&shown, &mut lexer, Some(&mut input)) {
-            return 0;
+        if let ControlFlow::Break(code) = program.source(&shown, &mut lexer, Some(&mut input)) {
+            return code;
         }
     }
-    program.source("(standard_in)", &mut input, None);
-    0
+    match program.source("(standard_in)", &mut input, None) {
+        ControlFlow::Break(code) => code,
+        ControlFlow::Continue(()) => 0,
+    }
 }
 
 /// Everything that was defined so far.
@@ -123,10 +126,10 @@ impl Program {
         program
     }
 
-    /// Runs a source line by line. `false` when the program is to end.
+    /// Runs a source line by line. Breaks with the exit code where the program is to end.
     ///
     /// `read()` reads what follows in `input`, or in the source itself.
-    fn source(&mut self, name: &str, lexer: &mut Lexer, input: Option<&mut Lexer>) -> bool {
+    fn source(&mut self, name: &str, lexer: &mut Lexer, input: Option<&mut Lexer>) -> ControlFlow<i32> {
         let mut input = input;
         loop {
             if !lexer.has_line() {
@@ -151,18 +154,22 @@ impl Program {
                     let outcome = self.machine.run(&code, &self.functions, &self.names, more);
                     if outcome == Err(Stop::Halt) {
                         self.machine.output.flush();
-                        return false;
+                        return ControlFlow::Break(0);
                     }
                 }
                 Ok(Read::End) => break,
                 Ok(Read::Quit) | Err(Mistake::Quit) => {
                     self.machine.output.flush();
-                    return false;
+                    return ControlFlow::Break(0);
                 }
                 Err(Mistake::At(line, what)) => tidebox_gnu::tell!("{name} {line}: {what}"),
             }
         }
         self.machine.output.flush();
-        true
+        if lexer.failed {
+            tidebox_gnu::tell!("{name} {}: read() in flex scanner failed", lexer.line);
+            return ControlFlow::Break(1);
+        }
+        ControlFlow::Continue(())
     }
 }

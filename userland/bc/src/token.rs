@@ -51,11 +51,13 @@ pub(crate) struct Lexer {
     pub(crate) line: u32,
     /// Characters that belong nowhere, with their line.
     pub(crate) illegal: Vec<(u32, String)>,
+    /// The text ended because no more of it could be read.
+    pub(crate) failed: bool,
 }
 
 impl Lexer {
     pub(crate) fn new(fd: Fd) -> Self {
-        Self { fd: Some(fd), text: Vec::new(), at: 0, line: 1, illegal: Vec::new() }
+        Self { fd: Some(fd), text: Vec::new(), at: 0, line: 1, illegal: Vec::new(), failed: false }
     }
 
     /// Whether a whole line is there without reading.
@@ -79,7 +81,8 @@ impl Lexer {
             match outcome {
                 Err(Errno::INTR) => {}
                 Ok(1..) => {}
-                _ => {
+                end => {
+                    self.failed = end.is_err();
                     self.fd = None;
                     if fd > 2 {
                         // It was only read.

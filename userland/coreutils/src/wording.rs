@@ -85,6 +85,7 @@ pub(crate) const MESSAGES: &[(&str, &str)] = &[
         "tr-error-missing-operand-translating",
         r##"missing operand after ‘{ $set }’{"\u000A"}Two strings must be given when translating."##,
     ),
+    ("tr-error-read-error", "read error"),
     (
         "tr-warning-ambiguous-octal-escape",
         r##"the ambiguous octal escape \{ $origin_octal } is being{"\u000A\u0009"}interpreted as the 2-byte sequence \0{ $actual_octal_tail }, { $outstand_char }"##,

@@ -84,12 +84,10 @@ fn run() -> i32 {
             },
         }
     }
-    if let Some(file) = files.first() {
-        session.open(file);
-    }
+    let mut step = files.first().map_or(Step::Next, |file| session.open(file));
     let code = loop {
-        match session.step() {
-            Step::Next => {}
+        match step {
+            Step::Next => step = session.step(),
             Step::Quit(code) => break code,
         }
     };

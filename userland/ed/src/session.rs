@@ -13,15 +13,17 @@ pub(crate) struct Trouble {
     pub(crate) text: String,
     /// It only warns that changes would be lost: whoever insists may go on.
     pub(crate) warns: bool,
+    /// A file could not even be opened, and is taken to be a new one where `ed` begins with it.
+    pub(crate) is_unopened: bool,
 }
 
 impl Trouble {
     pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), warns: false }
+        Self { text: text.to_owned(), warns: false, is_unopened: false }
     }
 
     pub(crate) fn modified() -> Self {
-        Self { text: "Warning: buffer modified".to_owned(), warns: true }
+        Self { warns: true, ..Self::new("Warning: buffer modified") }
     }
 }
 
@@ -35,6 +37,8 @@ pub(crate) enum Step {
 pub(crate) struct Session {
     pub(crate) out: Output,
     input: Input,
+    /// Why no more commands could be read.
+    input_failed: Option<Errno>,
     pub(crate) buffer: Buffer,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
@@ -66,6 +70,7 @@ impl Session {
         Self {
             out: Output::standard(),
             input,
+            input_failed: None,
             buffer: Buffer::default(),
             quiet: false,
             verbose: false,
@@ -96,7 +101,11 @@ impl Session {
         let mut line = Vec::new();
         match self.input.line(b'\n', &mut line) {
             Ok(true) => Some(line.strip_suffix(b"\n").map(<[u8]>::to_vec).unwrap_or(line)),
-            Ok(false) | Err(_) => None,
+            Ok(false) => None,
+            Err(errno) => {
+                self.input_failed = Some(errno);
+                None
+            }
         }
     }
 
@@ -109,15 +118,21 @@ impl Session {
         lines
     }
 
-    /// Begins with a file; one that is not there is begun anew.
-    pub(crate) fn open(&mut self, name: &[u8]) {
+    /// Begins with a file; one that is not there is begun anew, but not by a script in a file.
+    pub(crate) fn open(&mut self, name: &[u8]) -> Step {
         self.file = Some(name.to_vec());
-        if let Err(trouble) = self.read_file(name, 0) {
-            self.tell(&trouble.text);
-            self.last_trouble = Some(trouble.text);
-        }
+        let result = self.read_file(name, 0);
         self.buffer.changed = false;
         self.buffer.forget();
+        match result {
+            Ok(()) => Step::Next,
+            Err(_) if self.is_scripted_by_file() => Step::Quit(2),
+            Err(trouble) if trouble.is_unopened => {
+                self.last_trouble = Some(trouble.text);
+                Step::Next
+            }
+            Err(trouble) => self.failed(trouble),
+        }
     }
 
     fn tell(&mut self, text: &str) {
@@ -151,11 +166,18 @@ impl Session {
         self.last_trouble = Some(trouble.text);
         self.warned = trouble.warns;
         self.code = 1;
-        let is_script = tidebox_rt::fstat(self.input.fd()).is_ok_and(|stat| stat.kind() == FileKind::File);
-        if is_script { Step::Quit(1) } else { Step::Next }
+        if self.is_scripted_by_file() { Step::Quit(1) } else { Step::Next }
+    }
+
+    fn is_scripted_by_file(&self) -> bool {
+        tidebox_rt::fstat(self.input.fd()).is_ok_and(|stat| stat.kind() == FileKind::File)
     }
 
     fn end_of_input(&mut self) -> Step {
+        if let Some(errno) = self.input_failed {
+            self.complain(b"stdin", errno);
+            return Step::Quit(2);
+        }
         if !self.buffer.changed || self.warned {
             return Step::Quit(self.code);
         }

@@ -10,6 +10,7 @@ use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::Input;
+use tidebox_rt::FileKind;
 
 use machine::Machine;
 use source::Source;
@@ -83,6 +84,10 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
 fn run_file(machine: &mut Machine, name: &[u8]) {
     if name == b"-" {
         return machine.run(Source::Standard);
+    }
+    let is_folder = tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+    if is_folder {
+        return machine.complain(&format!("Will not attempt to process directory {}", String::from_utf8_lossy(name)));
     }
     match Input::file(name) {
         Ok(input) => machine.run(Source::File(input)),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tidebox_gnu::stream::Input;
+use tidebox_rt::Errno;
 
 /// A text that is read byte by byte.
 pub(super) enum Source {
@@ -18,12 +19,13 @@ impl Source {
         Self::Text(text.into(), 0)
     }
 
-    pub(super) fn next(&mut self, standard: &mut Input) -> Option<u8> {
+    /// The next byte; `None` at the end.
+    pub(super) fn next(&mut self, standard: &mut Input) -> Result<Option<u8>, Errno> {
         match self {
             Self::Text(text, at) => {
                 let byte = text.get(*at).copied();
                 *at += 1;
-                byte
+                Ok(byte)
             }
             Self::File(input) => next_of(input),
             Self::Standard => next_of(standard),
@@ -39,9 +41,10 @@ impl Source {
     }
 }
 
-fn next_of(input: &mut Input) -> Option<u8> {
-    // What cannot be read ends like what has an end.
-    let byte = input.piece().ok()?.first().copied()?;
-    input.take(1);
-    Some(byte)
+fn next_of(input: &mut Input) -> Result<Option<u8>, Errno> {
+    let byte = input.piece()?.first().copied();
+    if byte.is_some() {
+        input.take(1);
+    }
+    Ok(byte)
 }

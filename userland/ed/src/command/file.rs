@@ -68,17 +68,24 @@ impl Session {
         Ok(Step::Next)
     }
 
+    fn opened(&mut self, name: &[u8]) -> Result<Input, Trouble> {
+        Input::file(name).map_err(|errno| {
+            self.complain(name, errno);
+            Trouble { is_unopened: true, ..wrong("Cannot open input file") }
+        })
+    }
+
     /// Reads a file, or what a command prints, behind a line, and says how many bytes there were.
     pub(crate) fn read_file(&mut self, name: &[u8], behind: usize) -> Result<(), Trouble> {
         let text = match name.strip_prefix(b"!") {
             Some(command) => self.output_of(command)?,
-            None => match Input::file(name).and_then(|mut input| input.rest()) {
-                Ok(text) => text,
-                Err(errno) => {
+            None => {
+                let mut input = self.opened(name)?;
+                input.rest().map_err(|errno| {
                     self.complain(name, errno);
-                    return Err(wrong("Cannot open input file"));
-                }
-            },
+                    wrong("Cannot read input file")
+                })?
+            }
         };
         let mut lines: Vec<Line> = text.split(|byte| *byte == b'\n').map(Line::from).collect();
         let ends = text.ends_with(b"\n") || text.is_empty();

@@ -36,7 +36,14 @@ impl Machine {
         if matches!(frame.source, Source::Standard) {
             self.output.flush_before_reading(&self.standard);
         }
-        frame.source.next(&mut self.standard)
+        match frame.source.next(&mut self.standard) {
+            Ok(byte) => byte,
+            Err(errno) => {
+                self.complain(&format!("error reading input: {}", errno.text()));
+                (self.quit, self.code) = (true, 1);
+                None
+            }
+        }
     }
 
     /// Runs a string; anything else is pushed.
