@@ -173,7 +173,7 @@ impl Shell {
     pub(crate) fn output_in_memory(&mut self, simple: &Rc<Simple>) -> Run<Bytes> {
         let table = self.io.begin_capture();
         let outer = (self.text_line.take(), self.globs.take());
-        let result = self.as_condition(|shell| shell.as_subshell(|shell| shell.run_simple(simple)));
+        let result = self.as_subshell(|shell| shell.run_simple(simple));
         let text = self.io.end_capture(table);
         (self.text_line, self.globs) = outer;
         result?;
