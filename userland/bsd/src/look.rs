@@ -1,8 +1,9 @@
 //! `look`: lines that begin with a string, in a file that is in order.
 
 use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::stream::{Input, Output};
+use tidebox_rt::Errno;
 
 use crate::cannot;
 
@@ -19,22 +20,23 @@ Prints the lines of FILE, which is in order, that begin with STRING.
 
 const WORDS: &[u8] = b"/usr/share/dict/words";
 
+const LONG: &[Long] = &[
+    long("alternative", Takes::Nothing, 'a'),
+    long("alphanum", Takes::Nothing, 'd'),
+    long("ignore-case", Takes::Nothing, 'f'),
+    long("terminate", Takes::Value, 't'),
+    long("help", Takes::Nothing, 'h'),
+    long("version", Takes::Nothing, 'V'),
+];
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("alternative", Takes::Nothing, 'a'),
-        long("alphanum", Takes::Nothing, 'd'),
-        long("ignore-case", Takes::Nothing, 'f'),
-        long("terminate", Takes::Value, 't'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
     let (mut alphanumeric, mut fold, mut end) = (false, false, None);
     let mut file = match std::env::var_os("WORDLIST") {
         Some(list) => list.into_encoded_bytes(),
         None => WORDS.to_vec(),
     };
     let line =
-        CommandLine { version: "look from util-linux 2.38.1\n", ..CommandLine::new("look", "adft:hV", &long, HELP) };
+        CommandLine { version: "look from util-linux 2.38.1\n", ..CommandLine::new("look", "adft:hV", LONG, HELP) };
     let operands = line.read(arguments, |key, value| {
         match key {
             'a' => file = b"/usr/share/dict/web2".to_vec(),
@@ -61,16 +63,35 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Some(at) => string.get(..=at).unwrap_or_default(),
         None => string,
     };
-    let comparable = |text: &[u8]| -> Vec<u8> {
-        let counts = |byte: &u8| !alphanumeric || byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t');
+    let how = Compared { alphanumeric, fold };
+    match how.print_lines(&file, string, &mut out) {
+        Ok(found) => out.finish("look", i32::from(!found)),
+        Err(errno) => cannot("look", &file, errno),
+    }
+}
+
+/// What of a text counts when it is compared.
+struct Compared {
+    /// Only blanks, letters and digits do.
+    alphanumeric: bool,
+    /// The case of letters does not.
+    fold: bool,
+}
+
+impl Compared {
+    fn of(&self, text: &[u8]) -> Vec<u8> {
+        let counts = |byte: &u8| !self.alphanumeric || byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\t');
         let bytes = text.iter().copied().filter(counts);
-        bytes.map(|byte| if fold { byte.to_ascii_lowercase() } else { byte }).collect()
-    };
-    let wanted = comparable(string);
-    let result = Input::file(&file).and_then(|mut input| {
+        bytes.map(|byte| if self.fold { byte.to_ascii_lowercase() } else { byte }).collect()
+    }
+
+    /// Prints the lines of a file that begin with a string. Whether there are any.
+    fn print_lines(&self, file: &[u8], string: &[u8], out: &mut Output) -> Result<bool, Errno> {
+        let wanted = self.of(string);
+        let mut input = Input::file(file)?;
         let (mut line, mut found) = (Vec::new(), false);
         while input.line(b'\n', &mut line)? {
-            if comparable(line.strip_suffix(b"\n").unwrap_or(&line)).starts_with(&wanted) {
+            if self.of(line.strip_suffix(b"\n").unwrap_or(&line)).starts_with(&wanted) {
                 found = true;
                 out.push(&line);
                 if !line.ends_with(b"\n") {
@@ -79,9 +100,5 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             }
         }
         Ok(found)
-    });
-    match result {
-        Ok(found) => out.finish("look", i32::from(!found)),
-        Err(errno) => cannot("look", &file, errno),
     }
 }

@@ -1,6 +1,6 @@
 //! `strings`: what can be read in a file.
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::Errno;
 
@@ -18,6 +18,21 @@ Prints what can be read in each FILE, or in standard input.
   -h, --help, -v, -V, --version
 ";
 
+const LONG: &[Long] = &[
+    long("all", Takes::Nothing, 'a'),
+    long("data", Takes::Nothing, 'd'),
+    long("print-file-name", Takes::Nothing, 'f'),
+    long("bytes", Takes::Value, 'n'),
+    long("radix", Takes::Value, 't'),
+    long("include-all-whitespace", Takes::Nothing, 'w'),
+    long("encoding", Takes::Value, 'e'),
+    long("unicode", Takes::Value, 'U'),
+    long("output-separator", Takes::Value, 's'),
+    long("target", Takes::Value, 'T'),
+    long("help", Takes::Nothing, 'h'),
+    long("version", Takes::Nothing, 'V'),
+];
+
 #[derive(Clone)]
 struct Options {
     least: usize,
@@ -33,21 +48,35 @@ fn refuse(message: &str) -> i32 {
     1
 }
 
+/// A wrong value is answered by all that there is to choose from.
+fn refuse_by_help() -> i32 {
+    tidebox_gnu::tell!("{}", HELP.trim_end());
+    1
+}
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("all", Takes::Nothing, 'a'),
-        long("data", Takes::Nothing, 'd'),
-        long("print-file-name", Takes::Nothing, 'f'),
-        long("bytes", Takes::Value, 'n'),
-        long("radix", Takes::Value, 't'),
-        long("include-all-whitespace", Takes::Nothing, 'w'),
-        long("encoding", Takes::Value, 'e'),
-        long("unicode", Takes::Value, 'U'),
-        long("output-separator", Takes::Value, 's'),
-        long("target", Takes::Value, 'T'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
+    let (options, files) = match read(arguments) {
+        Ok(read) => read,
+        Err(code) => return code,
+    };
+    let mut out = Output::standard();
+    let mut code = 0;
+    if files.is_empty() {
+        let result = scan(&mut Input::standard(), b"{standard input}", &options, &mut out);
+        code = i32::from(result.is_err());
+    }
+    for name in &files {
+        if let Err(message) = scan_file(name, &options, &mut out) {
+            out.flush_now();
+            tidebox_gnu::tell!("strings: {message}");
+            code = 1;
+        }
+    }
+    out.finish("strings", code)
+}
+
+/// What the command line asks for, or the code to end with.
+fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), i32> {
     let mut options =
         Options { least: 4, radix: None, names: false, all_spaces: false, encoding: b's', separator: b"\n".to_vec() };
     // `-8` is an old way to say `-n 8`.
@@ -57,83 +86,70 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         _ => argument,
     });
     let mut files = Vec::new();
-    let spec = Spec { short: "adfhn:wot:e:T:s:U:Vv", long: &long, permute: true };
+    let spec = Spec { short: "adfhn:wot:e:T:s:U:Vv", long: LONG, permute: true };
     let mut parser = Parser::new(spec, arguments.collect());
     loop {
-        let (key, value) = match parser.next_item() {
+        match parser.next_item() {
             Err(message) => {
                 tidebox_gnu::tell!("strings: {message}\n{}", HELP.trim_end());
-                return 1;
+                return Err(1);
             }
-            Ok(None) => break,
+            Ok(None) => return Ok((options, files)),
             // A lone dash is another way to say `-a`.
-            Ok(Some(Item::Operand(file))) if file == b"-" => continue,
-            Ok(Some(Item::Operand(file))) => {
-                files.push(file);
-                continue;
-            }
-            Ok(Some(Item::Option(key, value))) => (key, value.unwrap_or_default()),
-        };
-        let text = String::from_utf8_lossy(&value).into_owned();
+            Ok(Some(Item::Operand(file))) if file == b"-" => {}
+            Ok(Some(Item::Operand(file))) => files.push(file),
+            Ok(Some(Item::Option(key, value))) => options.set(key, value.unwrap_or_default())?,
+        }
+    }
+}
+
+impl Options {
+    /// Does what one option asks for. An error is the code to end with.
+    fn set(&mut self, key: char, value: Vec<u8>) -> Result<(), i32> {
         match key {
-            'n' => match text.parse::<usize>() {
-                Ok(0) => return refuse("invalid minimum string length 0"),
-                Ok(least) => options.least = least,
-                Err(_) => return refuse(&format!("invalid integer argument {text}")),
-            },
-            'o' => options.radix = Some('o'),
+            'n' => {
+                let text = String::from_utf8_lossy(&value);
+                self.least = match text.parse::<usize>() {
+                    Ok(0) => return Err(refuse("invalid minimum string length 0")),
+                    Ok(least) => least,
+                    Err(_) => return Err(refuse(&format!("invalid integer argument {text}"))),
+                };
+            }
+            'o' => self.radix = Some('o'),
             't' => match value.as_slice() {
-                [letter @ (b'o' | b'd' | b'x')] => options.radix = Some(char::from(*letter)),
-                _ => {
-                    tidebox_gnu::tell!("{}", HELP.trim_end());
-                    return 1;
-                }
+                [letter @ (b'o' | b'd' | b'x')] => self.radix = Some(char::from(*letter)),
+                _ => return Err(refuse_by_help()),
             },
-            'f' => options.names = true,
-            'w' => options.all_spaces = true,
+            'f' => self.names = true,
+            'w' => self.all_spaces = true,
             'e' => match value.as_slice() {
-                [letter @ (b's' | b'S' | b'b' | b'l' | b'B' | b'L')] => options.encoding = *letter,
-                _ => {
-                    tidebox_gnu::tell!("{}", HELP.trim_end());
-                    return 1;
-                }
+                [letter @ (b's' | b'S' | b'b' | b'l' | b'B' | b'L')] => self.encoding = *letter,
+                _ => return Err(refuse_by_help()),
             },
-            's' => options.separator = value,
+            's' => self.separator = value,
             'a' => {}
             'h' | 'v' | 'V' => {
                 let mut out = Output::standard();
                 out.push(if key == 'h' { HELP.as_bytes() } else { b"GNU strings (as Tidebox speaks it) 2.40\n" });
-                return out.finish("strings", 0);
+                return Err(out.finish("strings", 0));
             }
-            _ => return refuse(&format!("the option -{key} is not supported")),
+            _ => return Err(refuse(&format!("the option -{key} is not supported"))),
         }
+        Ok(())
     }
-    let mut out = Output::standard();
-    let mut code = 0;
-    if files.is_empty() {
-        let result = scan(&mut Input::standard(), b"{standard input}", &options, &mut out);
-        code = i32::from(result.is_err());
+}
+
+/// Prints what can be read in a named file. An error is the message.
+fn scan_file(name: &[u8], options: &Options, out: &mut Output) -> Result<(), String> {
+    let shown = String::from_utf8_lossy(name);
+    if tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::Dir) {
+        return Err(format!("Warning: '{shown}' is a directory"));
     }
-    for name in &files {
-        let shown = String::from_utf8_lossy(name).into_owned();
-        let is_folder = tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::Dir);
-        let result = if is_folder {
-            Err(format!("Warning: '{shown}' is a directory"))
-        } else {
-            Input::file(name).and_then(|mut input| scan(&mut input, name, &options, &mut out)).map_err(|errno| {
-                match errno {
-                    Errno::NOENT => format!("'{shown}': No such file"),
-                    errno => format!("{shown}: {}", errno.text()),
-                }
-            })
-        };
-        if let Err(message) = result {
-            out.flush_now();
-            tidebox_gnu::tell!("strings: {message}");
-            code = 1;
-        }
-    }
-    out.finish("strings", code)
+    let scanned = Input::file(name).and_then(|mut input| scan(&mut input, name, options, out));
+    scanned.map_err(|errno| match errno {
+        Errno::NOENT => format!("'{shown}': No such file"),
+        errno => format!("{shown}: {}", errno.text()),
+    })
 }
 
 /// Reads characters of an encoding out of bytes.

@@ -9,8 +9,9 @@ use tidebox_rt::Open;
 use dump::Dump;
 
 /// What a dump looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
+    #[default]
     Hex,
     Bits,
     LittleEndian,
@@ -18,7 +19,7 @@ enum Form {
     Include,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Options {
     form: Form,
     columns: Option<usize>,
@@ -106,23 +107,7 @@ fn number(text: &[u8]) -> i64 {
 type Parsed = Option<(Options, Vec<Vec<u8>>)>;
 
 fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Trouble> {
-    let mut options = Options {
-        form: Form::Hex,
-        columns: None,
-        group: None,
-        upper: false,
-        autoskip: false,
-        capitals: false,
-        ebcdic: false,
-        decimal: false,
-        revert: false,
-        length: None,
-        seek: 0,
-        from_end: false,
-        relative: false,
-        offset: 0,
-        name: None,
-    };
+    let mut options = Options::default();
     let usage = || (USAGE.to_owned(), 1);
     let mut rest = arguments.into_iter().peekable();
     while let Some(argument) = rest.next_if(|argument| argument.starts_with(b"-") && argument.len() > 1) {

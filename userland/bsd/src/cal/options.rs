@@ -113,15 +113,29 @@ fn leading_number(text: &[u8]) -> u32 {
     digits.parse().unwrap_or(0)
 }
 
+/// The calendar that was in use where it is asked for.
+fn calendar_of(given: &Given) -> Result<Calendar, String> {
+    let usual = || country::calendar(country::DEFAULT).unwrap_or(Calendar::julian());
+    match &given.country {
+        // Weeks across know one calendar only.
+        _ if given.across => Ok(usual()),
+        _ if given.old_style => Ok(Calendar::julian()),
+        Some(code) => country::calendar(code).ok_or_else(|| format!("{code}: invalid country code")),
+        None => Ok(usual()),
+    }
+}
+
+/// The day of Easter, which is computed in the calendar that churches kept.
+fn easter(calendar: Calendar, year: i64, orthodox: bool) -> Answer {
+    let kept = country::calendar(country::DEFAULT).unwrap_or(calendar);
+    let easter = kept.easter(year, orthodox);
+    let shown = if orthodox { calendar } else { kept };
+    Answer::Print(format!("{}\n", shown.spring_day(year, easter)).into_bytes())
+}
+
 fn page(given: &Given, operands: &[Vec<u8>], year: i64, month: u32) -> Result<Page, Answer> {
     let fail = |message: String| Answer::Failure(message, 64);
-    let calendar = match &given.country {
-        // Weeks across know one calendar only.
-        _ if given.across => country::calendar(country::DEFAULT).unwrap_or(Calendar::julian()),
-        _ if given.old_style => Calendar::julian(),
-        Some(code) => country::calendar(code).ok_or_else(|| fail(format!("{code}: invalid country code")))?,
-        None => country::calendar(country::DEFAULT).unwrap_or(Calendar::julian()),
-    };
+    let calendar = calendar_of(given).map_err(fail)?;
     let (mut year, mut month) = match &given.today {
         None => (year, month),
         Some(text) => month_of(text).ok_or_else(wrong)?,
@@ -152,10 +166,7 @@ fn page(given: &Given, operands: &[Vec<u8>], year: i64, month: u32) -> Result<Pa
         None => whole_year = whole_year || named_year.is_some(),
     }
     if let Some(orthodox) = given.easter {
-        let kept = country::calendar(country::DEFAULT).unwrap_or(calendar);
-        let easter = kept.easter(year, orthodox);
-        let shown = if orthodox { calendar } else { kept };
-        return Err(Answer::Print(format!("{}\n", shown.spring_day(year, easter)).into_bytes()));
+        return Err(easter(calendar, year, orthodox));
     }
     if given.three && named_year.is_some() && named_month.is_none() && !given.year {
         return Err(fail("-3 together with a given year but no given month is not supported.".to_owned()));
