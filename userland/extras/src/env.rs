@@ -51,82 +51,33 @@ const LONG: &[Long] = &[
 const MOST_SPLITS: u32 = 16;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Answer {
-    let mut environment = tidebox_rt::environ();
+    let environment = tidebox_rt::environ();
     // What `-S` puts in is what was there before any option.
     let given = environment.clone();
-    let mut call = Call::default();
-    let mut splits = 0;
-    let mut rest = arguments;
-    let mut words: Vec<Vec<u8>> = 'again: loop {
-        let mut parser = Parser::new(Spec { short: "+iu:0C:S:v", long: LONG, permute: false }, rest);
-        let mut words = Vec::new();
-        loop {
-            match parser.next_item() {
-                Err(message) => return Answer::Usage(message, 125),
-                Ok(None) => break 'again words,
-                Ok(Some(Item::Operand(word))) => words.push(word),
-                Ok(Some(Item::Option(key, value))) => match (key, value.unwrap_or_default()) {
-                    ('i', _) => {
-                        call.tell("cleaning environ");
-                        environment.clear();
-                    }
-                    ('u', name) if name.is_empty() || name.contains(&b'=') => {
-                        return Answer::Failure(format!("cannot unset {}: Invalid argument", cited(&name)), 125);
-                    }
-                    ('u', name) => {
-                        call.tell(&format!("unset:    {}", String::from_utf8_lossy(&name)));
-                        unset(&mut environment, &name);
-                    }
-                    ('0', _) => call.end = Some(0),
-                    ('C', path) => call.folder = path,
-                    ('v', _) => call.tells = true,
-                    (LIST, _) => call.lists = true,
-                    (BLOCK, _) => return Answer::Failure("signals cannot be blocked here".to_owned(), 125),
-                    (DEFAULT | IGNORE, names) => {
-                        if let Err(message) = call.signals(&names, key == IGNORE) {
-                            return Answer::Usage(message, 125);
-                        }
-                    }
-                    ('S', text) => {
-                        splits += 1;
-                        if splits > MOST_SPLITS {
-                            return Answer::Failure("-S is used too often within -S".to_owned(), 125);
-                        }
-                        rest = match split(&text, &given) {
-                            Ok(words) => {
-                                call.tell_split(&text, &words);
-                                words
-                            }
-                            Err(message) => return Answer::Failure(message, 125),
-                        };
-                        rest.extend(parser.remaining());
-                        continue 'again;
-                    }
-                    (HELP_KEY, _) => return HELP.into(),
-                    (VERSION_KEY, _) => return core_version("env").as_str().into(),
-                    _ => {}
-                },
-            }
-        }
+    let mut call = Call { environment, ..Call::default() };
+    let mut words = match call.read(arguments, &given) {
+        Ok(words) => words,
+        Err(answer) => return answer,
     };
     if words.first().is_some_and(|word| word == b"-") {
-        environment.clear();
+        call.environment.clear();
         words.remove(0);
     }
     while let Some(assignment) = words.first().filter(|word| word.contains(&b'=')) {
         let assignment = assignment.clone();
         let name = assignment.split(|byte| *byte == b'=').next().unwrap_or_default().to_vec();
         call.tell(&format!("setenv:   {}", String::from_utf8_lossy(&assignment)));
-        unset(&mut environment, &name);
-        environment.push(assignment);
+        unset(&mut call.environment, &name);
+        call.environment.push(assignment);
         words.remove(0);
     }
-    call.finish(&words, &environment)
+    call.finish(&words)
 }
 
 /// How the command is called.
 #[derive(Debug, Default)]
 struct Call {
+    environment: Vec<Vec<u8>>,
     folder: Vec<u8>,
     /// What ends lines, where that was said.
     end: Option<u8>,
@@ -137,6 +88,60 @@ struct Call {
 }
 
 impl Call {
+    /// Reads options, and again where `-S` has put words in their place; answers what follows them.
+    fn read(&mut self, arguments: Vec<Vec<u8>>, given: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Answer> {
+        let mut rest = arguments;
+        let mut splits = 0;
+        loop {
+            let mut parser = Parser::new(Spec { short: "+iu:0C:S:v", long: LONG, permute: false }, rest);
+            let mut words = Vec::new();
+            let text = loop {
+                match parser.next_item().map_err(|message| Answer::Usage(message, 125))? {
+                    None => return Ok(words),
+                    Some(Item::Operand(word)) => words.push(word),
+                    Some(Item::Option('S', text)) => break text.unwrap_or_default(),
+                    Some(Item::Option(key, value)) => self.set(key, value.unwrap_or_default())?,
+                }
+            };
+            splits += 1;
+            if splits > MOST_SPLITS {
+                return Err(Answer::Failure("-S is used too often within -S".to_owned(), 125));
+            }
+            rest = split(&text, given).map_err(|message| Answer::Failure(message, 125))?;
+            self.tell_split(&text, &rest);
+            rest.extend(parser.remaining());
+        }
+    }
+
+    /// Does what one option asks for. An error is the answer to end with.
+    fn set(&mut self, key: char, value: Vec<u8>) -> Result<(), Answer> {
+        match key {
+            'i' => {
+                self.tell("cleaning environ");
+                self.environment.clear();
+            }
+            'u' if value.is_empty() || value.contains(&b'=') => {
+                return Err(Answer::Failure(format!("cannot unset {}: Invalid argument", cited(&value)), 125));
+            }
+            'u' => {
+                self.tell(&format!("unset:    {}", String::from_utf8_lossy(&value)));
+                unset(&mut self.environment, &value);
+            }
+            '0' => self.end = Some(0),
+            'C' => self.folder = value,
+            'v' => self.tells = true,
+            LIST => self.lists = true,
+            BLOCK => return Err(Answer::Failure("signals cannot be blocked here".to_owned(), 125)),
+            DEFAULT | IGNORE => {
+                self.signals(&value, key == IGNORE).map_err(|message| Answer::Usage(message, 125))?;
+            }
+            HELP_KEY => return Err(HELP.into()),
+            VERSION_KEY => return Err(core_version("env").as_str().into()),
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn tell(&self, line: &str) {
         if self.tells {
             // Nobody is left to read it when stderr is closed.
@@ -165,7 +170,7 @@ impl Call {
         Ok(())
     }
 
-    fn finish(&self, words: &[Vec<u8>], environment: &[Vec<u8>]) -> Answer {
+    fn finish(&self, words: &[Vec<u8>]) -> Answer {
         let folder = self.folder.as_slice();
         let end = self.end.unwrap_or(b'\n');
         if self.lists {
@@ -178,7 +183,7 @@ impl Call {
             if !folder.is_empty() {
                 return Answer::Usage("must specify command with --chdir (-C)".to_owned(), 125);
             }
-            let lines: Vec<u8> = environment.iter().flat_map(|entry| entry.iter().copied().chain([end])).collect();
+            let lines: Vec<u8> = self.environment.iter().flat_map(|entry| entry.iter().copied().chain([end])).collect();
             return Answer::Print(lines);
         }
         if end == 0 {
@@ -195,7 +200,7 @@ impl Call {
             self.tell(&format!("   arg[{at}]= {}", cited(argument)));
         }
         let command = Command {
-            environment: Some(environment),
+            environment: Some(&self.environment),
             directory: folder,
             ignored: self.ignored,
             ..Command::new(&arguments)

@@ -16,6 +16,39 @@ pub(super) struct Form {
     pub(super) precision: Option<usize>,
 }
 
+/// The text before the directive, past whose sign `at` is moved.
+fn before(text: &[u8], at: &mut usize) -> Result<Vec<u8>, String> {
+    let mut signs = 0;
+    loop {
+        match (text.get(*at), text.get(*at + 1)) {
+            (None, _) => return Err(format!("format {} has no % directive", cited(text))),
+            (Some(b'%'), Some(b'%')) => *at += 2,
+            (Some(b'%'), _) => break,
+            (Some(_), _) => *at += 1,
+        }
+        signs += 1;
+    }
+    *at += 1;
+    // GNU takes as many bytes as there are signs, though two stand for one of them.
+    Ok(text.get(..signs).unwrap_or_default().to_vec())
+}
+
+/// The text behind the directive, as GNU takes it: both signs of a pair.
+fn behind(text: &[u8], from: usize) -> Result<Vec<u8>, String> {
+    let mut rest = text.iter().skip(from).copied();
+    let mut behind = Vec::new();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            if rest.next() != Some(b'%') {
+                return Err(format!("format {} has too many % directives", cited(text)));
+            }
+            behind.push(b'%');
+        }
+        behind.push(byte);
+    }
+    Ok(behind)
+}
+
 impl Form {
     /// Reads `%[0]['][-][N][.N]f` with text around it. An error is the message.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
@@ -23,19 +56,7 @@ impl Form {
         let mut form = Self::default();
         let mut at = 0;
         let byte = |at: usize| text.get(at).copied();
-        let mut signs = 0;
-        loop {
-            match (byte(at), byte(at + 1)) {
-                (None, _) => return Err(format!("format {} has no % directive", shown())),
-                (Some(b'%'), Some(b'%')) => at += 2,
-                (Some(b'%'), _) => break,
-                (Some(_), _) => at += 1,
-            }
-            signs += 1;
-        }
-        // GNU takes as many bytes as there are signs, though two stand for one of them.
-        form.before = text.get(..signs).unwrap_or_default().to_vec();
-        at += 1;
+        form.before = before(text, &mut at)?;
         loop {
             match byte(at) {
                 Some(b'\'') => form.grouping = true,
@@ -77,17 +98,7 @@ impl Form {
                 return Err(format!("invalid format {}, directive must be %[0]['][-][N][.][N]f", shown()));
             }
         }
-        while let Some(other) = byte(at) {
-            if other == b'%' {
-                if byte(at + 1) != Some(b'%') {
-                    return Err(format!("format {} has too many % directives", shown()));
-                }
-                form.behind.push(b'%');
-                at += 1;
-            }
-            form.behind.push(other);
-            at += 1;
-        }
+        form.behind = behind(text, at)?;
         Ok(form)
     }
 

@@ -156,10 +156,6 @@ impl Options {
             'N' => self.style = Style::Literal,
             'q' => self.hides = true,
             'Q' => self.style = Style::C,
-            'T' => {
-                let wrong = || failure(format!("invalid tab size: {}", cited(value.as_bytes())));
-                self.tab_size = count(value).ok_or_else(wrong)?;
-            }
             'r' => self.order.reverse = true,
             'R' => self.recursive = true,
             's' => self.blocks = true,
@@ -168,22 +164,13 @@ impl Options {
             'U' => self.order.key = Some(Key::None),
             'v' => self.order.key = Some(Key::Version),
             'X' => self.order.key = Some(Key::Extension),
-            'w' => {
-                let wrong = || failure(format!("invalid line width: {}", cited(value.as_bytes())));
-                // 0 is no limit.
-                self.width = Some(count(value).ok_or_else(wrong)?).filter(|width| *width > 0).unwrap_or(usize::MAX);
-            }
+            'T' | 'w' | BLOCK_SIZE => return self.number(key, value),
             'x' => self.layout = Layout::Across,
             '1' if self.layout != Layout::Long => self.layout = Layout::Lines,
             FOLLOW_FOLDERS => self.follow = Follow::Folders,
             SI => (self.sizes, self.block_sizes) = (Unit::Human(1000), Unit::Human(1000)),
             SHOW_CONTROL => self.hides = false,
             AUTHOR => self.author = true,
-            BLOCK_SIZE => {
-                let wrong = || failure(wrong_size("--block-size", value.as_bytes()));
-                let unit = block_size(value.strip_prefix('\'').unwrap_or(value)).ok_or_else(wrong)?;
-                (self.sizes, self.block_sizes) = (unit, unit);
-            }
             FILE_TYPE => self.mark = Mark::FileType,
             FOLDERS_FIRST => self.order.folders_first = true,
             FULL_TIME => (self.layout, self.time_style) = (Layout::Long, Some("full-iso".to_owned())),
@@ -198,37 +185,48 @@ impl Options {
         Ok(())
     }
 
+    /// Options whose value is a number.
+    fn number(&mut self, key: char, value: &str) -> Result<(), Answer> {
+        match key {
+            'T' => {
+                let wrong = || failure(format!("invalid tab size: {}", cited(value.as_bytes())));
+                self.tab_size = count(value).ok_or_else(wrong)?;
+            }
+            'w' => {
+                let wrong = || failure(format!("invalid line width: {}", cited(value.as_bytes())));
+                // 0 is no limit.
+                self.width = Some(count(value).ok_or_else(wrong)?).filter(|width| *width > 0).unwrap_or(usize::MAX);
+            }
+            _ => {
+                let wrong = || failure(wrong_size("--block-size", value.as_bytes()));
+                let unit = block_size(value.strip_prefix('\'').unwrap_or(value)).ok_or_else(wrong)?;
+                (self.sizes, self.block_sizes) = (unit, unit);
+            }
+        }
+        Ok(())
+    }
+
     /// Options whose value is one of a few words.
     fn word(&mut self, key: char, value: &str) -> Result<(), Answer> {
         let choose = |option: &str, words: &[&[&str]]| {
             choose(option, value.as_bytes(), words).map_err(|message| Answer::Usage(message, MINOR))
         };
+        // No word at all means always.
+        let when = |option: &str| -> Result<bool, Answer> {
+            Ok(match if value.is_empty() { 0 } else { choose(option, WHEN)? } {
+                0 => true,
+                1 => false,
+                _ => tidebox_rt::is_terminal(1),
+            })
+        };
         match key {
-            COLOR if value.is_empty() => self.color = true,
             'F' => {
-                let marks = match if value.is_empty() { 0 } else { choose("--classify", WHEN)? } {
-                    0 => true,
-                    1 => false,
-                    _ => tidebox_rt::is_terminal(1),
-                };
-                if marks {
+                if when("--classify")? {
                     self.mark = Mark::Classify;
                 }
             }
-            HYPERLINK => {
-                self.hyperlinks = match if value.is_empty() { 0 } else { choose("--hyperlink", WHEN)? } {
-                    0 => true,
-                    1 => false,
-                    _ => tidebox_rt::is_terminal(1),
-                }
-            }
-            COLOR => {
-                self.color = match choose("--color", WHEN)? {
-                    0 => true,
-                    1 => false,
-                    _ => tidebox_rt::is_terminal(1),
-                }
-            }
+            HYPERLINK => self.hyperlinks = when("--hyperlink")?,
+            COLOR => self.color = when("--color")?,
             SORT => {
                 let keys = [Key::None, Key::Time, Key::Size, Key::Extension, Key::Version, Key::Width];
                 let words: &[&[&str]] = &[&["none"], &["time"], &["size"], &["extension"], &["version"], &["width"]];
