@@ -52,9 +52,16 @@ struct Shown {
     low_and_high: bool,
 }
 
+/// When it is shown.
+struct Times {
+    count: u64,
+    /// Seconds between two times, where that was said.
+    pause: Option<f64>,
+}
+
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut shown = Shown { power: Some(1), si: false, wide: false, total: false, low_and_high: false };
-    let (mut pause, mut times) = (None, 1);
+    let mut times = Times { count: 1, pause: None };
     let mut parser = Parser::new(Spec { short: "bkmghlvts:c:wV", long: LONG, permute: true }, arguments);
     loop {
         let (key, value) = match parser.next_item() {
@@ -77,24 +84,12 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'w' => shown.wide = true,
             't' => shown.total = true,
             'l' => shown.low_and_high = true,
-            's' => match value.parse::<f64>() {
-                Ok(seconds) if seconds > 0.0 && seconds < 1e9 => (pause, times) = (Some(seconds), u64::MAX),
-                Ok(_) => {
-                    complain("free", &format!("seconds argument `{value}' is not positive number"));
+            's' | 'c' => {
+                if let Err(message) = times.set(key, &value) {
+                    complain("free", &message);
                     return 1;
                 }
-                Err(_) => {
-                    complain("free", &format!("seconds argument `{value}' failed"));
-                    return 1;
-                }
-            },
-            'c' => match value.parse::<u64>() {
-                Ok(count) if count > 0 => (times, pause) = (count, pause.or(Some(1.0))),
-                _ => {
-                    complain("free", &format!("failed to parse count argument: '{value}'"));
-                    return 1;
-                }
-            },
+            }
             'v' => {
                 complain("free", "committed memory (-v) is not known here");
                 return 1;
@@ -103,17 +98,40 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             _ => return print("free", "free from procps-ng 4.0.2\n", 0),
         }
     }
-    for time in 0..times {
-        if time > 0 {
-            std::thread::sleep(std::time::Duration::from_secs_f64(pause.unwrap_or(1.0)));
+    times.show(shown)
+}
+
+impl Times {
+    /// Sets how often (`c`) or in what distance (`s`). An error is the message.
+    fn set(&mut self, key: char, value: &str) -> Result<(), String> {
+        if key == 'c' {
+            let count = value.parse::<u64>().ok().filter(|count| *count > 0);
+            self.count = count.ok_or_else(|| format!("failed to parse count argument: '{value}'"))?;
+            self.pause = self.pause.or(Some(1.0));
+            return Ok(());
         }
-        let gap = if pause.is_some() && time + 1 < times { "\n" } else { "" };
-        let code = print("free", &(table(Memory::now(), shown) + gap), 0);
-        if code != 0 {
-            return code;
+        match value.parse::<f64>() {
+            Ok(seconds) if seconds > 0.0 && seconds < 1e9 => (self.pause, self.count) = (Some(seconds), u64::MAX),
+            Ok(_) => return Err(format!("seconds argument `{value}' is not positive number")),
+            Err(_) => return Err(format!("seconds argument `{value}' failed")),
         }
+        Ok(())
     }
-    0
+
+    /// Shows the memory as often as asked for.
+    fn show(&self, shown: Shown) -> i32 {
+        for time in 0..self.count {
+            if time > 0 {
+                std::thread::sleep(std::time::Duration::from_secs_f64(self.pause.unwrap_or(1.0)));
+            }
+            let gap = if self.pause.is_some() && time + 1 < self.count { "\n" } else { "" };
+            let code = print("free", &(table(Memory::now(), shown) + gap), 0);
+            if code != 0 {
+                return code;
+            }
+        }
+        0
+    }
 }
 
 /// An amount of KiB.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::complain;
 use tidebox_gnu::stream::{Input, Output, read_all};
 use tidebox_rt::Errno;
@@ -38,6 +38,22 @@ For more details see watch(1).
 /// Columns of the title.
 const COLUMNS: usize = 80;
 
+const LONG: &[Long] = &[
+    long("beep", Takes::Nothing, 'b'),
+    long("color", Takes::Nothing, 'c'),
+    long("differences", Takes::Maybe, 'd'),
+    long("errexit", Takes::Nothing, 'e'),
+    long("chgexit", Takes::Nothing, 'g'),
+    long("equexit", Takes::Value, 'q'),
+    long("interval", Takes::Value, 'n'),
+    long("precise", Takes::Nothing, 'p'),
+    long("no-title", Takes::Nothing, 't'),
+    long("no-wrap", Takes::Nothing, 'w'),
+    long("exec", Takes::Nothing, 'x'),
+    long("help", Takes::Nothing, 'h'),
+    long("version", Takes::Nothing, 'v'),
+];
+
 struct Options {
     beep: bool,
     exit_on_error: bool,
@@ -50,25 +66,10 @@ struct Options {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("beep", Takes::Nothing, 'b'),
-        long("color", Takes::Nothing, 'c'),
-        long("differences", Takes::Maybe, 'd'),
-        long("errexit", Takes::Nothing, 'e'),
-        long("chgexit", Takes::Nothing, 'g'),
-        long("equexit", Takes::Value, 'q'),
-        long("interval", Takes::Value, 'n'),
-        long("precise", Takes::Nothing, 'p'),
-        long("no-title", Takes::Nothing, 't'),
-        long("no-wrap", Takes::Nothing, 'w'),
-        long("exec", Takes::Nothing, 'x'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'v'),
-    ];
     let line = CommandLine {
         permute: false,
         version: "watch from procps-ng 4.0.2\n",
-        ..CommandLine::new("watch", "bcd::egq:n:ptwxhv", &long, HELP)
+        ..CommandLine::new("watch", "bcd::egq:n:ptwxhv", LONG, HELP)
     };
     let mut options = Options {
         beep: false,
@@ -79,37 +80,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         title: true,
         direct: false,
     };
-    let operands = line.read::<i32>(arguments, |key, value| {
-        let text = String::from_utf8_lossy(&value).into_owned();
-        match key {
-            'b' => options.beep = true,
-            'e' => options.exit_on_error = true,
-            'g' => options.exit_on_change = true,
-            'q' => match text.parse() {
-                Ok(cycles) => options.equal = Some(cycles),
-                Err(_) => {
-                    complain("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
-                    return Err(1);
-                }
-            },
-            'n' => match text.replace(',', ".").parse::<f64>() {
-                // As the tool has it, a tenth of a second is the least.
-                Ok(seconds) if seconds.is_finite() => {
-                    options.interval = Duration::from_secs_f64(seconds.clamp(0.1, 4_294_967.0));
-                }
-                _ => {
-                    complain("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
-                    return Err(1);
-                }
-            },
-            't' => options.title = false,
-            'x' => options.direct = true,
-            // Nothing is drawn, so that colours pass, changes are not marked and lines are not broken.
-            _ => {}
-        }
-        Ok(())
-    });
-    match operands {
+    match line.read::<i32>(arguments, |key, value| options.set(key, &value)) {
         Err(code) => code,
         Ok(words) if words.is_empty() => {
             tidebox_gnu::tell_part!("{HELP}");
@@ -128,6 +99,31 @@ fn shown(words: &[Vec<u8>]) -> String {
 }
 
 impl Options {
+    /// Does what one option asks for. An error is the code to end with.
+    fn set(&mut self, key: char, value: &[u8]) -> Result<(), i32> {
+        let text = String::from_utf8_lossy(value);
+        let wrong = || {
+            complain("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
+            1
+        };
+        match key {
+            'b' => self.beep = true,
+            'e' => self.exit_on_error = true,
+            'g' => self.exit_on_change = true,
+            'q' => self.equal = Some(text.parse().map_err(|_| wrong())?),
+            'n' => {
+                let seconds = text.replace(',', ".").parse::<f64>().ok().filter(|seconds| seconds.is_finite());
+                // As the tool has it, a tenth of a second is the least.
+                self.interval = Duration::from_secs_f64(seconds.ok_or_else(wrong)?.clamp(0.1, 4_294_967.0));
+            }
+            't' => self.title = false,
+            'x' => self.direct = true,
+            // Nothing is drawn, so that colours pass, changes are not marked and lines are not broken.
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn run(&self, words: &[Vec<u8>]) -> Result<i32, Errno> {
         let line = words.join(&b' ');
         let command: Vec<&[u8]> =
