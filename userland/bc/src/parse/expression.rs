@@ -97,17 +97,8 @@ impl<'a> Parser<'a> {
             }
             Token::Sign(sign @ ("++" | "--")) => {
                 self.advance();
-                match self.target()? {
-                    Target::Variable(at) => {
-                        self.code.push(Op::Step(at, sign == "++"));
-                        self.code.push(Op::Load(at));
-                    }
-                    Target::Element(at) => {
-                        self.code.push(Op::Duplicate);
-                        self.code.push(Op::StepElement(at, sign == "++"));
-                        self.code.push(Op::LoadElement(at));
-                    }
-                }
+                let target = self.target()?;
+                self.step_before(target, sign == "++");
             }
             Token::Number(digits) => {
                 self.advance();
@@ -127,13 +118,12 @@ impl<'a> Parser<'a> {
             }
             Token::Word(Word::Scale) => {
                 self.advance();
-                if self.accept("(") {
-                    self.value()?;
-                    self.expect(")")?;
-                    self.code.push(Op::ScaleOf);
-                    return Ok(Kind::default());
+                if !self.accept("(") {
+                    return self.named(Target::Variable(SCALE));
                 }
-                return self.named(Target::Variable(SCALE));
+                self.value()?;
+                self.expect(")")?;
+                self.code.push(Op::ScaleOf);
             }
             Token::Name(name) => {
                 self.advance();
@@ -150,6 +140,21 @@ impl<'a> Parser<'a> {
             _ => return self.mistake("syntax error"),
         }
         Ok(Kind::default())
+    }
+
+    /// `++name` and `--name`: the new value is that of the expression.
+    fn step_before(&mut self, target: Target, up: bool) {
+        match target {
+            Target::Variable(at) => {
+                self.code.push(Op::Step(at, up));
+                self.code.push(Op::Load(at));
+            }
+            Target::Element(at) => {
+                self.code.push(Op::Duplicate);
+                self.code.push(Op::StepElement(at, up));
+                self.code.push(Op::LoadElement(at));
+            }
+        }
     }
 
     pub(super) fn function_of(&mut self, op: Op) -> Parsed<()> {
