@@ -43,6 +43,61 @@ Options that only change speed and memory (-T#, --long, --adapt ...) are read an
 /// The highest level without and with `--ultra`.
 const LEVELS: (i32, i32) = (19, 22);
 
+/// Long options that need no value and change nothing but time, memory and what is shown meanwhile.
+const CHANGES_TIME_ONLY: &[&str] = &[
+    "--no-progress",
+    "--progress",
+    "--sparse",
+    "--no-sparse",
+    "--asyncio",
+    "--no-asyncio",
+    "--content-size",
+    "--no-content-size",
+    "--dictID",
+    "--no-dictID",
+    "--single-thread",
+    "--adapt",
+    "--rsyncable",
+    "--compress-literals",
+    "--no-compress-literals",
+    "--row-match-finder",
+    "--no-row-match-finder",
+    "--long",
+    "--exclude-compressed",
+    "--no-name",
+    "--no-dictid",
+];
+
+/// Long options whose value is the size of something that is as large here as it needs to be.
+const SIZES: &[&str] = &[
+    "--long",
+    "--threads",
+    "--memory",
+    "--memlimit",
+    "--memlimit-decompress",
+    "--block-size",
+    "--stream-size",
+    "--size-hint",
+    "--target-compressed-block-size",
+    "--auto-threads",
+];
+
+/// Long options for what this zstd does not do.
+const ABSENT: &[&str] = &[
+    "--train",
+    "--train-cover",
+    "--train-fastcover",
+    "--train-legacy",
+    "--patch-from",
+    "--output-dir-mirror",
+    "--maxdict",
+    "--dictID",
+    "--zstd",
+    "--trace",
+    "--priority",
+    "--show-default-cparams",
+];
+
 struct Read {
     zstd: Zstd,
     files: Vec<Vec<u8>>,
@@ -132,16 +187,7 @@ impl Read {
                 Ok(level) if level > 0 => self.zstd.level = -level,
                 _ => return Err(self.bad()),
             },
-            ("--format", Some(format)) => {
-                self.zstd.format = match format {
-                    "zstd" => Format::Zstd,
-                    "gzip" => Format::Gzip,
-                    "xz" => Format::Xz,
-                    "lzma" => Format::Lzma,
-                    "lz4" => return Err(refused("--format=lz4")),
-                    _ => return Err(self.bad()),
-                }
-            }
+            ("--format", Some(format)) => self.set_format(format)?,
             ("--output-dir-flat" | "--filelist", value) => {
                 let value = match value {
                     Some(value) => value.as_bytes().to_vec(),
@@ -153,70 +199,13 @@ impl Read {
                     self.zstd.folder = Some(value);
                 }
             }
-            (
-                "--no-progress"
-                | "--progress"
-                | "--sparse"
-                | "--no-sparse"
-                | "--asyncio"
-                | "--no-asyncio"
-                | "--content-size"
-                | "--no-content-size"
-                | "--dictID"
-                | "--no-dictID"
-                | "--single-thread"
-                | "--adapt"
-                | "--rsyncable"
-                | "--compress-literals"
-                | "--no-compress-literals"
-                | "--row-match-finder"
-                | "--no-row-match-finder"
-                | "--long"
-                | "--exclude-compressed"
-                | "--no-name"
-                | "--no-dictid",
-                None,
-            ) => {}
-            (
-                "--long"
-                | "--threads"
-                | "--memory"
-                | "--memlimit"
-                | "--memlimit-decompress"
-                | "--block-size"
-                | "--stream-size"
-                | "--size-hint"
-                | "--target-compressed-block-size"
-                | "--auto-threads",
-                Some(_),
-            ) => {}
-            ("--adapt", Some(bounds)) => {
-                let is_bound = |bound: &str| {
-                    let level = bound.strip_prefix("min=").or(bound.strip_prefix("max="));
-                    level.is_some_and(|level| level.strip_prefix('-').unwrap_or(level).parse::<u32>().is_ok())
-                };
-                if !bounds.split(',').all(is_bound) {
-                    return Err(self.bad());
-                }
-            }
+            (name, None) if CHANGES_TIME_ONLY.contains(&name) => {}
+            (name, Some(_)) if SIZES.contains(&name) => {}
+            ("--adapt", Some(bounds)) if bounds.split(',').all(is_level_bound) => {}
             ("--threads" | "--memory" | "--memlimit" | "--stream-size" | "--size-hint", None) => {
                 self.value(b"")?;
             }
-            (
-                "--train"
-                | "--train-cover"
-                | "--train-fastcover"
-                | "--train-legacy"
-                | "--patch-from"
-                | "--output-dir-mirror"
-                | "--maxdict"
-                | "--dictID"
-                | "--zstd"
-                | "--trace"
-                | "--priority"
-                | "--show-default-cparams",
-                _,
-            ) => return Err(refused(name)),
+            (name, _) if ABSENT.contains(&name) => return Err(refused(name)),
             _ => return Err(self.bad()),
         }
         Ok(())
@@ -267,6 +256,18 @@ impl Read {
         Ok(())
     }
 
+    fn set_format(&mut self, format: &str) -> Result<(), i32> {
+        self.zstd.format = match format {
+            "zstd" => Format::Zstd,
+            "gzip" => Format::Gzip,
+            "xz" => Format::Xz,
+            "lzma" => Format::Lzma,
+            "lz4" => return Err(refused("--format=lz4")),
+            _ => return Err(self.bad()),
+        };
+        Ok(())
+    }
+
     fn set_force(&mut self) {
         self.zstd.force = true;
     }
@@ -294,6 +295,33 @@ impl Read {
         Ok(())
     }
 
+    /// The files to read: those in named folders with `-r`, and otherwise those that are no links. An error is the code to
+    /// end with, because none is left of those that were named.
+    fn inputs(&mut self) -> Result<Vec<Vec<u8>>, i32> {
+        let named = std::mem::take(&mut self.files);
+        if named.is_empty() {
+            return Ok(vec![b"-".to_vec()]);
+        }
+        if self.zstd.recursive {
+            let files = expand(&named);
+            if files.is_empty() {
+                self.zstd.note(1, &[b"please provide correct input file(s) or non-empty directories -- ignored \n"]);
+                return Err(0);
+            }
+            return Ok(files);
+        }
+        let mut kept = Vec::new();
+        for file in named {
+            match tidebox_rt::stat(&file, false) {
+                Ok(stat) if stat.kind() == tidebox_rt::FileKind::Symlink && !self.zstd.force => {
+                    self.zstd.note(2, &[b"Warning : ", &file, b" is a symbolic link, ignoring \n"]);
+                }
+                _ => kept.push(file),
+            }
+        }
+        if kept.is_empty() { Err(1) } else { Ok(kept) }
+    }
+
     fn run(mut self) -> i32 {
         let top = if self.ultra { LEVELS.1 } else { LEVELS.0 };
         if self.zstd.mode == Mode::Compress && self.zstd.level > top {
@@ -304,35 +332,20 @@ impl Read {
         if self.zstd.level == 0 {
             self.zstd.level = 3;
         }
-        let mut files = self.files;
-        if self.zstd.recursive && !files.is_empty() {
-            files = expand(&files);
-            if files.is_empty() {
-                self.zstd.note(1, &[b"please provide correct input file(s) or non-empty directories -- ignored \n"]);
-                return 0;
-            }
-        } else if !files.is_empty() {
-            let mut kept = Vec::new();
-            for file in files {
-                match tidebox_rt::stat(&file, false) {
-                    Ok(stat) if stat.kind() == tidebox_rt::FileKind::Symlink && !self.zstd.force => {
-                        self.zstd.note(2, &[b"Warning : ", &file, b" is a symbolic link, ignoring \n"]);
-                    }
-                    _ => kept.push(file),
-                }
-            }
-            if kept.is_empty() {
-                return 1;
-            }
-            files = kept;
-        }
-        if files.is_empty() {
-            files.push(b"-".to_vec());
-        }
+        let files = match self.inputs() {
+            Ok(files) => files,
+            Err(code) => return code,
+        };
         let by_default = self.zstd.force && self.zstd.to_stdout;
         self.zstd.passes_on = self.passes_on.unwrap_or(by_default);
         self.zstd.run(&files)
     }
+}
+
+/// Whether a part of the value of `--adapt` is one.
+fn is_level_bound(bound: &str) -> bool {
+    let level = bound.strip_prefix("min=").or(bound.strip_prefix("max="));
+    level.is_some_and(|level| level.strip_prefix('-').unwrap_or(level).parse::<u32>().is_ok())
 }
 
 fn expand(files: &[Vec<u8>]) -> Vec<Vec<u8>> {
