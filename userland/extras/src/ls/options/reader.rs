@@ -220,11 +220,7 @@ impl Options {
             })
         };
         match key {
-            'F' => {
-                if when("--classify")? {
-                    self.mark = Mark::Classify;
-                }
-            }
+            'F' if when("--classify")? => self.mark = Mark::Classify,
             HYPERLINK => self.hyperlinks = when("--hyperlink")?,
             COLOR => self.color = when("--color")?,
             SORT => {
