@@ -52,6 +52,7 @@ fn strings(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[cfg(any(target_family = "wasm", test))]
 impl Started {
     /// What most programs are started with fits, so that one call is enough.
+    #[cfg(target_family = "wasm")]
     pub(crate) const FIRST_BYTES: usize = 2048;
     const VERSION: u32 = 1;
 
