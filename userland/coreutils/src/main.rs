@@ -20,7 +20,7 @@ use tidebox_gnu::message;
 const UNKNOWN_TOOL: i32 = 127;
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::start_printing_by_std();
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let code = match arguments.first().and_then(|name| table::find(base_name(name))) {
         Some(tool) => run(tool, arguments),

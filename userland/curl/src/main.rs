@@ -13,7 +13,7 @@ use std::process::exit;
 use tidebox_gnu::message::{arguments, program};
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::start_printing_by_std();
     let code = match program().as_str() {
         "wget" => wget::run(arguments()),
         _ => curl::run(arguments()),

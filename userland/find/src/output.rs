@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
+use tidebox_gnu::answer::print;
 use tidebox_gnu::message::{bytes_path, cited, reason};
 
 /// Bytes that wait before they are written.
@@ -77,10 +78,7 @@ impl Output {
         if self.error.is_none() && !self.buffer.is_empty() {
             let written = match &mut self.file {
                 Some(file) => file.write_all(&self.buffer),
-                None => {
-                    let mut stdout = io::stdout().lock();
-                    stdout.write_all(&self.buffer).and_then(|()| stdout.flush())
-                }
+                None => print(&self.buffer),
             };
             self.error = written.err();
         }

@@ -1,7 +1,5 @@
 //! How a tool ends.
 
-use std::io::Write;
-
 use crate::message::{complain, reason};
 
 /// What a tool answers when it is done.
@@ -66,11 +64,9 @@ impl From<&str> for Answer {
     }
 }
 
-/// Prints on standard output.
+/// Prints on standard output. Unlike std it tells when that is closed.
 pub fn print(text: &[u8]) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text)?;
-    stdout.flush()
+    tidebox_rt::write_all(1, text).map_err(|errno| std::io::Error::other(errno.text()))
 }
 
 fn written(tool: &str, text: &[u8], code: i32) -> i32 {

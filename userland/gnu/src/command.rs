@@ -66,13 +66,25 @@ impl<'a> Command<'a> {
     }
 
     fn start(&self, path: &[u8], environment: &[Vec<u8>]) -> Result<u32, Errno> {
+        match self.start_with(self.descriptors, path, environment) {
+            // One that is closed here is closed in the child, too.
+            Err(Errno::BADF) => {
+                let is_open = |pair: &&(Fd, Fd)| tidebox_rt::fstat(pair.1).is_ok();
+                let open: Vec<(Fd, Fd)> = self.descriptors.iter().filter(is_open).copied().collect();
+                self.start_with(&open, path, environment)
+            }
+            other => other,
+        }
+    }
+
+    fn start_with(&self, descriptors: &[(Fd, Fd)], path: &[u8], environment: &[Vec<u8>]) -> Result<u32, Errno> {
         let environment: Vec<&[u8]> = environment.iter().map(Vec::as_slice).collect();
         let mut request = SpawnRequest {
             path,
             args: self.arguments,
             env: &environment,
             cwd: self.directory,
-            fds: self.descriptors,
+            fds: descriptors,
             group: self.group,
             ignored: self.ignored,
         };

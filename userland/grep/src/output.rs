@@ -1,7 +1,8 @@
 //! What is printed.
 
-use std::io::{self, Write};
+use std::io;
 
+use tidebox_gnu::answer::print;
 use tidebox_gnu::message::{complain, reason};
 use tidebox_gnu::regex::{Error, Regex};
 
@@ -77,10 +78,7 @@ impl Output {
 
     pub(crate) fn flush(&mut self) {
         if self.error.is_none() {
-            let mut stdout = io::stdout().lock();
-            if let Err(error) = stdout.write_all(&self.buffer).and_then(|()| stdout.flush()) {
-                self.error = Some(error);
-            }
+            self.error = print(&self.buffer).err();
         }
         self.buffer.clear();
     }

@@ -13,7 +13,7 @@ mod tests;
 mod value;
 
 use std::cell::RefCell;
-use std::io::Write;
+
 use std::path::{Path, PathBuf};
 
 use input::Inputs;
@@ -50,10 +50,7 @@ fn main() {
 
 fn instead(other: Other) -> i32 {
     match other {
-        Other::Say(text) => {
-            let mut out = std::io::stdout();
-            i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err()) * MISUSE
-        }
+        Other::Say(text) => i32::from(tidebox_gnu::answer::print(text.as_bytes()).is_err()) * MISUSE,
         Other::Fail(message) => {
             tidebox_gnu::tell!("{message}");
             MISUSE

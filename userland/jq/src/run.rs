@@ -11,6 +11,7 @@ use crate::input::Inputs;
 use crate::json::{Layout, write};
 use crate::program::{self, Program};
 use crate::value::{Result, Val, fault, in_words_of_jq};
+use tidebox_gnu::answer::print;
 
 /// What jaq runs programs over.
 #[derive(Debug)]
@@ -112,10 +113,8 @@ impl Output {
     }
 
     pub(crate) fn flush(&mut self) {
-        if self.error.is_none()
-            && let Err(error) = io::stdout().write_all(&self.pending).and_then(|()| io::stdout().flush())
-        {
-            self.error = Some(error);
+        if self.error.is_none() {
+            self.error = print(&self.pending).err();
         }
         self.pending.clear();
     }

@@ -18,7 +18,7 @@ use options::{Mode, Options, Request};
 const TROUBLE: i32 = 2;
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::start_printing_by_std();
     std::process::exit(run());
 }
 

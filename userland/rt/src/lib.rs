@@ -48,7 +48,27 @@ pub type Result<T> = core::result::Result<T, Errno>;
 /// Tells std where the process stands, because preview1 has no working directory of its own.
 ///
 /// Call it first in `main`. A working directory that no longer exists leaves std at `/`, as the kernel would.
+///
+/// Where standard output is closed, something lies there afterwards that refuses what is written with the same error: the first
+/// file that the program opens would be taken for its output otherwise.
 pub fn start() {
+    start_with(b"/dev/zero", Open { read: true, ..Open::default() });
+}
+
+/// [`start`] for a program that prints by std, which takes a closed standard output for one that swallows everything: what is
+/// written there fails as on a full disk.
+pub fn start_printing_by_std() {
+    start_with(b"/dev/full", Open { write: true, ..Open::default() });
+}
+
+fn start_with(closed_output: &[u8], how: Open) {
+    if fstat(1) == Err(Errno::BADF)
+        && let Ok(fd) = open(closed_output, how)
+        && fd != 1
+    {
+        // What cannot be put there leaves the output closed, as it was.
+        let _ = dup_to(fd, 1).and_then(|()| close(fd));
+    }
     if let Ok(path) = getcwd() {
         // A directory that vanished in between is met again, and reported, by the first relative path.
         let _ = std::env::set_current_dir(path_of_bytes(&path));

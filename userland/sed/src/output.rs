@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use tidebox_gnu::answer::print;
 use tidebox_gnu::message::{bytes_path, path_bytes, reason};
 
 use crate::input::InPlace;
@@ -31,10 +32,7 @@ impl Sink {
     fn flush(&mut self) -> Result<(), String> {
         let written = match &mut self.file {
             Some(file) => file.write_all(&self.buffer),
-            None => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(&self.buffer).and_then(|()| stdout.flush())
-            }
+            None => print(&self.buffer),
         };
         self.buffer.clear();
         written.map_err(|error| format!("couldn't flush {}: {}", self.name, reason(&error)))

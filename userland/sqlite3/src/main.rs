@@ -7,7 +7,7 @@ mod shell;
 
 #[cfg(target_family = "wasm")]
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::start_printing_by_std();
     std::process::exit(shell::run(tidebox_gnu::message::arguments()));
 }
 
@@ -15,6 +15,6 @@ fn main() {
 #[cfg(not(target_family = "wasm"))]
 fn main() {
     tidebox_gnu::message::complain("sqlite3", "runs in the sandbox only");
-    tidebox_rt::start();
+    tidebox_rt::start_printing_by_std();
     std::process::exit(1);
 }
