@@ -184,7 +184,9 @@ fn finish(
             };
             complain("sort", &format!("{what}: {name}: {}", errno.text()));
             if fd == 1 {
-                complain("sort", "write error");
+                // Closing fails once more where it is closed already, and for that alone there is a reason to tell.
+                let reason = if errno == Errno::BADF { format!(": {}", errno.text()) } else { String::new() };
+                complain("sort", &format!("write error{reason}"));
             }
             Ok(TROUBLE)
         }
