@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use futures_util::future::{self, Either};
 
 use super::capabilities::Need::{Execute, SeparateStreams, Streaming};
 use super::case::{Case, cases};
-use super::fault::{Verdict, same, text};
+use super::fault::{Fault, Verdict, same, text};
 use super::ground::Ground;
 use crate::execute::{OutputEvent, OutputStream};
 
@@ -48,13 +49,19 @@ async fn meanwhile(ground: &Ground<'_>) -> Verdict {
     let command = "echo first; while ! [ -e go ]; do sleep 0.1; done; echo second";
     let request = ground.request(command).with_timeout(Duration::from_secs(12));
     let running = pin!(ground.backend.execute_streaming(request, &mut sink));
+    let lets_go = AtomicBool::new(false);
     let react = pin!(async {
         seen.raised().await;
+        lets_go.store(true, Ordering::Relaxed);
         ground.put("go", "").await
     });
     let response = match future::select(running, react).await {
-        // The command may end before the answer to what let it end has arrived.
-        Either::Left((ended, _)) => ended?,
+        // The command may end before the answer to what lets it go on has arrived.
+        Either::Left((ended, _)) if lets_go.load(Ordering::Relaxed) => ended?,
+        Either::Left((ended, _)) => {
+            let seen = format!("the command ended before its first line was seen: {:?}", ended?.stopped_by);
+            return Err(Fault::new("the first line while the command runs", seen));
+        }
         Either::Right((put, running)) => {
             put?;
             running.await?
