@@ -99,15 +99,18 @@ pub(crate) const MESSAGES: &[(&str, &str)] = &[
 mod tests {
     use super::MESSAGES;
 
+    /// Messages that uutils asks for and does not have.
+    const FORGOTTEN: [&str; 1] = ["tr-error-read-error"];
+
     #[test]
-    fn every_corrected_message_is_one_of_uutils() {
+    fn every_corrected_message_is_one_of_uutils_or_missing_there() {
         assert!(MESSAGES.is_sorted_by(|a, b| a.0 < b.0));
         for (name, _) in MESSAGES {
             let component = name.split_once('-').map_or("", |(component, _)| component);
             let file = format!("{component}/en-US.ftl");
             let known = uucore::locale::get_embedded_locale(&file).unwrap_or_default();
             let begins = |text: &str| text.lines().any(|line| line.starts_with(&format!("{name} =")));
-            assert!(begins(known), "{name}");
+            assert_eq!(begins(known), !FORGOTTEN.contains(name), "{name}");
         }
     }
 }
